@@ -1,4 +1,4 @@
--- What luacheck finds in Lua here; `python -m tests.lua_style` runs it.
+-- What luacheck finds in Lua here; `python -m tools.lua_style` runs it.
 std = 'luajit'
 cache = false
 -- Neovim's: what is assigned to `vim.bo` and the like is an option.

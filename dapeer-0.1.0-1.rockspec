@@ -1,4 +1,4 @@
--- made by `python -m tests.packages`
+-- made by `python -m tools.packages`
 rockspec_format = '3.0'
 package = 'dapeer'
 version = '0.1.0-1'

@@ -4,23 +4,27 @@ _list:
 
 # Make the environment, with Neovim and some debug adapters in it.
 sync:
-  uv sync
+  uv sync --group dev
 
 # Run the quick suite, or some of it: `just test tests/test_cli.py -n 2`.
 test *arguments:
   uv run pytest {{arguments}}
 
-# Check format, lint and types.
+# Check format, lint and types; it changes nothing.
 check:
   uv run ruff format --check
   uv run ruff check
   uv run pyright
-  uv run python -m tests.lua_style --check
+  uv run python -m tools.lua_style --check
+
+# Print figures of the code.
+figures *arguments:
+  uv run python -m tools.figures {{arguments}}
 
 # Write the generated tables of the pages and of the help anew.
 pages:
-  uv run python -m tests.pages
-  uv run python -m tests.consent_table
+  uv run python -m tools.pages
+  uv run python -m tools.consent_table
 
 # Do all that CI does.
 ci:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from xdist.workermanage import WorkerController
 
-from tests import shown
+from dapeer.neovim.discovery.sockets import NAMED_BY
+from tests import shown, slow
 from tests.hostile import seeds
 from tests.processes import MARK, left_behind, none_since, reaped
 from tests.shown import shows
@@ -34,6 +36,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     shown.pytest_configure(config)
     seeds.configure(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """Tell a worker, which is given the same files by name, what this run leaves out."""
+    left_out = {slow.LEFT_OUT: slow.are_left_out(node.config)}
+    node.workerinput.update(left_out)  # pyright: ignore[reportUnknownMemberType]
+
+
+pytest_itemcollected = slow.pytest_itemcollected
+pytest_collection_modifyitems = slow.pytest_collection_modifyitems
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,7 +84,8 @@ def no_process_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of this test's settings, empty at first; the user's own are not read."""
     place = tmp_path_factory.mktemp("test")
-    monkeypatch.delenv("NVIM", raising=False)
+    for name in NAMED_BY:
+        monkeypatch.delenv(name, raising=False)
     # A server that a developer runs for this checkout is none of a test's business, either.
     for variable in ("XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
         folder = place / variable.lower()

@@ -115,6 +115,13 @@ async def refusal(c: Client, tool: str, **arguments: object) -> str:
     return text(result)
 
 
+def has_all(said: str, *parts: object) -> bool:
+    """Whether a text says several things, in whatever words; else the test shows the text and what is missing."""
+    missing = [str(part) for part in parts if str(part) not in said]
+    assert not missing, f"{missing} in: {said}"
+    return True
+
+
 async def evaluate(c: Client, expression: str, **arguments: object) -> str:
     """Evaluate an expression where the program is stopped."""
     return str((await ask(c, "dap_evaluate", expression=expression, **arguments))["result"])

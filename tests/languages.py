@@ -47,7 +47,6 @@ LANGUAGES = [
     Language("gdb", "loop.c"),
     Language("lldb-dap", "loop.c"),
     Language("codelldb", "loop.c"),
-    Language("cdt-gdb", "loop.c"),
     Language("delve", "loop.go", stack=("main.inner", "main.middle")),
     Language("js-debug", "loop.js", stack=("global.inner", "global.middle")),
     Language(
@@ -78,7 +77,7 @@ def program_of(language: Language, build: Path) -> Program:
     """Return the program, compiled where it has to be."""
     source = PROGRAMS / language.source
     match source.suffix:
-        case ".c":
+        case ".c" | ".cpp":
             built = build / source.stem
             return Program(source, built) if built.exists() else compiled(language.source, build)
         case ".java":

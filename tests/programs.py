@@ -46,17 +46,25 @@ def program(name: str) -> Program:
     return Program(path, path)
 
 
+def tool(name: str, package: str = "") -> str:
+    """Return the path of a program that works; skip the test without one, or where a shim of rustup or pyenv has none to start."""
+    found = shutil.which(name)
+    if (
+        not found
+        or subprocess.run([found, "--version"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip(f"needs {name}: apt-get install {package or name}")
+    return found
+
+
 def compiled(
     name: str, folder: Path, source: Path | None = None, options: Sequence[str] = ()
 ) -> Program:
     """Compile a C or C++ program into a folder, with debug information and, by default, without optimisation."""
     source = source or PROGRAMS / name
     wanted = "g++" if source.suffix == ".cpp" else "gcc"
-    compiler = shutil.which(wanted)
-    if compiler is None:
-        pytest.skip(f"needs {wanted}: apt-get install {wanted}")
     target = folder / source.stem
-    subprocess.run([compiler, "-g", "-O0", *options, "-o", target, source], check=True)
+    subprocess.run([tool(wanted), "-g", "-O0", *options, "-o", target, source], check=True)
     return Program(source, target)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 COLUMNS = (
     "breakpoint", "condition", "log point", "step", "exception", "crash frame", "values", "terminal",
-    "attach", "core", "test by id", "children",
+    "attach", "core", "test by id", "test file", "library", "children",
 )  # fmt: skip
 ROWS = {
     "python": ("Python", "debugpy"),
@@ -16,7 +16,6 @@ ROWS = {
     "c++/gdb": ("C, C++", "gdb"),
     "c++/lldb-dap": ("C, C++", "lldb-dap"),
     "c++/codelldb": ("C, C++", "codelldb"),
-    "c++/cdt-gdb": ("C, C++", "cdt-gdb"),
     "rust/gdb": ("Rust", "gdb"),
     "rust/lldb-dap": ("Rust", "lldb-dap"),
     "rust/codelldb": ("Rust", "codelldb"),
@@ -28,7 +27,9 @@ ROWS = {
     "cmake": ("CMake", "cmake"),
 }
 """Language and adapter of each row."""
-ALIKE = ("condition", "log point", "step", "terminal", "attach", "core", "children")
+ALIKE = (
+    "condition", "log point", "step", "terminal", "attach", "core", "test file", "library", "children",
+)  # fmt: skip
 """What an adapter does alike in all its languages: shown in one, it is shown in all."""
 
 Shows = Callable[..., None]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.adapters.definition.loading import load_all
+from dapeer.base.system import folder_names
 from tests.mcp.wire import call, opening, request
+from tests.ordinary_user import without_root_rights
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
@@ -100,12 +104,12 @@ def test_a_client_that_is_not_there_is_no_mistake() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def started(script: str) -> str:
-    """Run `stdio` and return what it answers to a start."""
+def started(script: str, **arguments: object) -> str:
+    """Run `stdio` and return what it answers to a start, with these arguments besides."""
     messages = (
         request("initialize", 1, **opening("2025-11-25")),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        call(2, "dap_run", code="print(1)"),
+        call(2, "dap_run", **({} if "program" in arguments else {"code": "print(1)"}) | arguments),
     )
     process = subprocess.Popen(
         ["sh", "-c", script],
@@ -133,6 +137,83 @@ def test_without_a_loopback_interface_a_start_says_so_at_once() -> None:
     assert told.startswith("Python (debugpy) needs the loopback interface, which is down here.")
 
 
+def test_without_the_usual_address_of_loopback_a_start_names_it() -> None:
+    if shutil.which("ip") is None:
+        pytest.skip("needs ip: apt-get install iproute2")
+    told = started(isolated("ip link set lo up; ip addr del 127.0.0.1/8 dev lo;", "-n"))
+    assert told.startswith(
+        "Python (debugpy) needs 127.0.0.1, an address that no interface has here."
+    )
+    assert "ip addr add 127.0.0.1/8 dev lo" in told
+
+
+NO_TERMINALS = (
+    "mount --bind /dev/null /dev/ptmx;",
+    "mount -t tmpfs none /dev/pts;",
+    # One that is full: the only terminal that it has is open.
+    "mount -t devpts -o max=1,ptmxmode=666 none /dev/pts; mount --bind /dev/pts/ptmx /dev/ptmx; exec 3<>/dev/ptmx;",
+)
+
+
+@pytest.mark.parametrize("setup", NO_TERMINALS)
+def test_without_terminals_a_start_in_one_says_so_at_once(setup: str) -> None:
+    command = isolated(setup, "-m", "--propagation", "private")
+    told = started(command, terminal=True)
+    assert told.startswith("No terminal can be opened: "), told
+    assert "Leave `terminal` out" in told
+    assert "Ended, exit code 0" in started(command)
+
+
+def test_where_warnings_are_errors_a_program_is_debugged() -> None:
+    strict = "PYTHONWARNDEFAULTENCODING=1 PYTHONWARNINGS=error"
+    assert "Ended, exit code 0" in started(STDIO.replace("exec ", f"exec env {strict} "))
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ("LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0", "UnicodeEncodeError: 'ascii' codec"),
+        ("PYTHONIOENCODING=ascii", "UnicodeEncodeError: 'ascii' codec"),
+        ("PYTHONIOENCODING=utf-8", "caf\u00e9"),
+    ],
+)
+def test_a_program_prints_in_the_encoding_that_it_has_without_a_debugger(
+    environment: str, words: str
+) -> None:
+    told = started(STDIO.replace("exec ", f"exec env {environment} "), code="print('caf\\xe9')")
+    assert words in told
+
+
+def test_a_server_starts_where_the_folder_of_definitions_may_not_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed = tmp_path / "adapters"
+    closed.mkdir(mode=0)
+    with without_root_rights():
+        assert load_all(closed) == {}
+    assert f"{closed} cannot be read: Permission denied" in caplog.text
+    closed.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    "variable", ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "HOME"]
+)
+def test_a_relative_folder_of_the_user_is_ignored(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(each)
+    monkeypatch.setenv(variable, "near")
+    for folder in (
+        folder_names.configuration,
+        folder_names.cache,
+        folder_names.state,
+        folder_names.runtime,
+    ):
+        assert Path(folder()).is_absolute()
+        assert "near" not in Path(folder()).parts
+
+
 def test_without_a_temporary_folder_a_start_says_so_at_once() -> None:
     mounts = "".join(
         f"mount --bind {each} {each} && mount -o remount,ro,bind {each}; "
@@ -140,6 +221,35 @@ def test_without_a_temporary_folder_a_start_says_so_at_once() -> None:
     )
     told = started(isolated(f"{mounts} cd /proc; unset TMPDIR;", "-m", "--propagation", "private"))
     assert told.startswith("No temporary folder is writable: ")
+
+
+COLLECTED = "for i in range(200_000):\n    i += 0\nprint('TOTAL 42')\n"
+LOST = (
+    r"[\d,]+ rows lost: the program could not write what it collected \(No space left on device\)"
+)
+
+
+@pytest.mark.parametrize("size", ["8k", "200k", "1m"])
+def test_on_a_full_disk_a_program_runs_as_ever_and_its_rows_are_told_as_lost(
+    size: str, tmp_path: Path
+) -> None:
+    """The disk has room for nothing, for less than a header, or for less than a chunk of rows."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "small.py").write_text(COLLECTED, encoding="utf-8")
+    mounted = f"mount -t tmpfs -o size={size} none {tmp_path}/disk; export TMPDIR={tmp_path}/disk;"
+    told = started(
+        isolated(mounted, "-m", "--propagation", "private"),
+        program=str(tmp_path / "small.py"),
+        breakpoints=[
+            {"filename": str(tmp_path / "small.py"), "line": 2, "collect": ["i"]},
+            {"calls": "__main__.*"},
+        ],
+    )
+    assert told.startswith("Ended, exit code 0"), told
+    assert "TOTAL 42" in told
+    assert re.search(LOST, told), told
+    assert "Not hit" not in told
+    assert "Never called" not in told
 
 
 def test_without_file_descriptors_a_start_says_so() -> None:

@@ -4,16 +4,20 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.programs import ROOT
+from tests import slow
+from tools.source import ROOT, Source, imports, parse
 
-PACKAGE = ROOT / "server" / "dapeer"
+SOURCE = Source()
+PACKAGE = SOURCE.package
+MODULES = SOURCE.modules
+BY_NAME = SOURCE.by_name
+name_of = SOURCE.name_of
 
 LAYERS = (
     ("cli",),
@@ -26,6 +30,7 @@ LAYERS = (
     ("view",),
     ("mirror",),
     ("dap",),
+    ("companions",),
     ("base",),
 )
 """Top first. A room, which is a folder or a module at the top, imports from the layers below its own."""
@@ -37,18 +42,23 @@ INSIDES = {
         ("choice", "runners"),
         ("mappings",),
         ("definition",),
-        ("launchers",),
     ),
-    "base": (("schemas", "system"), ("text",), ("errors", "json_types", "bare", "lazy")),
+    "base": (("schemas", "system"), ("text",), ("errors", "json_types")),
     "cli": (
         ("main",),
         ("stdio",),
         ("fronted",),
         ("command_line",),
         ("commands",),
-        ("doctor", "demo"),
+        ("doctor",),
+        ("adapters",),
+        ("patches",),
+        ("demo",),
+        ("trial",),
         ("install",),
     ),
+    # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
+    "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
     "mcp": (
         ("web",),
         ("serving",),
@@ -69,28 +79,23 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "starlette": ("mcp/transports/http.py",),
     "uvicorn": ("mcp/transports/connections.py",),
     "h11": ("mcp/transports/connections.py",),
-    "tomllib": ("adapters/definition/table.py",),
+    # The installation reads what tomlkit, or it itself, has written by another reader.
+    "tomllib": ("adapters/definition/table.py", "cli/install/toml_statements.py"),
     "pydantic": ("tools/", "mcp/"),
     "typing_extensions": ("view/snapshot.py", "tools/"),
     "anyio": ("",),
-    "jsonschema_rs": ("base/schemas/rules.py",),
+    "jsonschema": ("base/schemas/rules.py",),
+    "referencing": ("base/schemas/rules.py",),
     "pydantic_core": ("mcp/transports/jsonl.py",),
     "httpx2": ("opencode/client.py",),
-    "rapidfuzz": ("view/alignment.py",),
     "tomlkit": ("cli/install/toml_text.py",),
     "websockets": ("mcp/ide/service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
-    # Parts of the standard library that only some Pythons have.
-    "_json": ("base/bare.py",),
-    "_signal": ("base/bare.py",),
-    "_socket": ("base/bare.py",),
-    "_sha2": ("mcp/rendezvous/reaching.py",),
-    "_sha256": ("mcp/rendezvous/reaching.py",),
     # Started inside the debug adapter's own process, never in ours.
-    "debugpy": ("adapters/launchers/",),
+    "debugpy": ("companions/",),
     # Runs the tests of a user's project, in its own interpreter.
-    "pytest": ("adapters/launchers/",),
+    "pytest": ("companions/",),
 }
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
@@ -98,11 +103,13 @@ PURE = (
     "mirror/", "view/", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes.py", "sessions/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
-    "adapters/definition/", "base/system/redaction.py", "base/system/tcp_table.py",
+    "adapters/definition/", "base/system/redaction.py", "base/system/secret_names.py", "base/system/secret_forms.py", "base/system/secret_neighbours.py", "base/system/secret_tables.py", "base/system/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
-MOST_ARROWS = 60
+IN_OUR_PYTHON = ("companions/python/debugpy_",)
+"""Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
+MOST_ARROWS = 63
 """Pairs of rooms of which one imports the other."""
 MOST_FLOORS = 11
 """Rooms in the longest chain of imports."""
@@ -110,18 +117,6 @@ LONGEST_MODULE = 300
 LONGEST_FUNCTION = 50
 LONGEST_TEST = 40
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
-
-MODULES = sorted(PACKAGE.rglob("*.py"))
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
-
-def module_of(path: Path) -> tuple[str, ...]:
-    """Return a module as its dotted parts below `dapeer`; a package is its folder."""
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def level_of(room: str, layers: tuple[tuple[str, ...], ...]) -> int:
@@ -141,56 +136,17 @@ def forget() -> Iterator[None]:
     parse.cache_clear()
 
 
-@cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield each imported name as its dotted parts."""
-    for node in ast.walk(parse(path)):
-        match node:
-            case ast.Import(names=names):
-                yield from (tuple(alias.name.split(".")) for alias in names)
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                yield from ((*module.split("."), alias.name) for alias in names)
-            case ast.ImportFrom(level=level) if level:
-                pytest.fail(f"{name_of(path)} imports relatively")
-            case _:
-                pass
-
-
 def goes_down(importer: str, imported: str, layers: tuple[tuple[str, ...], ...]) -> bool:
     """Whether a room may import another one; those that are not named may import each other."""
     above, below = level_of(importer, layers), level_of(imported, layers)
     return above < below or (above == below and OTHERS in layers[above])
 
 
-BY_NAME = {module_of(path): path for path in MODULES}
-
-
-@cache
-def graph() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
-    """Return what each module imports of the package: a module, or a package itself."""
-    return {
-        module: {name for name in map(known, imports(path)) if name is not None}
-        for module, path in BY_NAME.items()
-    }
-
-
-def known(imported: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the module of ours that an import names, if it names one."""
-    parts = imported[1:]
-    while parts and parts not in BY_NAME:
-        parts = parts[:-1]
-    return parts if imported[0] == "dapeer" and parts else None
-
-
 def upward(layers: tuple[tuple[str, ...], ...], depth: int, inside: tuple[str, ...]) -> list[str]:
     """Return which modules of a room import one of its rooms that does not lie below their own."""
     return [
         f"{'.'.join(importer)} imports {'.'.join(imported)}"
-        for importer, all_imported in graph().items()
+        for importer, all_imported in SOURCE.graph.items()
         for imported in all_imported
         if importer[:depth] == imported[:depth] == inside
         if min(len(importer), len(imported)) > depth and importer[depth] != imported[depth]
@@ -212,13 +168,13 @@ def test_json_has_one_name_for_its_type() -> None:
         if "Json" in ast.unparse(node).partition("=")[0].replace(":", " ").split()
     ]
     # GDB loads its file without the package.
-    assert sorted(named) == ["adapters/launchers/gdb_values.py", "base/json_types.py"]
+    assert sorted(named) == ["base/json_types.py", "companions/native/gdb_values.py"]
 
 
 def test_a_text_is_cut_in_one_way() -> None:
     """By `text.fitting.shortened`, which says how long it was."""
     # What runs in other programs is without the package.
-    elsewhere = ("base/text/", "adapters/launchers/")
+    elsewhere = ("base/text/", "companions/")
     assert not [
         name_of(path)
         for path in MODULES
@@ -230,7 +186,7 @@ def test_a_text_is_cut_in_one_way() -> None:
 def test_the_table_of_processes_has_one_reader() -> None:
     readers = [name_of(p) for p in MODULES if re.search(r"\"/proc\b", p.read_text("utf-8"))]
     # The tables of ports, and which are given out; the folders that hold no sources; secret files; what runs in other programs.
-    assert [name for name in readers if not name.startswith("adapters/launchers/")] == [
+    assert [name for name in readers if not name.startswith("companions/")] == [
         "base/system/ownership.py",
         "base/system/ports.py",
         "base/system/process_table.py",
@@ -254,22 +210,24 @@ def test_imports_inside_a_large_room_go_down_only(room: str) -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    tuple(TopologicalSorter(graph()).static_order())
+    tuple(TopologicalSorter(SOURCE.graph).static_order())
 
 
 def test_the_rooms_lie_on_few_floors_and_few_arrows_join_them() -> None:
-    arrows = {
-        (importer[0], imported[0])
-        for importer, all_imported in graph().items()
-        for imported in all_imported
-        if importer and imported and importer[0] != imported[0]
-    }
-    floors: dict[str, int] = {}
-    below = {room: {under for above, under in arrows if above == room} for room, _ in arrows}
-    for room in TopologicalSorter(below).static_order():
-        floors[room] = 1 + max((floors[under] for under in below.get(room, ())), default=0)
-    assert len(arrows) <= MOST_ARROWS
-    assert max(floors.values()) <= MOST_FLOORS
+    assert len(SOURCE.arrows()) <= MOST_ARROWS
+    assert 0 < SOURCE.floors() <= MOST_FLOORS
+
+
+def test_what_runs_elsewhere_imports_nothing_of_dapeer() -> None:
+    allowed = {("dapeer", "companions"), ("dapeer", "base")}
+    assert not [
+        f"{name_of(path)} imports {'.'.join(imported)}"
+        for path in MODULES
+        if name_of(path).startswith("companions/")
+        for imported in imports(path)
+        if imported[0] == "dapeer"
+        if not name_of(path).startswith(IN_OUR_PYTHON) or imported[:2] not in allowed
+    ]
 
 
 def test_a_third_party_is_imported_by_its_owner_only() -> None:
@@ -332,6 +290,10 @@ def test_a_constant_of_time_has_its_unit_in_its_name() -> None:
 def test_every_test_is_short() -> None:
     paths = sorted((ROOT / "tests").rglob("test_*.py"))
     assert not [each for path in paths for each in long_functions(path, LONGEST_TEST, "test_")]
+
+
+def test_each_file_of_long_stories_is_there() -> None:
+    assert not [name for name in sorted(slow.FILES) if not (ROOT / name).is_file()]
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

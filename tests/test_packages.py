@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import npm, packages
+from tests import npm
 from tests.programs import ROOT
+from tools import packages
 
 VENV = Path(sys.executable).parent
 LINES_OF_A_SKILL = 150
@@ -32,15 +33,37 @@ def run(*command: str | Path, **environment: str) -> str:
 def test_every_package_says_what_the_project_says() -> None:
     texts = packages.files()
     outdated = [path for path, text in texts.items() if (ROOT / path).read_text("utf-8") != text]
-    assert not outdated, "run `python -m tests.packages`"
+    assert not outdated, "run `python -m tools.packages`"
     about = packages.project()
-    for path in (
-        "packages/agent/plugin.json",
-        "packages/registry/server.json",
-        "packages/mason/package.yaml",
-    ):
+    for path in (".claude-plugin/plugin.json", "gemini-extension.json"):
         assert about["version"] in texts[path]
         assert about["description"] in texts[path]
+
+
+def test_nothing_in_the_repository_takes_dapeer_from_a_registry() -> None:
+    found = subprocess.run(
+        ["git", "grep", "--fixed-strings", "--files-with-matches", "--", "uvx dapeer"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    allowed = {
+        "CHANGELOG.md",
+        "docs/connecting.md",
+        "server/dapeer/cli/install/command.py",
+        "tests/test_packages.py",
+    }
+    assert set(found.stdout.split()) <= allowed
+    for path, text in packages.files().items():
+        assert "uvx" not in text, path
+
+
+def test_links_and_entries_are_refused_while_the_package_is_not_published(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if packages.is_published(packages.project()):
+        pytest.skip("this version is published")
+    assert packages.main(["--release", str(tmp_path / "release")]) == 1
+    assert "is not published" in capfd.readouterr().err
+    assert not (tmp_path / "release").exists()
 
 
 def test_the_readme_names_the_entry_of_the_registry() -> None:
@@ -68,11 +91,8 @@ def test_mcpb_accepts_the_bundle() -> None:
     run(*npm.mcpb(), "validate", "packages/mcpb/manifest.json")
 
 
-@pytest.mark.parametrize("folder", [".", packages.AGENT])
-def test_claude_accepts_the_plugin(folder: str, tmp_path: Path) -> None:
-    said = run(
-        npm.claude(), "plugin", "validate", folder, HOME=str(tmp_path), DISABLE_AUTOUPDATER="1"
-    )
+def test_claude_accepts_the_plugin(tmp_path: Path) -> None:
+    said = run(npm.claude(), "plugin", "validate", ".", HOME=str(tmp_path), DISABLE_AUTOUPDATER="1")
     assert "Validation passed" in said
 
 

@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
-from tests.drawing import drawn, words
+import pytest
+
 from tests.neovim.editor import needs_nvim_dap
-from tests.picture import PICTURE, TITLE, WIDTH, scene
+
+NEEDS = "needs rich: uv sync --group dev"
+drawing = pytest.importorskip("tools.drawing", reason=NEEDS)
+picture = pytest.importorskip("tools.picture", reason=NEEDS)
 
 
 @needs_nvim_dap
 async def test_the_picture_says_what_person_and_assistant_see_now(tmp_path: Path) -> None:
-    shown = words(drawn(TITLE, await scene(tmp_path), WIDTH))
-    assert words(PICTURE.read_text("utf-8")) == shown, "run: uv run python -m tests.picture"
+    now = drawing.drawn(picture.TITLE, await picture.scene(tmp_path), picture.WIDTH)
+    kept = drawing.words(picture.PICTURE.read_text("utf-8"))
+    assert kept == drawing.words(now), "run: uv run python -m tools.picture"

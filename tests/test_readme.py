@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
@@ -13,10 +14,12 @@ import pytest
 from dapeer.cli import command_line as cli
 from dapeer.mcp.server.prompts import PROMPTS
 from dapeer.tools import OF_OPENCODE, TOOLS
-from tests.pages import PARTS, lua_tools, made, pitfalls
 from tests.programs import ROOT
+from tests.shown import COLUMNS, ROWS
+from tools import languages_page
+from tools.pages import PARTS, lua_tools, made, pitfalls, with_part
 
-FOLDERS = (".", "docs", ".github", ".github/ISSUE_TEMPLATE")
+FOLDERS = (".", "docs", "docs/design", ".github", ".github/ISSUE_TEMPLATE")
 PAGES = sorted(
     str(path.relative_to(ROOT)) for each in FOLDERS for path in (ROOT / each).glob("*.md")
 )
@@ -66,7 +69,7 @@ def broken(page: str) -> Iterator[str]:
 @cache
 def arguments_of_tools() -> dict[str, set[str]]:
     """Return the arguments of every tool, by its name."""
-    ours = {one.name: one.schema_for(one.all_needs) for one in (*TOOLS, *OF_OPENCODE)}
+    ours = {one.name: one.input_schema for one in (*TOOLS, *OF_OPENCODE)}
     of_lua = {f"nvim_{one.name}": one.input_schema for one in lua_tools()}
     return {name: set(schema["properties"]) for name, schema in (ours | of_lua).items()}
 
@@ -86,7 +89,22 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("page", PARTS)
 def test_the_tables_are_those_that_the_code_makes(page: str) -> None:
-    assert made(page) == text_of(page), "run: uv run python -m tests.pages"
+    assert made(page) == text_of(page), "run: uv run python -m tools.pages"
+
+
+def test_the_table_of_tools_names_each_argument_that_is_required() -> None:
+    table = text_of("docs/tools.md")
+    for one in (*TOOLS, *OF_OPENCODE):
+        [row] = re.findall(rf"^\| `{one.name}`°? \| (.*?) \|", table, re.MULTILINE)
+        assert set(re.findall(r"`(\w+)`", row)) == set(
+            one.schema_for(frozenset()).get("required", ())
+        ), row
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one.startswith("docs/")])
+def test_each_page_says_first_for_whom_it_is(page: str) -> None:
+    _title, _blank, first, *_rest = text_of(page).splitlines()
+    assert first.startswith("For ")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -113,6 +131,17 @@ def test_the_tools_that_are_named_are_served_and_take_the_arguments(page: str) -
 def test_the_options_that_are_named_are_taken_by_the_command(page: str) -> None:
     for command, rest in COMMAND.findall(text_of(page)):
         assert not set(OPTION.findall(rest)) - options(command), command
+
+
+def test_the_page_on_languages_has_each_limit_as_it_is_written_down() -> None:
+    """That its other cells are shown by tests is seen after all suites only."""
+    reasons = tomllib.loads(languages_page.REASONS.read_text(encoding="utf-8"))
+    limits = reasons.pop("limits")
+    shown = {(row, column) for row in ROWS for column in COLUMNS} - {
+        (row, column) for row, columns in reasons.items() for column in columns
+    }
+    page = text_of("docs/languages.md")
+    assert with_part(page, "shown", languages_page.table(shown, reasons, limits)) == page
 
 
 def test_every_pitfall_has_a_test_and_every_one_that_a_test_names_is_explained() -> None:

@@ -32,12 +32,15 @@ end
 -- One line when all is well; else all that helps to find out why.
 local function status()
   local now = require('dapeer').status()
-  local collects = require('dapeer.editor.collecting').told()
-  collects = collects and '; ' .. collects or ''
-  if now.state == 'running' then
-    return tell(('running, port %d, process %d%s'):format(now.port, now.pid, collects))
-  elseif not now.failure and now.state ~= 'restarting' then
-    return tell(now.state .. collects)
+  local collects = ''
+  for _, told in ipairs({
+    require('dapeer.editor.collecting').told() or '',
+    require('dapeer.nvim_dap.exceptions').told() or '',
+  }) do
+    collects = collects .. (told ~= '' and '; ' .. told or '')
+  end
+  if now.state == 'running' or (not now.failure and now.state ~= 'restarting') then
+    return tell(now.summary .. collects)
   end
   local lines = { now.state, now.failure or 'The core crashed and will be started again.', '' }
   vim.list_extend(lines, { 'Command: ' .. table.concat(now.command or {}, ' '), 'It said:' })
@@ -66,6 +69,7 @@ end
 
 -- The first start may build the core, which takes seconds.
 local function start()
+  require('dapeer.person.approvals').hold(nil)
   if require('dapeer').status().state == 'running' then
     return status()
   end
@@ -89,7 +93,12 @@ local function claude(rest)
 end
 
 local function live()
-  local problem = require('dapeer.core.live').open()
+  tell(require('dapeer.core.live').open())
+end
+
+---@param verdict 'allow'|'session'|'deny'|'answer'
+local function consent(verdict)
+  local problem = require('dapeer.person.approvals').command(verdict)
   if problem then
     tell(problem)
   end
@@ -97,13 +106,37 @@ end
 
 ---@type table<string, fun(rest: string?)>
 local COMMANDS = {
+  allow = function(rest)
+    if rest and rest ~= 'session' then
+      return tell(('there is no :Dapeer allow %s; there is: allow, allow session'):format(rest))
+    end
+    consent(rest or 'allow')
+  end,
+  deny = function()
+    consent('deny')
+  end,
+  answer = function()
+    consent('answer')
+  end,
   claude = claude,
   start = start,
   stop = function()
     require('dapeer').stop()
+    require('dapeer.person.approvals').hold('stopped')
+    tell('stopped: no assistant may act in this Neovim; :Dapeer start lets them in again')
   end,
   restart = function()
+    require('dapeer.person.approvals').hold(nil)
     require('dapeer').restart()
+    tell('restarting')
+  end,
+  pause = function()
+    require('dapeer.person.approvals').hold('paused')
+    tell('paused: no assistant may act; :Dapeer resume lets them go on')
+  end,
+  resume = function()
+    require('dapeer.person.approvals').hold(nil)
+    tell('resumed: assistants may act again')
   end,
   status = status,
   live = live,
@@ -121,7 +154,7 @@ local COMMANDS = {
 }
 
 -- What takes more words: a text for the assistant.
-local WITH_TEXT = { reject = true, claude = true }
+local WITH_TEXT = { reject = true, claude = true, allow = true }
 
 local function names()
   local all = vim.tbl_keys(COMMANDS)

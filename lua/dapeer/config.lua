@@ -152,6 +152,9 @@ local options = {
   auto_start = false,
 }
 
+---@type table<string, true>  the options that a person has given a value
+local named = {}
+
 ---@type string[]  What was wrong, a sentence each, and has been reported.
 M.problems = {}
 
@@ -180,7 +183,7 @@ local function take(given, prefix, into, problems)
     local name = prefix .. tostring(key)
     local entry = SCHEMA[name]
     if entry and entry[1](value) then
-      into[key] = value
+      into[key], named[name] = value, true
     elseif entry then
       problems[#problems + 1] = ('`%s` must be %s'):format(name, entry[2])
     elseif #known(name .. '.') == 0 then
@@ -197,6 +200,13 @@ end
 ---@return dapeer.Options
 function M.get()
   return options
+end
+
+---Switch the groups of tools off that a person has named nowhere yet.
+function M.switch_unnamed_groups_off()
+  for group in pairs(options.tools) do
+    options.tools[group] = named['tools.' .. group] and options.tools[group] or false
+  end
 end
 
 ---Merge what a person gave into the options in force. What is wrong is left out.

@@ -57,9 +57,9 @@ local function check_life()
   if status.failure then
     health.error(status.failure, { 'It said: ' .. table.concat(status.stderr, '\n'), 'Then: :Dapeer start' })
   elseif status.state == 'running' then
-    health.ok(('running: port %d, process %d'):format(status.port, status.pid))
+    health.ok(status.summary)
   else
-    health.info(status.state .. (status.state == 'stopped' and ' (:Dapeer start)' or ''))
+    health.info(status.summary)
   end
   -- A crashed core stays in the list until a notification to it fails.
   local attached = vim.tbl_filter(function(core)
@@ -127,7 +127,9 @@ end
 
 local function check_tools()
   local registry, groups = require('dapeer.registry'), require('dapeer.tools')
-  local served = registry.list()
+  local served = vim.tbl_filter(function(tool)
+    return not require('dapeer.registry.problems').has('core', tool.name)
+  end, registry.list())
   for _, group in ipairs(groups.GROUPS) do
     local all = groups.group(group)
     local on = vim.tbl_filter(function(tool)

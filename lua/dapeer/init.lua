@@ -14,6 +14,14 @@ local M = setmetatable({}, {
   end,
 })
 
+-- A plugin manager that resets the package path has not sourced the file that does.
+local function define_commands()
+  if not vim.g.loaded_dapeer then
+    local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
+    dofile(here .. '/../../plugin/dapeer.lua')
+  end
+end
+
 ---Tell the plugin what you want of it; may be called again, and then changes only what it names.
 ---@param options? dapeer.Options
 function M.setup(options)
@@ -42,6 +50,7 @@ function M.setup(options)
     M._when_up('dapeer_start', M.start)
   end
   M._when_up('dapeer_knock', function()
+    define_commands()
     require('dapeer.core.knock').knock()
   end)
 end

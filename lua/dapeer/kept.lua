@@ -9,6 +9,7 @@ local M = {}
 ---| 'collecting_at' editor.collecting: at which functions they do
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
+---| 'exceptions' nvim_dap.exceptions: the filters that were chosen last
 ---| 'hook'       nvim_dap.internals.loading: whether nvim-dap is followed
 ---| 'knock'      core.knock: whether this Neovim has announced itself
 ---| 'life'       core.supervisor: the core of this Neovim

@@ -31,7 +31,9 @@
 ---@field client? string       who called
 
 ---@class dapeer.Status  The result of `status`.
----@field state 'stopped'|'starting'|'running'|'stopping'|'restarting'
+---@field state 'stopped'|'starting'|'running'|'stopping'|'restarting'|'attached'
+---@field summary string       one line: who is attached, whether they may act, what runs
+---@field held? 'paused'|'stopped'  no assistant may act
 ---@field port? integer        where it listens; nil until it does
 ---@field pid? integer
 ---@field command? string[]    what was started; no token in it
@@ -54,6 +56,7 @@
 ---@field progress fun(done: number|string, total?: number, message?: string)  a message alone, or how far it is
 ---@field cancelled fun(): boolean          the call has ended: cancelled, timed out, or the core has ended
 ---@field on_cancel fun(callback: fun())    called once then; at once when it has happened already
+---@field if_lost fun(result: any)           what the caller gets if Neovim ends, or the core, before the tool has answered
 ---@field caller { client?: string, channel?: integer }
 
 ---@class dapeer.Tool  A tool written in Lua; served as `nvim_` and its name.

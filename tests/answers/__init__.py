@@ -1,1 +1,1 @@
-"""What a model reads: ten scenarios with real adapters, and docs/answers.md, which shows what each answers."""
+"""The page of answers word for word: what `tools.answers` makes is readable and complete."""

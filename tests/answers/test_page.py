@@ -2,10 +2,10 @@
 
 import re
 
-from tests.answers.page import alike, page, section, told_in
-from tests.answers.read import before
-from tests.answers.scenarios import SCENARIOS
 from tests.programs import ROOT
+from tools.answers.page import alike, page, section, told_in
+from tools.answers.read import before
+from tools.answers.scenarios import SCENARIOS
 
 SHOWN = (ROOT / "docs" / "answers.md").read_text("utf-8")
 

@@ -1,1 +1,1 @@
-"""The benchmark: `uv run python -m tests.bench`."""
+"""The benchmark in its shortest form."""

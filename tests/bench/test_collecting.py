@@ -1,8 +1,8 @@
 import asyncio
 import sys
 
-from tests.bench.collecting import BESIDE, BODY, UNTIL, WRITES, measured, told
 from tests.processes import LIMIT
+from tools.bench.collecting import BESIDE, BODY, UNTIL, WRITES, measured, told
 
 
 async def test_a_quick_benchmark_of_collecting_loses_no_row() -> None:

@@ -1,4 +1,4 @@
-from tests.bench.growth import COLUMNS, measured
+from tools.bench.growth import COLUMNS, measured
 
 
 async def test_a_row_of_the_growth_table_holds_all_that_was_measured() -> None:

@@ -15,7 +15,6 @@ OFFERED = {
     "gdb": {"assert": False, "throw": False, "catch": False},
     "codelldb": {"cpp_throw": True, "cpp_catch": False},
     "lldb-dap": {"cpp_throw": False},
-    "cdt-gdb": {},
 }
 """What the adapters tell of themselves."""
 
@@ -34,9 +33,8 @@ def told(adapter: str, *texts: str) -> dict[str, Any]:
     [
         ("debugpy", ["uncaught"]),
         ("js-debug", ["uncaught"]),
-        ("gdb", ["panic"]),
-        ("codelldb", ["panic"]),
-        ("cdt-gdb", ["panic"]),
+        ("gdb", ["sanitizer", "panic"]),
+        ("codelldb", ["sanitizer", "panic"]),
     ],
 )
 def test_uncaught_errors_stop_by_default_and_caught_ones_do_not(
@@ -95,7 +93,11 @@ def test_a_filter_without_a_condition_needs_none_beside_it() -> None:
             "It offers: raised, uncaught, userUnhandled, or the name of a type",
         ),
         ("debugpy", "raised: x > 3", "no exception filter 'raised: x > 3'"),
-        ("lldb-dap", "std::out_of_range", "cpp_throw, panic; it cannot stop at one type"),
+        (
+            "lldb-dap",
+            "std::out_of_range",
+            "cpp_throw, sanitizer, panic; it cannot stop at one type",
+        ),
         ("js-debug", "", "It offers: all, uncaught"),
     ],
 )
@@ -113,3 +115,25 @@ def test_the_filters_that_are_the_default_ask_for_their_environment() -> None:
     assert filters("rdbg").environment(["uncaught"]) == post_mortem
     assert filters("rdbg").environment([]) == {}
     assert filters("debugpy").environment(None) == {}
+
+
+@pytest.mark.parametrize(
+    "texts", [["raised:KeyError", "uncaught"], ["userUnhandled:a.B", "raised"], ["raised:A"]]
+)
+def test_options_of_another_client_have_the_names_that_a_caller_gives_them(
+    texts: list[str],
+) -> None:
+    assert filters("debugpy").named(told("debugpy", *texts)["exceptionOptions"]) == texts
+
+
+def test_options_that_a_caller_cannot_name_have_no_names() -> None:
+    category = {"names": ["Python Exceptions"]}
+    assert filters("debugpy").named([{"path": [category], "breakMode": "never"}]) == []
+    for options in (
+        {"breakMode": "always"},
+        {"path": [category, {"names": ["A"], "negate": True}], "breakMode": "always"},
+        {"path": [{"names": ["Java Exceptions"]}], "breakMode": "always"},
+        {"path": [category], "breakMode": "sometimes"},
+    ):
+        assert filters("debugpy").named([options]) is None
+    assert filters("gdb").named([{"path": [category], "breakMode": "always"}]) is None

@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,20 @@ async def started(*command: str, says: bytes = b"") -> AsyncGenerator[Process]:
         if process.returncode is None:
             process.kill()
         await process.communicate()
+
+
+@contextmanager
+def not_of_the_event_loop(*command: str) -> Generator[subprocess.Popen[bytes]]:
+    """Run a program of ours whose end no event loop waits for.
+
+    Since Python 3.12 an event loop waits in its thread for a child that a debugger holds, and so for that debugger.
+    """
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @asynccontextmanager

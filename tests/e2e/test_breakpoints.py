@@ -3,7 +3,23 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, needs, read, refusal, text
+import pytest
+
+from dapeer.tools.base import waiting
+from tests.harness import (
+    FAKE_PROGRAM,
+    ask,
+    call,
+    client,
+    data,
+    evaluate,
+    fake,
+    needs,
+    read,
+    refusal,
+    text,
+)  # fmt: skip
+from tests.languages import named, program_of, ready
 from tests.processes import LIMIT
 from tests.programs import compiled, copied, program
 
@@ -145,6 +161,20 @@ async def test_a_condition_decides() -> None:
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
+@pytest.mark.parametrize("condition", [{"condition": "value > 2"}, {"hit_condition": "4"}])
+async def test_what_conditions_cost_is_told_once_after_a_long_wait(
+    monkeypatch: pytest.MonkeyPatch, condition: dict[str, str]
+) -> None:
+    ready(named("js-debug"))
+    monkeypatch.setattr(waiting, "SECONDS_UNTIL_SLOW", 0)
+    p = program("loop.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        told = await read(c, "dap_run", program=str(p), breakpoints=[p.at("inner", **condition)])
+        cost = "each hit of a line with a condition takes V8 about 0.2 ms"
+        assert (cost in told) == ("condition" in condition)
+        assert cost not in await read(c, "dap_continue")
+
+
 async def test_a_hit_condition_counts() -> None:
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
@@ -282,6 +312,42 @@ async def test_a_function_breakpoint_stops_at_the_function() -> None:
         assert (stop["reason"], stop["function"]) == ("function breakpoint", "inner")
         await read(c, "dap_set_function_breakpoints", names=[])
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+AT_FUNCTION = {"delve": "main.inner", "jdi": "Loop.inner"}
+
+
+@pytest.mark.parametrize("adapter", ["debugpy", "gdb", "lldb-dap", "codelldb", "delve", "jdi"])
+async def test_a_function_breakpoint_has_a_condition(adapter: str, tmp_path: Path) -> None:
+    language = named(adapter)
+    ready(language)
+    p = program_of(language, tmp_path)
+    wanted = f"{AT_FUNCTION.get(adapter, 'inner')} if {language.condition}"
+    async with asyncio.timeout(LIMIT), client() as c:
+        await read(c, "dap_set_function_breakpoints", names=[wanted])
+        stop = await ask(c, "dap_run", type=adapter, program=str(p))
+        assert (stop["state"], await evaluate(c, language.value)) == ("stopped", "2")
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+@pytest.mark.parametrize("adapter", ["js-debug", "rdbg", "perl", "bash-dap"])
+async def test_what_an_adapter_does_not_at_functions_is_said(adapter: str, tmp_path: Path) -> None:
+    language = named(adapter)
+    ready(language)
+    p = program_of(language, tmp_path)
+    wanted = f"inner if {language.condition}"
+    async with asyncio.timeout(LIMIT), client() as c:
+        if adapter != "bash-dap":
+            await read(c, "dap_set_function_breakpoints", names=[wanted])
+            text = await read(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+            assert (
+                f"Rejected: {wanted} ({adapter} has no function breakpoints: set one on a line of it)"
+                in text
+            )
+        else:
+            await read(c, "dap_run", program=str(p), stop_on_entry=True)
+            text = await read(c, "dap_set_function_breakpoints", names=[wanted])
+            assert "bash-dap ignores conditions here, so these functions stop each time" in text
 
 
 async def test_function_breakpoints_set_without_a_session_are_sent_when_one_starts() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from tests.harness import ask, client, read
+from tests.harness import ask, client, has_all, read
 
 SOURCE = """\
 def area(width, height):
@@ -38,10 +38,7 @@ async def test_the_source_of_a_stop_is_what_the_program_has_loaded(tmp_path: Pat
         source.write_text("# one\n# two\n" + SOURCE)
         told = await read(c, "dap_step_over")
         assert "→ 3 return size" in told
-        assert (
-            "areas.py has changed since the program loaded it: the source shown is the loaded one, line 3 is line "
-            "5 now; dap_restart runs what is there now" in told
-        )
+        assert has_all(told, "areas.py has changed", "line 3 is line 5 now", "dap_restart")
         assert "line 3 is line 5 now" in await read(c, "dap_current_location")
         assert "runs this file as it was before it changed" in await read(
             c, "dap_source", filename=str(source)
@@ -92,3 +89,31 @@ async def test_a_running_program_takes_no_new_breakpoint_of_a_file_that_has_chan
         assert "Rejected" not in stop
         await read(c, "dap_restart")
         assert "areas.py:11 verified | print(total)" in await read(c, "dap_breakpoints")
+
+
+async def test_a_restart_moves_breakpoints_with_the_text_of_their_lines(tmp_path: Path) -> None:
+    async with stopped(tmp_path) as (c, source):
+        await ask(c, "dap_set_breakpoint", filename=str(source), line=3)
+        source.write_text("# one\n# two\n" + SOURCE)
+        again = await read(c, "dap_restart")
+        assert "at areas.py:4 in area" in again
+        assert has_all(again, "breakpoint areas.py:2 → 4", "breakpoint areas.py:3 → 5")
+        assert "at areas.py:5" in await read(c, "dap_continue")
+        assert "areas.py:2" not in await read(c, "dap_breakpoints")
+
+
+async def test_a_restart_says_which_lines_with_breakpoints_were_changed(tmp_path: Path) -> None:
+    async with stopped(tmp_path) as (c, source):
+        source.write_text(SOURCE.replace("width * height", "width + height"))
+        again = await read(c, "dap_restart")
+        assert "at areas.py:2 in area" in again
+        assert "breakpoint areas.py:2: this line was changed" in again
+
+
+async def test_an_ended_program_is_restarted_with_its_breakpoints_on_the_moved_lines(
+    tmp_path: Path,
+) -> None:
+    async with stopped(tmp_path) as (c, source):
+        await ask(c, "dap_terminate")
+        source.write_text("# one\n" + SOURCE)
+        assert "at areas.py:3 in area" in await read(c, "dap_restart")

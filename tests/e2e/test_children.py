@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.harness import (
     ask,
     client,
     evaluate,
+    has_all,
     needs,
     pid_of,
     printed,
@@ -25,7 +27,7 @@ from tests.harness import (
     refusal,
 )
 from tests.processes import LIMIT, process_gone
-from tests.programs import program
+from tests.programs import Program, program
 from tests.shown import Shows
 
 WAYS = ["script", "spawn", "fork", "os_fork"]
@@ -38,6 +40,12 @@ CALLED = {
 async def sessions(c: Client) -> dict[int, Json]:
     """Return what dap_status tells, by session."""
     return {row["session_id"]: row for row in (await ask(c, "dap_status"))["sessions"]}
+
+
+async def killed(c: Client, session: int) -> None:
+    """Return once dapeer knows what has killed a process."""
+    while "killed" not in str((await sessions(c))[session].get("cause")):
+        pass
 
 
 @pytest.mark.parametrize("how", WAYS)
@@ -83,6 +91,167 @@ async def test_a_program_that_replaces_itself_goes_on_as_its_own_child() -> None
         assert (end["state"], end["exit_code"]) == ("ended", 0)
         text = (await ask(c, "dap_program_output"))["text"]
         assert text == "parent starts replace\nchild 25\n"
+
+
+RELOADED = """
+import os, subprocess, sys
+if "WERKZEUG_RUN_MAIN" in os.environ:
+    runs = int(os.environ["WERKZEUG_RUN_MAIN"])
+    print("run", runs, sys.argv[1:])
+    sys.exit(3 if runs < 2 else 0)
+for runs in (1, 2):
+    command = getattr(sys, "orig_argv", [sys.executable, *sys.argv])
+    code = subprocess.call(command, env={**os.environ, "WERKZEUG_RUN_MAIN": str(runs)})
+print("ended", code)
+sys.exit(3)
+"""
+"""As Flask's reloader does it, which starts the process anew that has exited with 3."""
+
+
+async def test_a_reloader_starts_the_program_again_without_a_stop(tmp_path: Path) -> None:
+    (tmp_path / "serves.py").write_text(RELOADED)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="serves.py", args=["a b"])
+        # No reloader has started this one, so its exit code is an error.
+        assert (stop["exception"], stop["session_id"]) == ("SystemExit: 3", 1)
+        assert stop["output"].splitlines() == ["run 1 ['a b']", "run 2 ['a b']", "ended 0"]
+        names = {row["name"] for row in (await sessions(c)).values()}
+        assert names == {"serves.py", "serves.py a b"}
+
+
+OUTLIVED = """
+import subprocess, sys, time
+if sys.argv[1:]:
+    sys.exit(0)  # @child
+subprocess.call([sys.executable, __file__, "child"])
+print("over", flush=True)
+time.sleep(60)
+"""
+
+
+async def test_the_silence_of_a_child_that_has_ended_is_not_told_of_its_parent(
+    tmp_path: Path,
+) -> None:
+    p = Program(tmp_path / "outlived.py", tmp_path / "outlived.py")
+    p.source.write_text(OUTLIVED)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("child")])
+        await ask(c, "dap_continue", wait_until_paused=False)
+        await printed(c, "over")
+        waits = {"session_id": stop["session_id"], "timeout_ms": 3000}
+        told = await read(c, "dap_wait_until_paused", **waits)
+        assert "may hang" not in told
+
+
+async def test_a_process_that_is_killed_at_its_stop_is_named_with_its_parent() -> None:
+    p = program("children.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        wanted = [p.at("child"), p.at("parent")]
+        await ask(c, "dap_run", program=str(p), args=["script"], breakpoints=wanted)
+        os.kill(await pid_of(c), signal.SIGKILL)
+        await killed(c, 2)
+        cause = "was killed by SIGKILL while it was stopped; its parent, session 1, is still there"
+        for tool, more in (("dap_evaluate", {"expression": "number"}), ("dap_step_over", {})):
+            assert has_all(await refusal(c, tool, session_id=2, **more), cause, "option")
+        stop = await ask(c, "dap_wait_until_paused")
+        assert (stop["session_id"], stop["line"]) == (1, p.line("parent"))
+
+
+GATED = """
+import multiprocessing, os, sys
+
+def work(gate):
+    sys.stdout.write(f"pid {os.getpid()}\\n")  # one write: children may print at once
+    open(gate).readline()
+    done = gate
+
+for gate in sys.argv[1:]:
+    multiprocessing.get_context("fork").Process(target=work, args=(gate,)).start()
+open("end").readline()
+"""
+"""Each child waits until its gate, a named pipe, is opened; the parent until the end."""
+
+
+def gates(folder: Path, *names: str) -> list[int]:
+    """Make the named pipes, open at both ends, so that nobody waits for the other one."""
+    for name in (*names, "end"):
+        os.mkfifo(folder / name)
+    return [os.open(folder / name, os.O_RDWR) for name in names]
+
+
+async def stopped_by(c: Client, gate: int) -> int:
+    """Let the child behind a gate run into its breakpoint; return its session."""
+
+    async def stopped() -> set[int]:
+        return {number for number, row in (await sessions(c)).items() if row["state"] == "stopped"}
+
+    before = await stopped()
+    os.write(gate, b"open\n")
+    while not (new := await stopped() - before):
+        pass
+    return new.pop()
+
+
+async def test_no_other_process_answers_unsaid_for_the_one_of_the_last_answer(
+    tmp_path: Path,
+) -> None:
+    """Celery's workers: one was killed at its stop, and another answered for it."""
+    (tmp_path / "gated.py").write_text(GATED)
+    pipes = gates(tmp_path, "one", "two")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(
+            c, "dap_run", program="gated.py", args=["one", "two"], wait_until_paused=False,
+            breakpoints=[{"filename": "gated.py", "line": 7}],
+        )  # fmt: skip
+        one = await stopped_by(c, pipes[0])
+        said = f"(the call went to session {one}, because session 1 was running)"
+        assert said in await refusal(c, "dap_evaluate", expression="nonesuch")
+        # That was the last answer.
+        assert "session" not in await read(c, "dap_evaluate", expression="gate")
+        two = await stopped_by(c, pipes[1])
+        assert await evaluate(c, "gate") == "'one'"
+        os.kill(await pid_of(c), signal.SIGKILL)
+        await killed(c, one)
+        for tool, more in {
+            "dap_evaluate": {"expression": "gate"}, "dap_variables": {}, "dap_step_over": {},
+            "dap_set_variable": {"path": "gate", "value": "1"}, "dap_continue": {},
+        }.items():  # fmt: skip
+            told = await refusal(c, tool, **more)
+            assert has_all(
+                told, f"Session {one} was killed by SIGKILL while it was stopped",
+                f"Stopped: {two} (gated.py", "stopped at gated.py:7). Give session_id.",
+            )  # fmt: skip
+        # The error has told it already.
+        assert "killed" not in await read(c, "dap_snapshot", session_id=two)
+        assert await evaluate(c, "gate", session_id=two) == "'two'"
+    for pipe in pipes:
+        os.close(pipe)
+
+
+async def test_processes_that_were_killed_while_the_program_runs_on_are_told_once(
+    tmp_path: Path,
+) -> None:
+    """Workers of uvicorn that it killed before they served, so that no breakpoint was reached."""
+    (tmp_path / "uvicorn.py").write_text(GATED)
+    names = ["one", "two", "three"]
+    pipes = gates(tmp_path, *names)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="uvicorn.py", args=names, wait_until_paused=False)
+        said = ""
+        while said.count("\n") < len(names):
+            said = await printed(c)
+        # The last one as a parent ends a child that it needs no more.
+        for pid, number in zip(said.split()[1::2], (9, 9, 15), strict=True):
+            os.kill(int(pid), number)
+        for session in await sessions(c):
+            if session > 1:
+                await killed(c, session)
+        told = await read(c, "dap_wait_until_paused", timeout_ms=0)
+        assert re.search(r"sessions \d, \d were killed by SIGKILL\. uvicorn kills a worker", told)
+        assert "SIGTERM" not in told
+        assert "killed" not in await read(c, "dap_snapshot")
+    for pipe in pipes:
+        os.close(pipe)
 
 
 async def test_of_two_children_that_stop_each_is_told_once() -> None:
@@ -266,3 +435,23 @@ async def test_with_js_debug_children_of_the_program_are_followed_or_not(
         await ask(c, "dap_disconnect")
         assert {row["state"] for row in (await sessions(c)).values()} == {"ended"}
     shows("js-debug", "children")
+
+
+@pytest.mark.parametrize("by", ["program", "runtimeExecutable"])
+async def test_a_script_that_npm_starts_is_debugged(by: str, tmp_path: Path) -> None:
+    needs("js-debug")
+    if shutil.which("npm") is None:
+        pytest.skip("needs npm: apt-get install npm")
+    (tmp_path / "package.json").write_text('{"scripts": {"hi": "node hi.js"}}')
+    (tmp_path / "hi.js").write_text("const a = 1;\nconsole.log(a);\n")
+    asked = {
+        "program": {"program": "npm", "args": ["run", "hi"]},
+        "runtimeExecutable": {
+            "type": "node",
+            "config": {"runtimeExecutable": "npm", "runtimeArgs": ["run", "hi"]},
+        },
+    }[by]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = [{"filename": "hi.js", "line": 2}]
+        stop = await ask(c, "dap_run", **asked, breakpoints=at)
+        assert (stop["line"], stop["locals"]["a"]) == (2, "1")

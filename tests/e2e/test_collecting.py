@@ -18,6 +18,7 @@ from dapeer.tools import TOOLS
 from tests.harness import DATA, ask, client, listed, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT, Program
+from tests.pythons import python_of, versions
 
 CART_JS = """
 function total(items, index) {
@@ -181,17 +182,18 @@ async def test_one_call_finds_the_odd_one_of_a_whole_run_and_another_looks_close
     p = written(tmp_path, "shop.py", SHOP)
     point = p.at("cost", collect=["cost", "count", "lost"])
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        assert "dap_collected" not in await listed(c)
+        # Codex reads the list once, so these are there from the start.
+        assert {"dap_collected", "dap_call"} <= await listed(c)
+        assert "no debug session" in await refusal(c, "dap_collected")
         end = await ask(c, "dap_run", program=str(p), breakpoints=[point])
         rows = end["collected"]
         assert end["state"] == "ended"
         assert rows[0].startswith(f"shop.py:{p.line('cost')} from Thread.run")
         assert ": 300 rows, tracer" in rows[0]
-        assert "thread = counts, count = 300, lost = (NameError: name 'lost'" in rows[1]
+        assert "thread = counts, count = 300, lost = (NameError: no `lost`" in rows[1]
         assert "  #212 cost = None  ← cost the only None" in rows
         # What was told once is not told again; whoever wants more asks for it, also after the end.
         assert "collected" not in await ask(c, "dap_wait_until_paused")
-        assert "dap_collected" in await listed(c)
         near = await read(c, "dap_collected", rows="211-213", at="shop.py:15")
         assert near.endswith("#211 cost = 2100\n  #212 cost = None\n  #213 cost = 2120")
         assert "#212" in await read(c, "dap_collected", where="cost is None")
@@ -200,6 +202,54 @@ async def test_one_call_finds_the_odd_one_of_a_whole_run_and_another_looks_close
         assert "There are rows of: shop.py:15." in await refusal(c, "dap_collected", at="x.py:1")
         assert "no range of rows" in await refusal(c, "dap_collected", rows="x")
         assert "knows no `open('x')`" in await refusal(c, "dap_collected", where="open('x')")
+
+
+EXPECTED = """
+def settle(totals):
+    paid = 0
+    for total in totals:
+
+        paid += total or 0  # @paid
+    return paid
+
+
+print(settle([1, 2, None, 4]))
+"""
+
+
+@versions("3.8", "3.11", "3.13")
+async def test_it_stops_where_what_is_expected_does_not_hold_with_the_row_before(
+    tmp_path: Path, version: str
+) -> None:
+    p = written(tmp_path, "paid.py", EXPECTED)
+    line = p.line("paid")
+    point = {"filename": str(p), "line": line - 1, "expect": "total is not None"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        python = python_of(version)
+        stop = await ask(c, "dap_run", program=str(p), python=python, breakpoints=[point])
+        assert (stop["state"], stop["function"], stop["line"]) == ("stopped", "settle", line)
+        assert stop["collected"][1:] == [
+            "  #2 total = 2",
+            "  #3 total = None  ← not (total is not None)",
+        ]
+        assert stop["breakpoints"] == {"moved": [f"paid.py:{line - 1} → {line}"]}
+        assert "expects total is not None" in await read(c, "dap_breakpoints")
+        assert (await ask(c, "dap_step_over"))["line"] == line - 2
+        wrong: dict[str, dict[str, object]] = {
+            "is for a line": {"function": "settle", "expect": "total"},
+            "exclude each other": {**point, "hit_condition": "3"},
+            "does not parse": {**point, "expect": "total is"},
+        }
+        for why, given in wrong.items():
+            assert why in await refusal(c, "dap_set_breakpoint", **given)
+        (tmp_path / "cart.js").write_text("let total = 1;\n")
+        js = {"filename": "cart.js", "line": 1, "expect": "total > 1"}
+        told = await refusal(c, "dap_set_breakpoint", **js)
+        assert 'condition="!(total > 1)"' in told
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["output"]) == ("ended", "7\n")
+        order = await read(c, "dap_collected", timeline=True)
+        assert "#4 paid.py" in order
 
 
 async def test_collecting_begins_changes_and_ends_while_a_program_is_stopped(
@@ -246,7 +296,7 @@ async def test_rows_that_a_program_could_not_write_are_told(tmp_path: Path) -> N
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         end = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("n", collect=["n"])])
         assert end["collected"] == [
-            "9 rows lost: the program could not write what it collected, as where a disk is full"
+            "9 rows lost: the program could not write what it collected (File too large)"
         ]
 
 

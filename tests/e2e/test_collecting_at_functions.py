@@ -130,7 +130,7 @@ async def test_a_program_that_runs_already_collects_at_a_function_too(tmp_path: 
     ("adapter", "name", "text", "at_function", "calls"),
     [
         ("js-debug", "shop.js", "function total(n) {}\ntotal(1);\n", "has no function breakpoints: collect on a line of it", "`collect` on a line of it"),
-        ("rdbg", "shop.rb", "def total(n)\nend\ntotal(1)\n", "has no log points: dap_set_function_breakpoints stops there", "`collect` on a line of it"),
+        ("rdbg", "shop.rb", "def total(n)\nend\ntotal(1)\n", "has no log points: stop on a line of it", "`collect` on a line of it"),
         ("perl", "shop.pl", "sub total {}\ntotal(1);\n", "has no log points: stop on a line of it", "`collect` on a line of it"),
         ("jdi", "Shop.java", SHOP_JAVA, "", "`collect` at `function`"),
     ],

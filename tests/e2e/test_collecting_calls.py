@@ -1,18 +1,19 @@
 """Calls that a Python program collects: arguments, results, and what they changed."""
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from dapeer.mirror.rows import FAILED, Row
-from tests.collecting_page import TIME
 from tests.e2e.collecting import collect, rows
-from tests.harness import ask, client, read, refusal
+from tests.harness import ask, client, has_all, read, refusal
 from tests.processes import LIMIT
 from tests.programs import program
 from tests.pythons import python_of, versions
+from tools.collecting_page import TIME
 
 P = program("called.py")
 
@@ -20,7 +21,7 @@ P = program("called.py")
 def tree(found: list[Row]) -> list[tuple[str, ...]]:
     """Return calls as they began, indented, with arguments, result and what was changed."""
     ordered = sorted(found, key=lambda row: row.seconds)
-    told = [(row.cells[0], int(row.cells[1]), *row.cells[3:]) for row in ordered]
+    told = [(row.cells[0], int(row.cells[1]), *row.cells[3:6], *row.cells[7:]) for row in ordered]
     return [("  " * depth + name, *rest) for name, depth, *rest in told]
 
 
@@ -107,6 +108,36 @@ async def test_a_function_that_is_imported_later_is_collected_from_when_it_begin
     assert changed[1].startswith("seen: {8} → {")
 
 
+LAMBDAS = """
+double = lambda x: x * 2
+class Cart:
+    key = lambda self: 3
+    def total(self):
+        return sorted([3, 1], key=lambda price: -price)
+cart = Cart()
+print(double(4), cart.key(), cart.total())
+"""
+
+
+@versions("3.8", "3.13")
+async def test_a_lambda_is_recorded_under_its_name_in_the_module_or_class_or_under_its_line(
+    tmp_path: Path, version: str
+) -> None:
+    main = tmp_path / "shop.py"
+    main.write_text(LAMBDAS)
+    start = {"python": python_of(version), "breakpoints": [{"calls": ["double", "Cart.*"]}]}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        told = (await read(c, "dap_run", program=str(main), **start)).splitlines()
+    assert [re.split(r"\(|, but", line.strip())[0] for line in told if "#" in line] == [
+        "#1 double",
+        "#2 Cart.key",
+        "#3 Cart.total",
+        "#4 Cart.total.<locals>.<lambda>:6",
+        "#5 alike",
+    ]
+    assert [line for line in told if "Never" in line] == []
+
+
 SHOP = """
 class Cart:
     def __init__(self):
@@ -150,7 +181,9 @@ async def test_one_call_of_a_tool_shows_the_odd_call_of_a_whole_run(tmp_path: Pa
         assert end["breakpoints"] == {"never called": ["shop.nowhere"]}
         # Another call looks further, also after the end.
         odd = await read(c, "dap_collected", where="result is None and 'n=2' in arguments")
-        assert TIME.sub("", odd).endswith("\n  #426 price(n=211) → None  from total shop.py:21")
+        assert TIME.sub("", odd).endswith(
+            "\n  #426 price(n=211) → None  from total shop.py:21  within #1"
+        )
         near = await read(c, "dap_collected", rows="425-427", at="Cart.*")
         assert [line.split("(")[0].strip() for line in near.splitlines()[1:]] == [
             "#425 Cart.add", "#426 price", "#427 Cart.add",
@@ -170,7 +203,7 @@ async def test_functions_are_collected_from_while_a_program_is_stopped_and_in_la
         await ask(c, "dap_run", program="shop.py", breakpoints=[stop])
         wanted = {"function": "Cart.add", "collect": ["n", "self.items"], "condition": "n > 1"}
         told = await read(c, "dap_set_breakpoint", **wanted, max_hits=2)
-        assert told == "Cart.add verified (if n > 1; collects n, self.items; at most 2)"
+        assert has_all(told, "Cart.add verified", "if n > 1", "n, self.items", "at most 2")
         told = await read(c, "dap_set_breakpoint", calls="price, shop.gone")
         assert told.endswith("verified: no function shop.gone is loaded yet")
         rows = (await ask(c, "dap_continue"))["collected"]
@@ -197,7 +230,11 @@ async def test_functions_are_collected_from_while_a_program_is_stopped_and_in_la
         ({"calls": ["f"], "log_message": "{n}"}, "exclude each other"),
         ({"calls": ["f"], "line": 3}, "has `filename` and `line`, or `function`, or `calls`."),
         ({}, "has `filename` and `line`, or `function`, or `calls`."),
-        ({"function": "f"}, "A breakpoint with `function` needs `collect`."),
+        (
+            {"function": "f", "condition": "n"},
+            "with `function` that has more than a name needs `collect`.",
+        ),
+        ({"function": "f if g()"}, "with `function` that has more than a name needs `collect`."),
         ({"function": "f", "collect": ["if"]}, "`if` does not parse"),
     ],
 )

@@ -77,7 +77,7 @@ async def test_what_is_no_core_dump_is_refused_before_anything_starts(
     built, core = crashed
     async with client() as c:
         assert "is not a core dump" in await refusal(c, "dap_run", core=str(built.path))
-        assert "cannot be read" in await refusal(c, "dap_run", core=f"{core}.gone")
+        assert "does not exist" in await refusal(c, "dap_run", core=f"{core}.gone")
         at = [built.at("crash")]
         assert "No breakpoint is hit" in await refusal(c, "dap_run", core=core, breakpoints=at)
         assert (await ask(c, "dap_status"))["sessions"] == []

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ import pytest
 
 from tests.harness import ask, call, client, data, needs, read, text
 from tests.processes import LIMIT
-from tests.programs import PROGRAMS, Program, compiled, program
+from tests.programs import PROGRAMS, Program, compiled, program, tool
 from tests.shown import Shows
 
-NATIVE = ["gdb", "lldb-dap", "codelldb", "cdt-gdb"]
+NATIVE = ["gdb", "lldb-dap", "codelldb"]
 
 
 def folded(stop: dict[str, Any]) -> str:
@@ -29,8 +28,7 @@ def java_built(name: str, folder: Path) -> str:
     return str((folder / name).with_suffix(".class"))
 
 
-# cdt-gdb cannot read the locals of a function that asserts: GCC adds one that it stumbles over.
-@pytest.mark.parametrize("adapter", NATIVE[:3])
+@pytest.mark.parametrize("adapter", NATIVE)
 async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
     adapter: str, tmp_path: Path
 ) -> None:
@@ -39,6 +37,7 @@ async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), type=adapter)
         assert (stop["line"], stop["function"].partition("(")[0]) == (p.line("assert"), "half")
+        assert stop["exception"] == "half: Assertion `number % 2 == 0' failed."
         assert stop["locals"]["number"] == "7"
         assert f"→ {p.line('assert')} " in stop["source"]
         assert "the C library" in folded(stop)
@@ -52,11 +51,8 @@ async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
 
 def rust_built(name: str, folder: Path) -> Program:
     """Compile a Rust program into a folder."""
-    compiler = shutil.which("rustc")
-    if compiler is None:
-        pytest.skip("needs rustc: apt-get install rustc")
     target = folder / Path(name).stem
-    subprocess.run([compiler, "-g", "-o", target, PROGRAMS / name], check=True)
+    subprocess.run([tool("rustc"), "-g", "-o", target, PROGRAMS / name], check=True)
     return Program(PROGRAMS / name, target)
 
 
@@ -92,7 +88,39 @@ async def test_an_exception_of_cpp_that_nobody_catches_shows_who_threw_it(
         assert "check" in stop["function"]
         assert "the C++ library" in folded(stop)
         assert "SIGABRT" in str(stop)
+        assert stop["exception"].splitlines() == ["'CartError'", "  what():  too much"]
     shows(adapter, "crash frame", "exception")
+
+
+FREED = """\
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int *counts = malloc(4 * sizeof *counts);
+    free(counts);
+    (void)argv;
+    return counts[argc];
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_a_report_of_a_sanitizer_stops_at_the_line_that_it_is_of(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    source = tmp_path / "freed.c"
+    source.write_text(FREED)
+    try:
+        p = compiled("", tmp_path, source, ["-fsanitize=address"])
+    except subprocess.CalledProcessError:
+        pytest.skip("needs libasan: it comes with gcc")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter)
+        assert (stop["reason"], stop["line"], stop["locals"]["argc"]) == ("sanitizer", 6, "1")
+        assert stop["exception"].startswith("AddressSanitizer: heap-use-after-free on address")
+        assert "the sanitizer" in folded(stop)
+        # What follows is the legend.
+        assert "freed by thread T0 here" in await read(c, "dap_program_output", since=0)
 
 
 @pytest.mark.parametrize("adapter", ["gdb", "codelldb"])
@@ -131,8 +159,7 @@ async def test_a_panic_of_rust_stops_with_its_message(
             timeout_ms=LIMIT * 1000,
         )
         assert end["state"] == "ended"
-    if adapter in NATIVE[:3]:
-        shows(f"rust/{adapter}", "crash frame", "exception")
+    shows(f"rust/{adapter}", "crash frame", "exception")
 
 
 async def test_an_error_of_ruby_that_nobody_rescues_stops_where_it_was_raised(shows: Shows) -> None:

@@ -197,3 +197,27 @@ async def test_a_type_that_is_wanted_without_a_session_holds_for_the_next_one() 
         # And can be another one from here on.
         await read(c, "dap_set_exception_breakpoints", filters=[])
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_members_of_a_group_have_frames_and_an_error_without_a_message_has_none(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "group.py").write_text(
+        "def fail(n):\n    limit = n * 10\n    raise ValueError(limit)\n\n\nfound = []\nfor n in (1, 2):\n    try:\n"
+        "        fail(n)\n    except ValueError as error:\n        found.append(error)\n"
+        "raise ExceptionGroup('both', found)\n"
+    )
+    (tmp_path / "cause.py").write_text(
+        "try:\n    int('x')\nexcept ValueError as error:\n    raise RuntimeError from error\n"
+    )
+    (tmp_path / "ends.py").write_text("class Done(SystemExit):\n    pass\n\n\nraise Done(0)\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="group.py")
+        frames = (await ask(c, "dap_stacktrace"))["frames"]
+        members = [each for each in frames if each["function"] == "fail"]
+        assert [each["line"] for each in members] == [3, 3]
+        held = await ask(c, "dap_variables", frame_id=members[-1]["frame_id"])
+        assert {"name": "limit", "value": "20", "type": "int"} in held["variables"]
+        stop = await ask(c, "dap_run", program="cause.py", fresh=True)
+        assert stop["exception"] == "RuntimeError"
+        assert (await ask(c, "dap_run", program="ends.py", fresh=True))["state"] == "ended"

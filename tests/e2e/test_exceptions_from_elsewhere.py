@@ -28,6 +28,31 @@ async def test_a_recursion_without_end_stops_where_it_is() -> None:
         assert (await ask(c, "dap_continue"))["exit_code"] == 1
 
 
+LOOP = """
+import sys
+
+def slot(row):
+    return 1 / row
+
+for row in (1, 0, 2):
+    try:
+        slot(row)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+"""
+
+
+async def test_what_a_loop_in_c_gives_to_the_hook_stops_where_it_was_raised_and_the_loop_goes_on() -> (
+    None
+):
+    """As Qt does with what leaves a slot."""
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", code=LOOP)
+        assert (stop["line"], stop["function"], stop["locals"]["row"]) == (5, "slot", "0")
+        assert stop["exception"] == "ZeroDivisionError: division by zero"
+        assert (await ask(c, "dap_continue"))["exit_code"] == 0
+
+
 async def test_a_group_tells_its_members_and_their_places() -> None:
     p = program("raises.py")
     async with asyncio.timeout(LIMIT), client() as c:
@@ -81,12 +106,12 @@ async def test_a_traceback_has_one_order_from_the_first_cause_on() -> None:
             f"chained {place}:{p.line('tried')}",
         ]
         told = (await read(c, "dap_exception_info")).splitlines()
-        assert told[0] == "KeyError: 'outer' (unhandled)"
+        assert told[0] == "  KeyError: 'outer' (unhandled)"
         places = [line.split(", ")[1] for line in told if line.startswith("  File ")]
         lines = [int(place.split()[1]) for place in places]
         names = [p.line("tried"), p.line("work")]
         assert lines[:2] == names
         assert lines[-1] == p.line("chained")
         assert "launcher" not in "".join(told)
-        assert sum(line.startswith("KeyError: 'outer'") for line in told) == 1
+        assert sum(line.startswith("  KeyError: 'outer'") for line in told) == 1
         assert f'  File "fixtures/programs/raises.py", line {p.line("tried")}, in chained' in told

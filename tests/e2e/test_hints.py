@@ -46,6 +46,16 @@ async def test_a_module_to_run_that_is_missing_tells_the_interpreter(tmp_path: P
         assert f"The interpreter is {sys.executable}" in said
 
 
+async def test_a_program_that_needs_a_terminal_is_told_to_be_given_one(tmp_path: Path) -> None:
+    (tmp_path / "asks.py").write_text("import os\nprint(os.get_terminal_size(0))\n")
+    hint = "The program has no terminal; terminal=true gives it one."
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert hint in await read(c, "dap_run", program="asks.py", **HERE)
+        assert "os.terminal_size(" in await read(
+            c, "dap_run", program="asks.py", terminal=True, **HERE
+        )
+
+
 async def test_library_code_that_is_passed_by_tells_the_argument_that_enters_it(
     tmp_path: Path,
 ) -> None:
@@ -105,8 +115,36 @@ async def test_a_file_of_tests_that_ran_as_a_program_tells_how_its_tests_run(
     path = tmp_path / "test_cart.py"
     path.write_text("def test_total():\n    assert 1 == 2\n", encoding="utf-8")
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        said = await read(c, "dap_run", program=str(path), **HERE)
+        said = await read(c, "dap_run", program=str(path), type="python", **HERE)
         assert said.startswith("Ended, exit code 0\n")
         assert "program=FILE:: runs the tests of a file" in said
-        said = await read(c, "dap_run", program=f"{path}::", **HERE)
-        assert said.startswith("Stopped (exception) at test_cart.py:2")
+
+
+TEMPLATE = """
+class Template:
+    filename, _debug_info, debug_info = "page.html", "2=8", [(2, 8)]
+made = "\\n" * 5 + "def root(context):\\n    l_0_item = 'tea'\\n    yield l_0_item\\n"
+names = {"__jinja_template__": Template, "__name__": "made"}
+exec(compile(made, "page.html", "exec"), names)
+print(*names["root"]({}))
+"""
+
+
+async def test_a_line_of_a_template_stops_where_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>\n{{ item }}\n</p>\n" * 3)
+    (tmp_path / "shop.py").write_text(TEMPLATE)
+    at = {"filename": "page.html", "line": 2}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        # The code that is made of the template has a line 8, and the template has nothing there that runs.
+        wanted = [at, {"filename": "page.html", "line": 8}]
+        stop = await ask(c, "dap_run", program="shop.py", breakpoints=wanted, **HERE)
+        assert (stop["line"], stop["locals"]["item"], stop.get("notes")) == (2, "'tea'", None)
+        end = await ask(c, "dap_continue")
+        assert end["exit_code"] == 0
+        rows = {"program": "shop.py", "breakpoints": [{**at, "collect": ["item"]}], "fresh": True}
+        end = await ask(c, "dap_run", **rows, **HERE)
+        assert "in a template of Jinja a `log_message`" in end["breakpoints"]["never bound"][0]
+        (tmp_path / "shop.py").write_text("print()\n")
+        asked = {"program": "shop.py", "breakpoints": [at], "fresh": True}
+        end = await ask(c, "dap_run", **asked, **HERE)
+        assert 'one of Django stops with config={"django": true}' in str(end["breakpoints"])

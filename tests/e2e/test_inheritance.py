@@ -1,8 +1,10 @@
 """What a program has from before that is started now: it is said, and there is a way to start without."""
 
 import asyncio
+from pathlib import Path
 
-from tests.harness import ask, client, pid_of, read, refusal
+from tests.e2e.test_collecting import two_assistants
+from tests.harness import FAKE_PROGRAM, ask, client, fake, has_all, pid_of, read, refusal
 from tests.processes import LIMIT, process_gone
 from tests.programs import PROGRAMS, program
 
@@ -26,6 +28,33 @@ async def test_a_start_says_which_breakpoints_filters_and_sessions_are_there_fro
         assert "filters" not in await read(c, "dap_run", code=NOTHING, exception_filters=[])
 
 
+async def test_a_program_stops_at_the_functions_that_its_start_names() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[{"function": "middle"}])
+        assert (stop["reason"], stop["function"]) == ("function breakpoint", "middle")
+        assert "from before" not in str(stop)
+        # A later one is added, and a start that fails leaves none.
+        assert "inner: verified" in await read(c, "dap_set_breakpoint", function="inner")
+        gone = [{"function": "gone"}, {"filename": "nowhere.py", "line": 1}]
+        await refusal(c, "dap_run", program=str(p), breakpoints=gone)
+        assert await read(c, "dap_breakpoints") == "function middle\nfunction inner"
+        gone = await read(c, "dap_remove_breakpoint", function="inner")
+        assert gone == "Nothing stops at inner any more."
+        assert await read(c, "dap_breakpoints") == "function middle"
+
+
+async def test_an_adapter_that_does_not_know_functions_by_name_is_said_not_to_stop_there(
+    settings: Path,
+) -> None:
+    fake(settings, capabilities={"supportsConfigurationDoneRequest": True})
+    async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
+        text = await read(
+            c, "dap_run", program=FAKE_PROGRAM, type="fake", breakpoints=[{"function": "f"}]
+        )
+        assert "Rejected: f (fake has no function breakpoints: set one on a line of it)" in text
+
+
 async def test_what_was_set_since_the_last_start_is_meant_and_not_from_before() -> None:
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
@@ -41,7 +70,8 @@ async def test_a_fresh_start_ends_what_was_started_before_and_has_only_the_break
 ):
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        collecting = {**p.at("after_loop"), "collect": ["1"]}
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner"), collecting])
         pid = await pid_of(c)
         await read(c, "dap_set_exception_breakpoints", filters=["raised"])
         stop = await read(
@@ -55,6 +85,23 @@ async def test_a_fresh_start_ends_what_was_started_before_and_has_only_the_break
         kept = await ask(c, "dap_breakpoints")
         assert [each["line"] for each in kept["breakpoints"]] == [p.line("after_loop")]
         assert kept["exception_filters"] == []
+
+
+async def test_what_another_client_has_started_is_named_without_a_way_to_end_it() -> None:
+    async with two_assistants(PROGRAMS) as (other, c):
+        await ask(other, "dap_run", code=NOTHING, stop_on_entry=True)
+        for fresh in (False, True):
+            said = await read(c, "dap_run", code=NOTHING, fresh=fresh)
+            assert said.splitlines()[-1].startswith("(from before: session 1 (")
+            assert "fresh" not in said
+
+
+async def test_a_fresh_start_kills_an_earlier_program_that_is_stuck(settings: Path) -> None:
+    fake(settings, {"disconnect": []}, timeouts="control = 1\nrequest = 1")
+    async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        again = await read(c, "dap_run", code="print('new')", fresh=True)
+        assert has_all(again, "Ended, exit code 0 [session 2]", "new", "(ended session 1)")
 
 
 async def test_a_fresh_start_that_cannot_be_made_leaves_everything_as_it_was() -> None:

@@ -265,7 +265,7 @@ async def test_nothing_is_asked_that_the_adapter_does_not_advertise(settings: Pa
         ("dap_snapshot", {"verbose": True}, "verbose"),
         ("dap_continue", {"thread": 1}, "thread"),
         ("dap_set_breakpoint", {"filename": "x.py"}, "line"),
-        ("dap_set_exception_breakpoints", {"filters": [1]}, "filters"),
+        ("dap_set_exception_breakpoints", {"filters": [{"a": "b"}]}, "filters"),
         ("dap_source", {"line": 0}, "line"),
         ("dap_current_location", {"context_lines": -1}, "context_lines"),
     ],

@@ -7,15 +7,18 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.harness import DATA, Json, ask, client, refusal
+from dapeer.tools.base import waiting
+from tests.harness import DATA, Json, ask, client, read, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT
+from tests.pythons import python_of
 
 TOLD = "import json, os, sys; print(json.dumps([sys.prefix, dict(os.environ)]))"
 """A program that tells where it runs."""
@@ -81,6 +84,8 @@ async def test_dapeers_own_environment_is_not_the_projects(
     env = {name: value for name, value in os.environ.items() if name not in set_by_uv}
     if road == "uv run":
         dapeers = Path(sys.prefix)
+        if dapeers != ROOT / ".venv":
+            pytest.skip("needs to run in the environment that uv runs dapeer in: uv run pytest")
         command = [uv(), "run", "--no-sync", "--project", str(ROOT), "dapeer"]
     else:
         dapeers = request.getfixturevalue("installed")
@@ -143,3 +148,95 @@ async def test_a_relative_interpreter_is_looked_for_in_the_project(project: Path
         assert prefix == str(project / ".venv")
         said = await refusal(c, "dap_run", program="told.py", cwd="sub", python="no/python")
         assert f"{project}/sub/no/python and {project}/no/python" in said
+
+
+async def test_a_broken_environment_that_is_passed_over_is_named(tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(tmp_path / "gone")
+    (tmp_path / "a.py").write_text("print('hi')\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program="a.py")
+        assert f"({tmp_path}/.venv is broken, so " in said
+        assert f"was used: {python} does not exist)" in said
+        assert "broken" not in await read(c, "dap_snapshot")
+
+
+@pytest.mark.parametrize("has_breakpoint", [True, False])
+async def test_a_program_that_computes_for_long_is_told_once_that_a_newer_python_is_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_breakpoint: bool
+) -> None:
+    monkeypatch.setattr(waiting, "SECONDS_UNTIL_SLOW", 0)
+    monkeypatch.setattr(waiting, "COMPUTES", 0)
+    newer = tmp_path / "path" / "python3.20"
+    newer.parent.mkdir()
+    newer.symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(newer.parent), prepend=os.pathsep)
+    (tmp_path / "a.py").write_text("a = 1\na = 2\na = 3\n")
+    points = [{"path": "a.py", "line": line} for line in (2, 3)] * has_breakpoint
+    python = python_of("3.11")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program="a.py", python=python, breakpoints=points)
+        assert ("Python 3.12 and later adds next to nothing" in said) == has_breakpoint
+        assert (f"{newer} is here: " in said) == has_breakpoint
+        if has_breakpoint:
+            assert "3.12" not in await read(c, "dap_continue")
+
+
+async def test_an_interpreter_that_cannot_run_is_named_without_a_traceback(tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_bytes(b"\x7fELF of another machine")
+    python.chmod(0o755)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await refusal(c, "dap_run", code="print(1)")
+        assert "Exec format error" in said
+        assert str(python) in said
+        assert "messaging.py" not in said
+
+
+async def test_a_program_in_a_zip_archive_stops_at_its_breakpoint(tmp_path: Path) -> None:
+    """By itself debugpy sets one only in an archive that is called .zip or .egg."""
+    with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
+        archive.writestr("__main__.py", "x = 1\ny = 2\nprint(x + y)\n")
+    at = {"filename": "app.pyz/__main__.py", "line": 2}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="app.pyz", breakpoints=[at])
+        assert (stop["state"], stop["line"]) == ("stopped", 2), stop
+        assert "→ 2 y = 2" in stop["source"]
+        assert "has only 3 lines" in await refusal(c, "dap_set_breakpoint", **{**at, "line": 9})
+        no_member = "app.pyz/none.py"
+        assert no_member in await refusal(c, "dap_set_breakpoint", filename=no_member, line=1)
+
+
+async def test_code_without_a_file_is_shown_where_its_text_is_known(tmp_path: Path) -> None:
+    """The text of `code` is; that of `exec`, which has the same name, is not."""
+    code = 'def f(x):\n    return 1 / x\n\nexec("a = 1\\nbreakpoint()\\nf(0)")'
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", code=code)
+        assert (stop["file"], stop["line"], stop.get("source")) == ("<string>", 3, None)
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["source"].splitlines()[1]) == (2, "→ 2     return 1 / x")
+        refused = await refusal(c, "dap_set_breakpoint", filename="<string>", line=2)
+        assert refused.startswith("<string> is the name of code that has no file. Name a function")
+
+
+async def test_an_interpreter_that_ends_without_a_word_is_named(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 5\n", "utf-8")
+    python.chmod(0o755)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await refusal(c, "dap_run", code="print(1)", python=str(python))
+        assert said.startswith(f"{python} ended with exit code 5 when it was asked for its version")
+
+
+@pytest.mark.parametrize("name", ["a::b.py", "c::d/e.py"])
+async def test_a_file_with_colons_in_its_name_is_a_program(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("print('hi')\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        for program in (name, str(path)):
+            assert (await ask(c, "dap_run", program=program))["exit_code"] == 0
+        gone = name.replace(".py", "").replace("/", "::")
+        assert "does not exist" in await refusal(c, "dap_run", program=gone)

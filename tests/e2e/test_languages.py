@@ -9,7 +9,7 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 from tests.e2e.conftest import names_in
-from tests.harness import Json, ask, call, client, data, evaluate, read, refusal, text
+from tests.harness import Json, ask, call, client, data, evaluate, needs, read, refusal, text
 from tests.languages import Language, named, program_of, ready
 from tests.processes import LIMIT
 from tests.programs import Program, program
@@ -82,6 +82,7 @@ async def test_a_variable_that_was_set_has_the_new_value_everywhere(
 
 
 async def test_an_exit_code_that_is_not_zero_is_told_by_an_adapter_that_knows_it() -> None:
+    needs("bash-dap")
     p = program("hello.sh")
     async with asyncio.timeout(LIMIT), client() as c:
         result = await call(c, "dap_run", program=str(p))

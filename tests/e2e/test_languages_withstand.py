@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -66,7 +67,8 @@ async def test_a_killed_adapter_ends_the_session_and_the_program(
         os.kill(adapter(), signal.SIGKILL)
         await end(c)
         await process_gone(program)
-        assert "ended" in await refusal(c, "dap_continue")
+        # Where the adapter is the program's own process, that was killed.
+        assert re.search("ended|was killed by SIGKILL", await refusal(c, "dap_continue"))
 
 
 async def test_a_program_that_is_killed_while_it_is_stopped_has_ended_and_what_killed_it_is_told(
@@ -79,7 +81,7 @@ async def test_a_program_that_is_killed_while_it_is_stopped_has_ended_and_what_k
         await end(c)
         for session in (await ask(c, "dap_status"))["sessions"]:
             assert (session["state"], session["cause"]) == ("ended", "killed by SIGKILL")
-        assert "ended" in await refusal(c, "dap_continue")
+        assert "was killed by SIGKILL while it was stopped" in await refusal(c, "dap_continue")
 
 
 async def test_what_a_ruby_program_starts_is_not_taken_for_the_program(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ async def test_a_program_that_is_killed_as_it_is_resumed_has_ended(
 
 
 async def test_a_program_that_takes_long_to_die_does_not_stop_once_more(tmp_path: Path) -> None:
-    ready(named("cdt-gdb"))
+    ready(named("codelldb"))
     source = tmp_path / "much.c"
     source.write_text(
         "#include <stdlib.h>\n#include <string.h>\nint main(void) {\n"
@@ -123,7 +125,7 @@ async def test_a_program_that_takes_long_to_die_does_not_stop_once_more(tmp_path
     p = compiled("", tmp_path, source)
     at = [{"filename": str(source), "line": 6}]
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", type="cdt-gdb", program=str(p), breakpoints=at)
+        await ask(c, "dap_run", type="codelldb", program=str(p), breakpoints=at)
         os.kill(program_process(), signal.SIGKILL)
         ended = await ask(c, "dap_continue")
         assert (ended["state"], ended["cause"]) == ("ended", "killed by SIGKILL")
@@ -179,7 +181,8 @@ async def test_nothing_of_any_adapter_outlives_a_killed_server(
         os.kill(wire.process.pid, signal.SIGKILL)
         for pid in pids:
             await process_gone(pid)
-    assert not names_in(temporary)
+    # LLDB may crash when its client has gone; these are files by which LLVM prints the stack then.
+    assert not {each for each in names_in(temporary) if not each.startswith("symbolizer-")}
 
 
 async def test_what_the_compiler_says_is_the_reason_why_nothing_runs(tmp_path: Path) -> None:

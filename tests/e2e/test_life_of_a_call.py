@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.collecting_page import TIME
 from tests.e2e.running import listening
-from tests.harness import ask, client, read, refusal
+from tests.harness import ask, client, has_all, read, refusal
 from tests.processes import LIMIT
 from tests.pythons import python_of, versions
+from tools.collecting_page import TIME
 
 LIFE = """
 class Item:
@@ -87,15 +87,10 @@ async def test_a_call_that_cannot_be_told_line_by_line_is_refused_with_the_reaso
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         points = [{"calls": ["f"]}, {"calls": ["g"]}]
         await ask(c, "dap_run", program="once.py", breakpoints=points)
-        assert await refusal(c, "dap_call", n=7) == (
-            "No call #7 was collected. Those that are over are among #1 to #1; dap_collected lists them."
-        )
+        assert has_all(await refusal(c, "dap_call", n=7), "#7", "#1 to #1", "dap_collected")
         two = await refusal(c, "dap_call", n=1)
-        assert two.startswith("There are 2 calls #1: #1 f(n=1) → False")
-        assert two.endswith("Name the function with `at`, or collect fewer at once.")
-        assert (await refusal(c, "dap_call", n=1, at="h")).startswith(
-            "Call #1 is of f, not of `h`."
-        )
+        assert has_all(two, "#1 f(n=1) → False", "`at`")
+        assert has_all(await refusal(c, "dap_call", n=1, at="h"), "#1 is of f", "`h`")
         other = TIME.sub("", await read(c, "dap_call", n=1, at="f"))
         assert ", and went another way: there this call is f(n=1) → True.\n  5 return" in other
         await ask(c, "dap_clear_breakpoints")
@@ -164,7 +159,4 @@ async def test_a_program_that_was_attached_to_is_not_run_again_for_a_call(tmp_pa
         await ask(c, "dap_run", **there, breakpoints=points)
         await ask(c, "dap_continue")
         assert "  #1 f(n=1) → 2" in await read(c, "dap_collected")
-        assert await refusal(c, "dap_call", n=1) == (
-            "Only a program that dap_run starts, outside of Neovim, can be run again for the lines of a call. "
-            "Collect on the lines of the function instead."
-        )
+        assert has_all(await refusal(c, "dap_call", n=1), "dap_run", "Collect on the lines")

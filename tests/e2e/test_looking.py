@@ -1,5 +1,6 @@
 """Who only looks runs no code of the program: what a look cannot tell without is refused, or asked for as an evaluation."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,8 +12,10 @@ from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
-from tests.harness import DATA, ask, call, data, evaluate, needs, read, refusal
+from tests.harness import DATA, ask, call, client, data, evaluate, needs, read, refusal
+from tests.processes import LIMIT
 from tests.programs import compiled
+from tests.pythons import python_of, versions
 
 PYTHON = """\
 ran = []
@@ -41,6 +44,53 @@ shelf = Shelf()
 numbers = list(range(300))
 ran.clear()
 print("here")
+"""
+RECORDS = """\
+import collections, dataclasses
+records = []
+
+
+def hook(name, result=None):
+    def f(self, *a, **k):
+        records.append(name)
+        return result
+    return f
+class Meta(type):
+    __repr__ = hook("meta repr", "M"); __str__ = hook("meta str", "M"); __eq__ = hook("meta eq", False); __hash__ = hook("meta hash", 1)
+    __instancecheck__ = hook("meta instancecheck", False); __len__ = hook("meta len", 1); __bool__ = hook("meta bool", True)
+    def __getattribute__(cls, name):
+        records.append("meta getattribute " + name)
+        return type.__getattribute__(cls, name)
+class D:
+    def __get__(self, *a): records.append("descriptor"); return 1
+class Odd(metaclass=Meta):
+    slot = D()
+    def __init__(self): object.__setattr__(self, "x", 1)
+    __repr__ = hook("repr", "R"); __str__ = hook("str", "S"); __len__ = hook("len", 1); __bool__ = hook("bool", True)
+    __eq__ = hook("eq", False); __hash__ = hook("hash", 7); __iter__ = hook("iter", iter(())); __getattr__ = hook("getattr", 1)
+    __dir__ = hook("dir", []); __format__ = hook("format", "")
+    def __getattribute__(self, name):
+        records.append("getattribute " + name)
+        return object.__getattribute__(self, name)
+    @property
+    def p(self): records.append("property"); return 1
+    @property
+    def __class__(self): records.append("class"); return int
+@dataclasses.dataclass
+class Data:
+    odd: object
+N = collections.namedtuple("N", "odd")
+def look(odd, box, n):
+    every = [odd]
+    if n == 2:
+        box["k"] = [odd]
+    return [odd, box]
+odd = Odd()
+box = {"a": odd, "l": [odd], "t": (odd,), "d": Data(odd), "n": N(odd), "q": collections.deque([odd]), "c": Odd}
+records.clear()
+for n in range(3):
+    look(odd, box, n)
+print(records)
 """
 JAVASCRIPT = """\
 const ran = [];
@@ -103,6 +153,36 @@ async def test_a_look_runs_no_code_of_a_python_program(tmp_path: Path) -> None:
         # Who may do more is told more.
         assert (await ask(doing, "dap_variables", path="numbers[250]"))["value"] == "250"
         assert "label" in await read(doing, "dap_completions", text="shelf.")
+
+
+@versions("3.8", "3.13")
+async def test_rows_calls_and_stops_run_no_code_of_a_python_program(
+    tmp_path: Path, version: str
+) -> None:
+    (tmp_path / "odd.py").write_text(RECORDS, "utf-8")
+    lines = RECORDS.splitlines()
+    inside, last = (1 + lines.index(each) for each in ("    every = [odd]", "print(records)"))
+    points = [
+        {"filename": "odd.py", "line": inside + 1, "collect": ["odd", "every", "box", "n"]},
+        {"calls": ["look"]},
+        {"filename": "odd.py", "line": inside, "hit_condition": "3"},
+        {"filename": "odd.py", "line": last},
+    ]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        start = {"breakpoints": points, "python": python_of(version)}
+        first = await ask(c, "dap_run", program="odd.py", **start)
+        assert first["line"] == inside
+        returned = await ask(c, "dap_step_out")
+        assert returned["locals"]["(return) look"].startswith("[<Odd: x=1>, ")
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["locals"]["odd"]) == (last, "<Odd: x=1>")
+        await read(c, "dap_variables", path="box.a")
+        end = await ask(c, "dap_continue")
+        told = (first, returned, stop, end)
+        rows = "\n".join(line for each in told for line in each.get("collected", ()))
+    assert "always odd = <Odd: x=1>, every = [<Odd: x=1>]" in rows
+    assert "look(odd=<Odd: x=1>" in rows
+    assert end["output"] == "[]\n"
 
 
 async def test_a_getter_of_a_javascript_program_runs_for_nobody_who_only_looks(

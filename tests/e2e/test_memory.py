@@ -11,7 +11,7 @@ from tests.processes import LIMIT
 from tests.programs import compiled, program
 
 
-@pytest.mark.parametrize("adapter", ["gdb", "codelldb", "cdt-gdb"])
+@pytest.mark.parametrize("adapter", ["gdb", "codelldb"])
 async def test_memory_and_machine_code_of_a_c_program_can_be_read_and_changed(
     tmp_path: Path, adapter: str
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.harness import ask, client, evaluate, read
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.pythons import python_of, versions
 
 
 async def test_an_object_whose_repr_says_nothing_shows_first_what_the_code_nearby_uses() -> None:
@@ -48,7 +49,7 @@ async def test_values_are_written_as_a_person_writes_them() -> None:
 
 def needs_libraries() -> None:
     if not all(map(find_spec, ("numpy", "pandas", "sqlalchemy"))):
-        pytest.skip("needs numpy, pandas and sqlalchemy: uv sync")
+        pytest.skip("needs numpy, pandas and sqlalchemy: uv sync --group dev")
 
 
 async def test_arrays_frames_and_sql_tell_shape_type_ends_and_what_is_missing() -> None:
@@ -104,7 +105,7 @@ async def test_a_query_is_not_written_out_before_its_classes_are_ready() -> None
     async with asyncio.timeout(LIMIT), client() as c:
         places = [p.at("early"), p.at("late")]
         stop = await ask(c, "dap_run", program=str(p), breakpoints=places)
-        assert "Select object at " in stop["locals"]["query"]
+        assert stop["locals"]["query"] == "<Select, not compiled>"
         stop = await ask(c, "dap_continue")
         assert "user" in stop["locals"], "the look has not made a mapper fail"
         assert (await evaluate(c, "query")).endswith("WHERE users.name IN ('Ada', 'Alan')")
@@ -127,3 +128,49 @@ async def test_tensors_tell_shape_type_ends_what_is_missing_and_where_they_are()
         assert (await evaluate(c, "weight")).startswith("(1, 2) torch.float32 requires_grad [[")
         assert (await evaluate(c, "loss")).startswith("torch.float32 requires_grad ")
         assert await evaluate(c, "elsewhere") == "tensor((2, 3), torch.float32, meta)"
+
+
+@versions("3.8", "3.9", "3.12", "3.13")
+async def test_a_look_runs_no_code_of_any_value_at_a_stop_at_a_step_in_variables_and_in_rows(
+    version: str,
+) -> None:
+    p = program("records_looks.py")
+    points = [
+        *map(p.at, ("inside", "look", "end")),
+        p.at("called", collect=["it", "plain", "inside"]),
+        {"calls": ["called", "look"]},
+    ]
+    ran = "sorted(set(ran))"
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(
+            c, "dap_run", program=str(p), breakpoints=points, python=python_of(version)
+        )
+        for name in stop["locals"]:
+            await ask(c, "dap_variables", path=name)
+        every = {
+            each["name"]: each["value"]
+            for each in (await ask(c, "dap_variables", count=200))["variables"]
+        }
+        assert (every | SHOWN) == every
+        assert (await ask(c, "dap_variables", path="table", start=699))["variables"][0][
+            "name"
+        ] == "699"
+        assert await evaluate(c, ran) == "[]"
+        stop = await ask(c, "dap_continue")
+        assert {"dead": "<weakproxy to nothing>", "it": "<Whole>"}.items() <= stop["locals"].items()
+        for name in ("locals_of_kinds", "it", "dead", "pointing", "three"):
+            await ask(c, "dap_variables", path=name)
+        await ask(c, "dap_step_over")
+        assert await evaluate(c, "it is one") == "False"
+        assert (await ask(c, "dap_continue"))["line"] == p.line("end")
+        assert await evaluate(c, ran) == "[]"
+        await read(c, "dap_collected", rows="1-50")
+        assert (await ask(c, "dap_continue"))["output"] == "ran []\n"
+
+
+SHOWN = {
+    "a_tuple": "(<Whole>, 1)", "data": "Data(one=<Whole>, two=2)", "loud": "<Loud: one=<Whole>, two=2>",
+    "space": "SimpleNamespace(one=<Whole>)", "fraction": "Fraction(1, 3)", "keyed": "{<Hashed>: <Whole>}",
+    "error": "ValueError(<Whole>)", "mocked": "<MagicMock: name='db', calls=[get(<Whole>, one=<Whole>)]>",
+    "proxy": "mappingproxy({'key': <Whole>})", "cell": "<cell: <Whole>>", "user": "UserDict(data={'key': <Whole>})",
+}  # fmt: skip

@@ -15,7 +15,7 @@ async def test_blank_partial_coloured_and_broken_lines_are_as_they_were_printed(
     p = program("raw_bytes.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p))
-        output = (await ask(c, "dap_program_output", category="stdout"))["text"]
+        output = (await ask(c, "dap_program_output", category="stdout", raw=True))["text"]
         assert output.replace("\r\n", "\n") == (
             "żółw 🐢 日本語\n"
             "\x1b[31mred\x1b[0m\n"
@@ -145,7 +145,7 @@ async def test_a_hundred_thousand_lines_are_counted_and_the_tools_answer_meanwhi
         # What was printed before the stop is there, or said to be on its way.
         while "more is arriving" in (last := await read(c, "dap_program_output", lines=1)):
             pass
-        assert last.startswith("line 99999\n(100000 lines so far")
+        assert last.startswith("  line 99999\n(100000 lines so far")
         end = await ask(c, "dap_continue")
         assert end["exit_code"] == 0
         result = await call(c, "dap_program_output", lines=2)
@@ -245,8 +245,10 @@ async def test_what_was_told_of_a_running_program_is_not_told_again(tmp_path: Pa
             c, "dap_run", program=str(path), args=[str(door)], breakpoints=stop_at, timeout_ms=0
         )
         await asyncio.to_thread(door.write_text, "")
-        # In what a program has printed colours stay; a look leaves them out.
-        assert await printed(c, "waiting") == "\x1b[31mwaiting\x1b[0m\n"
+        # Only the raw output has colours.
+        assert await printed(c, "waiting") == "waiting\n"
+        raw = await ask(c, "dap_program_output", raw=True)
+        assert raw["text"] == "\x1b[31mwaiting\x1b[0m\n"
         assert "Output:\n  waiting" in await read(c, "dap_wait_until_paused", timeout_ms=0)
         assert "Output" not in await read(c, "dap_wait_until_paused", timeout_ms=0)
         with door.open("w", encoding="utf-8") as opened:

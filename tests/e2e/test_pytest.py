@@ -51,6 +51,36 @@ async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(
     shows("python", "test by id", "exception", "crash frame")
 
 
+DOCUMENTED = """
+def half(n):
+    '''
+    >>> n = 4
+    >>> half(n)
+    3
+    >>> half('x')
+    '''
+    return n // 2
+"""
+
+
+async def test_an_example_that_fails_stops_at_its_line_or_where_it_raises(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "halves.py").write_text(DOCUMENTED, encoding="utf-8")
+    given = ["--doctest-modules", "halves.py"]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", module="pytest", args=given, **HERE)
+        assert (stop["line"], stop["exception"]) == (5, "AssertionError: expected 3, got 2")
+        assert stop["locals"]["n"] == "4"
+        given += ["--doctest-continue-on-failure"]
+        stop = await ask(c, "dap_run", module="pytest", args=given, fresh=True, **HERE)
+        assert stop["line"] == 5
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["locals"]) == (9, {"n": "'x'"})
+        assert stop["exception"].startswith("TypeError: unsupported operand")
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+
+
 async def test_only_what_fails_stops(cart: Program) -> None:
     """Not what is skipped, expected to fail, or caught by the test; nor the runner's own end."""
     async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
@@ -96,6 +126,8 @@ async def test_options_of_a_project_do_not_keep_its_tests_from_being_debugged(
     async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
         stop = await ask(c, "dap_run", program="cart_test.py::CartTest::test_total", **HERE)
         assert (stop["reason"], stop["line"]) == ("exception", CART.line("equal"))
+        said = "While they are debugged, the tests run without -n, --trace, --pdb."
+        assert said in [*stop.get("notes", ()), *stop.get("output", "").splitlines()]
         assert (await ask(c, "dap_continue"))["exit_code"] == 1
 
 
@@ -220,3 +252,31 @@ async def test_a_test_sees_what_it_sees_without_a_debugger(runner: str, tmp_path
         (tmp_path / "seen.json").unlink()
         assert (await ask(c, "dap_run", module=runner, args=[test], **HERE))["exit_code"] == 0
         assert (tmp_path / "seen.json").read_text() == wanted
+
+
+GROUPS = """
+class TestGroup:
+    def test_sum(self):
+        one = 1
+        assert one == 2
+
+    def test_both(self):
+        pass
+
+
+class TestOther:
+    def test_both(self):
+        pass
+"""
+
+
+async def test_a_method_is_found_without_its_class_where_one_class_has_it(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "test_a.py").write_text(GROUPS, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="test_a.py::test_sum", **HERE)
+        assert (stop["reason"], stop["line"], stop["locals"]["one"]) == ("exception", 5, "1")
+        await ask(c, "dap_terminate")
+        told = await refusal(c, "dap_run", program="test_a.py::test_both", **HERE)
+        assert "test_a.py::TestGroup::test_both" in told
+        assert "test_a.py::TestOther::test_both" in told

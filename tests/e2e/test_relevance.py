@@ -85,7 +85,7 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return compiled("members.cpp", tmp_path_factory.mktemp("members"), options=("-std=c++17",))
 
 
-@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "cdt-gdb"])
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
 async def test_what_this_points_to_shows_first_the_members_that_the_code_uses(
     members: Program, adapter: str
 ) -> None:

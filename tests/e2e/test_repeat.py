@@ -1,6 +1,8 @@
 """A program is run again and again until a run fails, which stays stopped at its failure."""
 
 import asyncio
+import os
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -76,6 +78,20 @@ async def test_runs_that_pass_end_with_all_that_they_have_started_and_the_last_o
         assert "There is no session 2" in await refusal(c, "dap_snapshot", session_id=2)
 
 
+async def test_what_runs_have_left_running_is_named(tmp_path: Path) -> None:
+    """Daemons of each run, which end with nothing of ours."""
+    starts = "import subprocess as s\np = s.Popen(['sleep', '60'], start_new_session=True, stdout=s.DEVNULL, stderr=s.DEVNULL)\n"
+    (tmp_path / "a.py").write_text(f"{starts}open('pids', 'a').write(f'{{p.pid}} ')\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        told = await read(c, "dap_run", program="a.py", repeat=3)
+    left = [int(each) for each in (tmp_path / "pids").read_text("utf-8").split()]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert len(left) == 3
+    [note] = [line for line in told.splitlines() if "still running" in line]
+    assert all(f"{pid} (sleep 60)" in note for pid in left)
+
+
 async def test_an_exit_code_is_a_failure_where_nothing_stops(tmp_path: Path) -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         told = await read(c, "dap_run", **flaky(tmp_path, 1, "exit"), exception_filters=[])
@@ -101,6 +117,32 @@ async def test_a_run_that_hangs_is_left_as_it_is_with_a_way_to_go_on(tmp_path: P
         assert told.startswith("Run 1 of 3 still runs. dap_run with repeat=3 goes on.\n")
         assert "Still running" in told
         assert "run 1" in await printed(c)
+
+
+AS_PROGRAM = "it ran as a program; dap_run with program=test_it.py:: runs the tests of the file"
+
+
+@pytest.mark.parametrize(
+    ("source", "asked", "said"),
+    [
+        ("def test_a():\n    assert 0\nprint('imported')\n", {"program": "test_it.py", "type": "python"}, f"ran no test ({AS_PROGRAM})."),
+        ("import pytest\n@pytest.mark.skip\ndef test_a(): pass\n", {"program": "test_it.py::"}, "ran no test (its output says so)."),
+        ("def test_a(): pass\n", {"module": "pytest", "args": "test_it.py -k none"}, "ran no test (its output says so)."),
+        ("import unittest\nclass A(unittest.TestCase):\n    pass\n", {"module": "unittest", "args": ["test_it"]}, "ran no test (its output says so)."),
+        ("def test_a(): pass\nif __name__ == '__main__': test_a()\n", {}, ""),
+        ("print('a script')\n", {}, ""),
+        ("def test_a(): pass\n", {"program": "test_it.py::test_a"}, ""),
+    ],
+    ids=["as-program", "skipped", "deselected", "unittest", "main", "script", "passed"],
+)  # fmt: skip
+async def test_a_run_in_which_no_test_ran_is_none_that_passed(
+    source: str, asked: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    tmp_path.joinpath("test_it.py").write_text(source, encoding="utf-8")
+    wanted = asked or {"program": "test_it.py"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        told = await read(c, "dap_run", **wanted, python=sys.executable, repeat=2)
+        assert told.startswith(f"Run 1 of 2 {said}" if said else "All 2 runs passed, "), told
 
 
 async def test_a_run_that_somebody_ends_is_the_last_and_no_failure(tmp_path: Path) -> None:

@@ -191,8 +191,8 @@ async def test_sources_and_modules_that_come_by_events_are_listed(settings: Path
     )
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
-        assert await read(c, "dap_modules", kind="modules") == "lib.so 4096"
-        assert await read(c, "dap_modules", kind="sources") == "made [source_reference 7]"
+        assert await read(c, "dap_modules", kind="modules") == "  lib.so 4096"
+        assert await read(c, "dap_modules", kind="sources") == "  made [source_reference 7]"
         assert "2 two" in await read(c, "dap_source", source_reference=7)
 
 

@@ -47,7 +47,7 @@ async def test_an_expression_without_an_end_costs_itself_and_not_the_stop() -> N
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(LOOP), breakpoints=[LOOP.at("inner")])
         stop = await ask(
-            c, "dap_step_over", evaluate=["[0 for _ in iter(int, 1)]", "value"], timeout_ms=600
+            c, "dap_step_over", evaluate=["[0 for _ in iter(int, 1)]", "value"], timeout_ms=2000
         )
         assert stop["line"] == LOOP.line("inner_return")
         assert "did not answer" in stop["failed"]["[0 for _ in iter(int, 1)]"]

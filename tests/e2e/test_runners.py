@@ -9,11 +9,11 @@ import pytest
 
 from tests.harness import ask, client, evaluate, needs, read, refusal
 from tests.processes import LIMIT
-from tests.programs import PROGRAMS, Program, copied
+from tests.programs import PROGRAMS, Program, copied, tool
 from tests.shown import Shows
 
 NODE = "runners/cart.test.cjs"
-NATIVE = ["gdb", "lldb-dap", "codelldb", "cdt-gdb"]
+NATIVE = ["gdb", "lldb-dap", "codelldb"]
 
 
 @pytest.fixture
@@ -53,6 +53,34 @@ async def test_a_test_that_passes_ends_without_a_stop(cart: Program, test: str) 
         assert "cause" not in end
 
 
+UNLIKE = """
+const adds = () => { assert.equal([2, 3].length, 6); };
+Object.defineProperty(adds, 'constructor', { get() {
+  if (new Error().stack.includes('node_tests')) throw new Error('changed');
+  return Function;
+} });
+it('adds', adds);
+"""
+"""A test that is not as our rows know tests."""
+
+
+async def test_a_row_of_node_s_tests_that_fails_is_named_and_the_test_runs_as_without_it(
+    cart: Program,
+) -> None:
+    head = "const assert = require('node:assert');\nconst { it } = require('node:test');\n"
+    cart.path.write_text(head + UNLIKE, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        end = await ask(c, "dap_run", program=f"{cart.path.name}::adds")
+        told = (await ask(c, "dap_program_output", since=0))["text"]
+    assert end["state"] == "ended"
+    assert [each for each in end["notes"] if "patch" in each] == [
+        "dapeer's patch `tests-of-node:test` is off: "
+        "The program does not stop where a test of node:test fails. (Error: changed)"
+    ]
+    assert "# fail 1" in told
+    assert "dapeer-patch" not in told
+
+
 async def test_of_a_test_that_there_is_not_the_nearest_are_told(cart: Program) -> None:
     async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
         end = await read(c, "dap_run", program=f"{cart.path.name}::add")
@@ -90,11 +118,6 @@ def configured(folder: Path) -> Path:
 
 def marked(path: Path) -> Program:
     return Program(path, path)
-
-
-def needs_program(name: str, package: str) -> None:
-    if shutil.which(name) is None:
-        pytest.skip(f"needs {name}: apt-get install {package}")
 
 
 def needs_gem(name: str) -> None:
@@ -142,6 +165,9 @@ async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path, shows: Shows) -
     needs("delve")
     folder = project("go", tmp_path)
     cart = marked(folder / "cart_test.go")
+    package = cart.path.read_text().partition("\n")[0]
+    fast = "func BenchmarkFast(b *testing.B) {\n\tb.N++\n}\n"
+    (folder / "fast_test.go").write_text(f'{package}\n\nimport "testing"\n\n{fast}')
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         stop = await ask(c, "dap_run", program="go/cart_test.go::TestTotal::of two")
         assert (stop["reason"], stop["line"]) == ("failed test", cart.line("assert"))
@@ -150,16 +176,29 @@ async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path, shows: Shows) -
         assert (end["state"], end["exit_code"]) == ("ended", 0)
         told = await read(c, "dap_run", program="go/cart_test.go::TestTotl")
         assert "no test of cart_test.go is called `TestTotl`; there is `TestTotal`" in told
+        at = [{"filename": str(folder / "fast_test.go"), "line": 6}]
+        stop = await ask(
+            c, "dap_run", program="go/fast_test.go::BenchmarkFast", breakpoints=at, fresh=True
+        )
+        assert (stop["reason"], stop["line"]) == ("breakpoint", 6)
     shows("go", "test by id")
 
 
 async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) -> None:
     needs("gdb")
-    needs_program("cargo", "cargo")
+    tool("cargo")
     folder = project("rust", tmp_path)
     async with asyncio.timeout(LIMIT), client(folder) as c:
         end = await ask(c, "dap_run", program="tests/whole.rs::adds")
         assert (end["state"], end["exit_code"]) == ("ended", 0)
+        said = await read(c, "dap_run", program="tests/whole.rs")
+        assert "(whole.rs ran as a file of tests, by cargo test;" in said
+        said = await read(c, "dap_run", program="tests")
+        assert "1 passed; 0 failed" in said
+        assert "(tests ran as a folder of tests, by cargo test)" in said
+        told = await refusal(c, "dap_run", program=".")
+        sources = [folder / "src" / "lib.rs", folder / "tests" / "whole.rs"]
+        assert told.endswith("Give one: " + ", ".join(f"{each}::" for each in sources) + ".")
         told = await refusal(c, "dap_run", program="src/lib.rs::ads")
         assert "No test of lib.rs is called `ads`; there is `tests::adds`" in told
         lib = folder / "src" / "lib.rs"
@@ -169,12 +208,12 @@ async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) 
         assert "cannot find value `three`" in told
 
 
-@pytest.mark.parametrize("adapter", NATIVE[:3])
+@pytest.mark.parametrize("adapter", NATIVE)
 async def test_a_test_of_rust_stops_where_it_panics(
     tmp_path: Path, adapter: str, shows: Shows
 ) -> None:
     needs(adapter)
-    needs_program("cargo", "cargo")
+    tool("cargo")
     folder = project("rust", tmp_path)
     lib = marked(folder / "src" / "lib.rs")
     async with asyncio.timeout(LIMIT), client(folder) as c:
@@ -183,7 +222,51 @@ async def test_a_test_of_rust_stops_where_it_panics(
         )
         assert (stop["file"], stop["line"]) == (str(lib.path), lib.line("assert"))
         assert stop["locals"]["sum"] == "5"
-    shows(f"rust/{adapter}", "test by id")
+        stop = await ask(
+            c, "dap_run", program="src/lib.rs::", type=adapter, timeout_ms=LIMIT * 1000
+        )
+        assert stop["line"] == lib.line("assert")
+    shows(f"rust/{adapter}", "test by id", "test file")
+
+
+OWN_ENDS = """\
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn gives_an_error() -> Result<(), String> {
+        Err("no prices".into())
+    }
+
+    #[test]
+    #[should_panic(expected = "nope")]
+    fn panics() {
+        panic!("nope");
+    }
+}
+"""
+
+
+async def test_a_test_of_rust_that_returns_an_error_stops_and_one_that_is_to_panic_alone_does_not(
+    tmp_path: Path,
+) -> None:
+    needs("gdb")
+    tool("cargo")
+    folder = project("rust", tmp_path)
+    shutil.rmtree(folder / "tests")
+    (folder / "src" / "lib.rs").write_text(OWN_ENDS, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(folder) as c:
+        # What is built is new to the machine.
+        long = {"timeout_ms": LIMIT * 1000}
+        stop = await ask(c, "dap_run", program="src", **long)
+        assert (stop["reason"], stop["line"]) == ("error returned", 4)
+        assert any("`panics` passes if it panics: a stop there" in note for note in stop["notes"])
+        assert "Stopped (panic) at src/lib.rs:11" in await read(c, "dap_continue")
+        assert 'Error: "no prices"' in await read(c, "dap_program_output", since=0)
+        end = await ask(c, "dap_run", program="src/lib.rs::panics", **long)
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        assert any("`panics` passes if it panics" in note for note in end["notes"])
+        stop = await ask(c, "dap_run", program="src/lib.rs::panics", exception_filters=["panic"])
+        assert (stop["reason"], stop["line"], stop["exception"]) == ("panic", 11, "nope")
 
 
 @pytest.mark.parametrize("adapter", NATIVE)
@@ -191,7 +274,7 @@ async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(
     tmp_path: Path, adapter: str, shows: Shows
 ) -> None:
     needs(adapter)
-    needs_program("gcc", "gcc")
+    tool("gcc")
     folder = configured(project("ctest", tmp_path))
     cart = marked(folder / "cart_test.c")
     async with asyncio.timeout(LIMIT), client(folder) as c:
@@ -211,7 +294,10 @@ CART_TEST = """package shop;
 
 import static org.junit.jupiter.api.Assertions.*;
 
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.*;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CartTest {
     @Test
@@ -224,6 +310,20 @@ class CartTest {
         int[] prices = {2, 3};
         assertEquals(6, prices[0] + prices[1]); // @assert
     }
+
+    @ParameterizedTest(name = "{0} and {1}")
+    @CsvSource({"1, a", "7, b"})
+    void few(int count, String name) {
+        assertTrue(count < 5, name); // @few
+    }
+
+    @Nested
+    class Empty {
+        @Test
+        void total() {
+            assertEquals(0, 1); // @nested
+        }
+    }
 }
 """
 
@@ -231,7 +331,7 @@ class CartTest {
 def compiled_tests(folder: Path) -> Program:
     """Make a project of Maven's, with its tests compiled."""
     needs("jdi")
-    needs_program("javac", "default-jdk-headless")
+    tool("javac", "default-jdk-headless")
     if not JUNIT.exists():
         pytest.skip("needs JUnit: apt-get install junit5")
     (folder / "pom.xml").write_text("<project/>\n", encoding="utf-8")
@@ -253,6 +353,73 @@ async def test_a_test_of_junit_stops_once_where_it_fails(tmp_path: Path, shows: 
         # JUnit throws it on several times.
         assert (await ask(c, "dap_continue"))["state"] == "ended"
         assert (await ask(c, "dap_run", program=f"{test}::throwing"))["exit_code"] == 0
-        told = await read(c, "dap_run", program=f"{test}::ads")
-        assert "no test of CartTest.java is called `ads`; there is `adds`" in told
-    shows("java", "test by id")
+        told = await refusal(c, "dap_run", program=f"{test}::ads")
+        assert "No test of CartTest.java is called `ads`; there is `CartTest::adds`" in told
+        for name, marker in (("few", "few"), ("Empty::total", "nested")):
+            stop = await ask(c, "dap_run", program=f"{test}::{name}")
+            assert (stop["file"], stop["line"]) == (str(cart.path), cart.line(marker))
+        assert "(CartTest.java ran as a file of tests, by JUnit;" in await read(
+            c, "dap_run", program=test, exception_filters=[]
+        )
+        printed = (await ask(c, "dap_program_output", since=0))["text"]
+        assert all(name in printed for name in ("adds()", "few(int, String)", "Empty"))
+    shows("java", "test by id", "test file")
+
+
+WHOLE = {
+    "test_sum.py": ("debugpy", "def test_sum():\n    assert 1 + 1 == 3\n", 2),
+    "sum.test.mjs": (
+        "js-debug",
+        "import test from 'node:test';\nimport assert from 'node:assert';\n"
+        "test('adds', () => {\n  assert.equal(1 + 1, 3);\n});\n",
+        4,
+    ),
+    "sum_test.rb": (
+        "rdbg",
+        "require 'minitest/autorun'\nclass SumTest < Minitest::Test\n  def test_sum\n"
+        "    assert_equal 3, 1 + 1\n  end\nend\n",
+        4,
+    ),
+    "sum_spec.rb": (
+        "rdbg",
+        "describe 'sum' do\n  it 'adds' do\n    expect(1 + 1).to eq(3)\n  end\nend\n",
+        3,
+    ),
+    "sum_test.go": (
+        "delve",
+        'package sum\n\nimport "testing"\n\nfunc TestSum(t *testing.T) {\n\tif 1+1 != 3 {\n'
+        '\t\tt.Error("sum")\n\t}\n}\n',
+        7,
+    ),
+}
+
+
+async def test_a_folder_runs_as_tests_where_its_runner_takes_folders(tmp_path: Path) -> None:
+    needs("js-debug")
+    for name in ("test_sum.py", "sum.test.mjs"):
+        (tmp_path / name[-3:] / "below").mkdir(parents=True)
+        (tmp_path / name[-3:] / "below" / name).write_text(WHOLE[name][1], encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program=".py")
+        assert "test_sum.py:2" in said.splitlines()[0]
+        assert "(.py ran as a folder of tests, by " in said
+        told = await refusal(c, "dap_run", program="mjs")
+        assert "is a directory, and node:test is given files here. Give one of its files: " in told
+        assert "mjs/below/sum.test.mjs." in told
+
+
+@pytest.mark.parametrize("name", WHOLE)
+async def test_a_file_that_its_runner_collects_runs_as_tests(
+    name: str, tmp_path: Path, shows: Shows
+) -> None:
+    adapter, source, line = WHOLE[name]
+    needs(adapter)
+    if name == "sum_spec.rb":
+        needs_gem("rspec")
+    (tmp_path / name).write_text(source, encoding="utf-8")
+    (tmp_path / "go.mod").write_text("module sum\n", encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program=name)
+        assert f"{name}:{line}" in said.splitlines()[0]
+        assert f"({name} ran as a file of tests, by " in said
+    shows(adapter, "test file")

@@ -16,10 +16,11 @@ from tests.programs import ROOT
 
 PROGRAM = """
 import sys
+from collections import namedtuple
 
 class Token:
-    def __repr__(self):
-        return "Token(NAME)"
+    def __init__(self):
+        self.kind = "NAME"
 
 class Config:
     password = "hunter2-and-more"
@@ -27,6 +28,7 @@ class Config:
 def connect(password, token, url):
     print("DB_PASSWORD=" + password)
     sys.stdout.flush()
+    opened = namedtuple("Creds", "user password")("bob", password)
     return url  # @here
 
 try:
@@ -53,6 +55,7 @@ async def told(c: Client, folder: Path) -> str:
         await call(c, "dap_run", program=program, breakpoints=[here]),
         await call(c, "dap_evaluate", expression="Config.password"),
         await call(c, "dap_variables"),
+        await call(c, "dap_variables", path="opened"),
         await call(c, "dap_program_output", since=0),
         await call(c, "dap_source", filename=program, line=9),
         await call(c, "dap_set_variable", path="password", value="'hunter2-and-more!'"),
@@ -60,7 +63,7 @@ async def told(c: Client, folder: Path) -> str:
     ]
     resources = [await c.read_resource(uri(1)) for uri in (session_uri, output_uri)]
     calls.append(await call(c, "dap_continue"))
-    assert "Token(NAME)" in text(calls[0])
+    assert "token = Token(kind='NAME')" in text(calls[0])
     return "\n".join([*map(str, calls), *map(str, resources)])
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -17,7 +16,6 @@ import pytest
 
 from dapeer.mcp.server.data import EXTENSION
 from tests.harness import FAKE_PROGRAM, fake
-from tests.kept import KEPT
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT, compiled, program
 
@@ -130,24 +128,6 @@ async def test_nothing_outlives_the_server(
             assert state == ("stopped" if stops else "running")
         pids = descendants(wire.process.pid)
         assert len(pids) >= 5
-        end(wire.process)
-        for pid in (wire.process.pid, *pids):
-            await process_gone(pid)
-
-
-@pytest.mark.parametrize(
-    "end", [close_stdin, signalled(signal.SIGKILL)], ids=["stdin closed", "SIGKILL"]
-)
-async def test_an_adapter_that_is_kept_ready_does_not_outlive_the_server(
-    end: Callable[[Process], None],
-) -> None:
-    async with asyncio.timeout(LIMIT), server("--log-level", "info", stderr=PIPE) as wire:
-        await wire.tool("dap_run", program=str(program("prints_to_fd1.py")))
-        assert wire.process.stderr is not None
-        while not (told := re.search(KEPT, (await wire.process.stderr.readline()).decode())):
-            pass
-        pids = descendants(wire.process.pid)
-        assert int(told[1]) in pids
         end(wire.process)
         for pid in (wire.process.pid, *pids):
             await process_gone(pid)

@@ -193,3 +193,17 @@ async def test_the_status_lists_the_last_programs_that_have_ended_and_counts_the
         assert [row["session_id"] for row in status["sessions"]] == [3, 4, 5, 6, 7]
         assert (status["older"], status["focused"]) == (2, 7)
         assert "… and 2 that ended earlier" in await read(c, "dap_status")
+
+
+async def test_the_data_of_the_status_has_the_stopped_thread_and_what_the_adapter_supports() -> (
+    None
+):
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        (row,) = (await ask(c, "dap_status"))["sessions"]
+        assert row["thread_id"] == stop["thread_id"]
+        assert row["capabilities"]["supportsSetVariable"] is True
+        await ask(c, "dap_terminate")
+        (row,) = (await ask(c, "dap_status"))["sessions"]
+        assert not row.keys() & {"thread_id", "capabilities"}

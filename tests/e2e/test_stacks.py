@@ -131,7 +131,7 @@ async def test_a_task_of_anyio_goes_on_where_its_group_was_opened_and_through_as
         assert functions == ["load", "pages", "feed", "opened", "main", "start", "<module>"]
         assert "(task feeding, awaited by task __main__.start)" in stop["stack"]
         rows = {row.split()[0]: row for row in (await ask(c, "dap_threads"))["tasks"]}
-        assert f" at groups.py:{p.line('load')} in load;" in rows["feeding"]
+        assert f" at groups.py:{p.line('load')} in load [frame_id" in rows["feeding"]
         for task in ("feeding", "idle"):
             assert rows[task].endswith("; awaited by __main__.start")
         assert f" at groups.py:{p.line('group')} in opened, inside " in rows["__main__.start"]

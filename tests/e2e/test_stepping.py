@@ -104,7 +104,7 @@ async def test_a_busy_loop_that_prints_can_be_paused() -> None:
     """Pitfall 5: a stop is not lost among thousands of output events."""
     p = program("busy_loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), timeout_ms=500)
+        await ask(c, "dap_run", program=str(p), timeout_ms=2000)
         stop = await ask(c, "dap_pause")
         assert stop["state"] == "stopped"
         assert (await ask(c, "dap_step_over"))["state"] == "stopped"

@@ -2,9 +2,14 @@
 
 import asyncio
 import json.decoder
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.harness import ask, client, needs, read
+import pytest
+
+from dapeer.sessions.outcomes import UNFOLLOWED, UNMET
+from tests.harness import ask, client, has_all, needs, read
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, program
 
@@ -24,6 +29,81 @@ async def test_the_end_names_the_breakpoints_that_were_not_hit() -> None:
         missed += [f"shop.py:{other.line('order_ready')}"]
         assert end["breakpoints"] == {"not hit": missed}
         assert f"\nNot hit: {', '.join(missed)}" in await read(c, "dap_snapshot")
+
+
+FORKS = """\
+#include <sys/wait.h>
+#include <unistd.h>
+int child(int n) {
+  return n * 2;
+}
+int main(void) {
+  int status;
+  if (fork() == 0) _exit(child(4));
+  wait(&status);
+  return WEXITSTATUS(status) == 8 ? system("./other") : 1;
+}
+"""
+
+
+IN_LIBRARY = """\
+int spawn(int (*what)(int)) {
+  int status;
+  if (fork() == 0) _exit(what(4));
+  wait(&status);
+  return WEXITSTATUS(status);
+}
+"""
+
+
+def compile_forks(folder: Path, *, in_library: bool) -> None:
+    """Compile a program that forks, itself or in a library, to run line 5 of `forks.c`."""
+    text, libraries = "#include <stdlib.h>\n" + FORKS, list[str]()
+    if in_library:
+        head, _, rest = FORKS.partition("int child")
+        (folder / "spawns.c").write_text(head + IN_LIBRARY)
+        own, libraries = rest.partition("int main")[0], [str(folder / "spawns.so")]
+        subprocess.run(
+            ["gcc", "-shared", "-fPIC", "spawns.c", "-o", *libraries], cwd=folder, check=True
+        )
+        text = f"int spawn(int (*)(int));\n\n\nint child{own}int main(void) {{ return spawn(child) != 8; }}\n"
+    (folder / "forks.c").write_text(text)
+    (folder / "inner.c").write_text("int main(void) { return 0; }\n")
+    for name, more in (("forks", ["forks", *libraries]), ("inner", ["other"])):
+        subprocess.run(["gcc", "-g", f"{name}.c", "-o", *more], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "bash-dap", "perl"])
+async def test_where_another_process_may_have_come_to_it_the_answer_says_so(
+    tmp_path: Path, adapter: str
+) -> None:
+    needs(adapter)
+    beside, started = " (or in a process that it started: {} follows none)", "inner.c:1"
+    if adapter == "bash-dap":
+        (tmp_path / "inner.sh").write_text("echo inner\n")
+        (tmp_path / "main.sh").write_text("bash inner.sh\n")
+        wanted, program = ["inner.sh:1"], "main.sh"
+    elif adapter == "perl":
+        (tmp_path / "inner.pl").write_text("print 1;\nprint 2;\n")
+        (tmp_path / "main.pl").write_text("system('perl', 'inner.pl');\nprint 3;\n")
+        wanted, program, started = [], "main.pl", "inner.pl:2"
+    else:
+        await asyncio.to_thread(compile_forks, tmp_path, in_library=adapter != "codelldb")
+        wanted, program = ["forks.c:5"], "forks"
+    points = [each.split(":") for each in [*wanted, *([] if adapter == "bash-dap" else [started])]]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(
+            c,
+            "dap_run",
+            type=adapter,
+            program=program,
+            breakpoints=[{"filename": file, "line": int(line)} for file, line in points],
+        )
+        unmet = f"{started} ({adapter} {UNMET}{UNFOLLOWED})"
+        assert end["breakpoints"].get("not hit", []) == [
+            each + beside.format(adapter) for each in wanted
+        ]
+        assert end["breakpoints"].get("never bound", [unmet]) == [unmet]
 
 
 async def test_who_terminates_a_program_is_told_what_it_has_not_come_to() -> None:
@@ -58,7 +138,7 @@ async def test_an_error_that_ends_the_program_names_them_before_its_end(tmp_path
 
 async def test_one_in_a_file_that_the_adapter_does_not_debug_is_rejected_at_once() -> None:
     p = program("loop.py")
-    place = "loop.c:9 (debugpy debugs no such files)"
+    place = "loop.c:9 (debugpy debugs no such files; debug the program that they are of by itself)"
     async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("after_loop"), C_FILE])
         assert stop["breakpoints"] == {"rejected": [place]}
@@ -71,7 +151,8 @@ async def test_one_that_the_adapter_refuses_is_told_with_its_reason() -> None:
     library = {"filename": json.decoder.__file__, "line": 350}
     async with asyncio.timeout(LIMIT), client() as c:
         code = "import json\njson.loads('{}')"
-        end = await ask(c, "dap_run", code=code, breakpoints=[library])
+        python = sys.executable
+        end = await ask(c, "dap_run", code=code, python=python, breakpoints=[library])
         assert end["state"] == "ended"
         (said,) = end["breakpoints"]["never bound"]
         assert said.startswith(f"{json.decoder.__file__}:350 (")
@@ -111,4 +192,77 @@ async def test_one_in_a_file_that_is_never_loaded_is_pending_and_never_bound(
         stop = await ask(c, "dap_run", program="main.js", breakpoints=wanted)
         assert stop["breakpoints"] == {"pending": ["never.js:1"]}
         assert "breakpoints" not in await ask(c, "dap_step_over")
-        assert (await ask(c, "dap_continue"))["breakpoints"] == {"never bound": ["never.js:1"]}
+        never = ["never.js:1 (js-debug has met no code of it)"]
+        assert (await ask(c, "dap_continue"))["breakpoints"] == {"never bound": never}
+
+
+ENDS = """
+import atexit, threading
+class Left:
+    def __del__(self):
+        x = 1  # never_seen
+left = Left()
+def at_end():
+    y = 2  # at_end
+atexit.register(at_end)
+def steps():
+    yield 1
+    yield 2
+def works():
+    begun.set()
+    threading.Event().wait()
+def idle():
+    z = 3  # idle
+begun = threading.Event()
+half = steps(); next(half)
+threading.Thread(target=works, daemon=True).start()
+begun.wait()
+"""
+
+
+async def test_what_was_called_and_goes_on_or_runs_at_the_very_end_is_not_said_to_have_been_left_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text(ENDS)
+    lines = [n for n, each in enumerate(ENDS.splitlines(), 1) if "  # " in each]
+    points = [{"filename": "ends.py", "line": each} for each in lines]
+    points += [{"calls": ["steps", "works", "idle", "Left.__del__"]}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="ends.py", breakpoints=points)
+        assert stop["line"] == lines[1]
+        told = (await ask(c, "dap_continue"))["breakpoints"]
+        assert told["never ended"] == ["steps", "works"]
+        assert told["never called"][0].startswith("idle")
+        assert told["never called"][1].startswith(
+            "Left.__del__ (unless while the interpreter ended"
+        )
+        assert ["unless while" in each for each in told["not hit"]] == [True, False]
+
+
+TRACES = """
+import sys
+def called():
+    return 1
+sys.settrace(lambda *_: None)
+called()
+"""
+
+
+async def test_a_tracer_of_the_programs_own_is_the_cause_of_what_is_not_seen(
+    tmp_path: Path,
+) -> None:
+    if sys.version_info >= (3, 12):
+        pytest.skip("needs Python 3.11: later ones have room for both")
+    (tmp_path / "traces.py").write_text(TRACES)
+    points = [{"filename": "traces.py", "line": 4}, {"calls": ["called"]}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await read(
+            c, "dap_run", program="traces.py", breakpoints=points, python=sys.executable
+        )
+        assert has_all(
+            end, "traces.py:4 (or not seen: tracing failed)", "called (or not seen",
+            "sys.settrace or coverage took the debugger's place",
+        )  # fmt: skip
+        # debugpy's own warning is no output of the program.
+        assert "PYDEV DEBUGGER WARNING" not in end

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from tests.harness import ask, client, needs, refusal
+from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program, compiled
 
@@ -96,6 +96,72 @@ async def test_a_watchpoint_tells_the_line_that_has_written(tmp_path: Path, adap
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
+SHARED_C = """
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+struct pair { int first, second; };
+static int shared;
+static sem_t done, on;
+static void *work(void *pair) {
+    for (int i = 0; i < 2; i++) {
+        sem_wait(&on);
+        shared += 10; // @write
+        sem_post(&done);
+    }
+    sem_wait(&on);
+    ((struct pair *) pair)->second = 5; // @second
+    return pair;
+}
+int main(void) {
+    pthread_t thread;
+    struct pair *pair = malloc(sizeof *pair);
+    sem_init(&done, 0, 0);
+    sem_init(&on, 0, 0);
+    pair->second = 0;
+    pthread_create(&thread, 0, work, pair);
+    sem_post(&on); // @begin
+    sem_wait(&done);
+    sem_post(&on); // @on
+    sem_wait(&done);
+    pair->first = 1;
+    sem_post(&on); // @last
+    pthread_join(thread, 0);
+    return pair->second;
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_what_another_thread_has_written_is_not_told_of_the_line_of_this_one(
+    tmp_path: Path, adapter: str
+) -> None:
+    needs(adapter)
+    source = tmp_path / "shared.c"
+    source.write_text(SHARED_C)
+    p = compiled(source.name, tmp_path, source, ["-pthread"])
+    marks = [p.at("begin"), p.at("on"), p.at("last")]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=marks)
+        _, _, said = await until(c, "shared", on="change")
+        assert said.startswith(f"shared.c:{p.line('write')} in work by thread ")
+        assert " changed `shared`: 0 → 10 (watchpoint, 1 stop" in said
+        assert (await ask(c, "dap_continue"))["line"] == p.line("on")
+        _, _, said = await until(c, "shared == 20")
+        assert said.startswith("`shared == 20` began to hold while shared.c:")
+        assert " in main ran, there or in another thread that ran meanwhile: " in said
+        assert (await ask(c, "dap_continue"))["line"] == p.line("last")
+        _, _, said = await until(c, "pair->second", on="write")
+        assert said.startswith(f"shared.c:{p.line('second')} in work by thread ")
+        assert "changed `pair->second`: 0 → 5 (watchpoint, 1 stop" in said
+        wrong = await refusal(c, "dap_run_until", expression="nobody", on="write")
+        assert "nobody" in wrong
+        assert "user expression" not in wrong
+        # LLDB tells each hit as if the program had printed it.
+        assert "Watchpoint" not in await read(c, "dap_continue")
+        assert "Watchpoint" not in await read(c, "dap_program_output")
+
+
 CART_PL = """
 use strict;
 sub add {
@@ -151,6 +217,41 @@ def written(folder: Path, name: str, text: str) -> Program:
     return Program(path, path)
 
 
+FREED_C = """
+#include <stdlib.h>
+struct node { long key, next; };
+static void drop(struct node *n) {
+    free(n); // @free
+}
+int main(void) {
+    struct node *second = malloc(sizeof *second);
+    second->key = 1;
+    drop(second); // @begin
+    abort();
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_where_the_c_library_writes_the_stop_is_in_the_users_frame(
+    tmp_path: Path, adapter: str
+) -> None:
+    needs(adapter)
+    source = tmp_path / "freed.c"
+    source.write_text(FREED_C)
+    p = compiled(source.name, tmp_path, source)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=[p.at("begin")])
+        stop = await ask(c, "dap_run_until", expression="second->key", on="write")
+        assert (stop["line"], stop["function"].partition("(")[0]) == (p.line("free"), "drop")
+        assert "n" in stop["locals"]
+        # Also at a stop of which nobody knows when it is: a step may be one of the library.
+        stop = await ask(c, "dap_continue")
+        assert stop["function"].partition("(")[0] == "main"
+        ended = await read(c, "dap_step_over")
+        assert ended.startswith("Ended") or "(the step was made in the C library, where" in ended
+
+
 @pytest.mark.parametrize(
     ("adapter", "name", "text", "shown"),
     [
@@ -186,6 +287,72 @@ async def test_conditions_on_every_line_tell_the_line_that_did_it(
         assert state == "ended"
         assert "never held" in said
         assert adapter != "js-debug" or "; it had no value in" in said
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "text", "shown"),
+    [
+        ("js-debug", "cart.js", CART_JS, "cart.total"),
+        ("perl", "cart.pl", CART_PL, "$cart->{total}"),
+    ],
+)
+async def test_a_line_with_a_breakpoint_is_looked_at_too_unless_that_counts(
+    tmp_path: Path, adapter: str, name: str, text: str, shown: str
+) -> None:
+    needs(adapter)
+    p = written(tmp_path, name, text)
+    at = p.line("add")
+    price = "$price" if adapter == "perl" else "price"
+    own = {**p.at("add"), "condition": f"{price} == 3"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[own])
+        assert (stop["line"], stop["state"]) == (at, "stopped")
+        state, line, said = await until(c, f"{shown} > 6")
+        assert (state, line) == ("stopped", at + 1)
+        assert f"`{shown} > 6` holds after {name}:{at} in " in said
+        [known] = (await ask(c, "dap_breakpoints"))["breakpoints"]
+        assert (known["line"], known["condition"]) == (at, own["condition"])
+        state, line, said = await until(c, f"{shown} > 6")
+        assert (state, line) == ("stopped", at + 1)
+        assert f"`{shown} > 6` holds already at {name}:{at + 1} in " in said
+        assert said.endswith("s)")
+        if adapter == "js-debug":
+            await ask(c, "dap_set_breakpoint", **p.at("add"), hit_condition=">7")
+            _, line, said = await until(c, "cart.total < 0")
+            assert line == at + 1
+            assert (
+                f"holds after {name}:{at} (not looked at: its breakpoint counts or logs) or "
+                in said
+            )
+
+
+async def test_a_variable_of_perl_holds_once_it_has_a_value(tmp_path: Path) -> None:
+    needs("perl")
+    p = written(
+        tmp_path, "later.pl", "use strict;\nmy $t = 1;\nmy $u = 30; # @at\nprint $u;\nprint $t;\n"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("at")])
+        assert (await until(c, "$u"))[:2] == ("stopped", 4)
+
+
+async def test_what_holds_already_is_said_and_only_what_is_new_is_told_as_new_after_steps(
+    tmp_path: Path,
+) -> None:
+    needs("gdb")
+    p = bank(tmp_path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = [p.at("begin"), p.at("limit")]
+        await ask(c, "dap_run", program=str(p), breakpoints=at)
+        stop = await ask(c, "dap_run_until", expression="a.limit == 3")
+        assert stop["line"] == p.line("begin")
+        assert "`a.limit == 3` holds already at bank.c:" in stop["until"][0]
+        assert "the program has not moved" in stop["until"][0]
+        stop = await ask(c, "dap_run_until", expression="a.limit == 9")
+        assert stop["line"] == p.line("limit")
+        assert "it had no value" not in stop["until"][0]
+        assert "has not held yet: this stop came first (stepping, " in stop["until"][0]
+        assert stop["changed"] == {"a.balance": ["0", "-1"], "a.limit": ["3", "7"]}
 
 
 async def test_a_condition_that_records_nothing_tells_where_it_was_seen_to_hold(

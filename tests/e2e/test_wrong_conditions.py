@@ -2,14 +2,17 @@
 
 import asyncio
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client, read
-from tests.languages import Language, named, program_of, ready
+from dapeer.sessions.outcomes import UNMET
+from tests.harness import ask, call, client, read, refusal, text
+from tests.languages import DEFINITIONS, Language, named, program_of, ready
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.shown import Shows
 
 
 @pytest.mark.parametrize("condition", ["nope > 3", "value ="])
@@ -18,8 +21,13 @@ async def test_a_wrong_condition_is_told_under_every_adapter(
 ) -> None:
     p = program_of(language, build)
     # In a shell, `>` would write a file.
-    wrong = p.at("inner", condition=condition.replace(">", "-gt"))
+    python = language.adapter == "debugpy"
+    wrong = p.at("inner", condition=condition if python else condition.replace(">", "-gt"))
     async with asyncio.timeout(LIMIT), client() as c:
+        if python and condition == "value =":
+            said = await refusal(c, "dap_run", program=str(p), breakpoints=[wrong])
+            assert said.startswith("`condition`: `value =` does not parse: invalid syntax.")
+            return
         end = await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[wrong])
         if end["state"] == "stopped":
             assert end["line"] == p.line("inner")
@@ -40,8 +48,49 @@ def told(language: Language, end: dict[str, object], line: int) -> bool:
         return "or could not be evaluated" in breakpoints
     notes = str(end.get("notes", ""))
     return bool(re.search(rf"condition .*failed .*at \S+:{line}: ", notes)) or (
-        "never bound" in breakpoints and "(" in breakpoints
+        "never bound" in breakpoints and "(" in breakpoints and UNMET not in breakpoints
     )
+
+
+LIBRARY = "int {name}(int x) {{\n  int y = x * 10;\n  return y;\n}}\n"
+USES_LIBRARIES = """
+#include <dlfcn.h>
+int linked(int);
+int main(void) {
+  void *library = dlopen("./libloaded.so", RTLD_NOW);
+  int (*loaded)(int) = (int (*)(int)) dlsym(library, "loaded");
+  int total = 0;
+  for (int i = 0; i < 5; i++) total += linked(i) + loaded(i);
+  return total != 200;
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_a_condition_holds_in_libraries_that_come_later(
+    adapter: str, tmp_path: Path, shows: Shows
+) -> None:
+    ready(named(adapter))
+    for name in ("linked", "loaded"):
+        (tmp_path / f"{name}.c").write_text(LIBRARY.format(name=name))
+        built("-shared", "-fPIC", f"{name}.c", "-o", f"lib{name}.so", cwd=tmp_path)
+    (tmp_path / "uses.c").write_text(USES_LIBRARIES)
+    built("uses.c", "-o", "uses", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN", "-ldl", cwd=tmp_path)
+    wanted = [
+        {"filename": f"{name}.c", "line": 3, "condition": condition}
+        for name, condition in {"linked": "y == 20", "loaded": "x == 3"}.items()
+    ]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", type=adapter, program="uses", breakpoints=wanted)
+        assert (Path(stop["file"]).name, stop["locals"]["y"]) == ("linked.c", "20")
+        stop = await ask(c, "dap_continue")
+        assert (Path(stop["file"]).name, stop["locals"]["y"]) == ("loaded.c", "30")
+        assert (await ask(c, "dap_continue"))["exit_code"] == 0
+    shows(adapter, "library")
+
+
+def built(*arguments: str, cwd: Path) -> None:
+    subprocess.run(["gcc", "-g", *arguments], cwd=cwd, timeout=LIMIT, check=True)
 
 
 @pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "js-debug", "delve"])
@@ -68,6 +117,14 @@ async def test_a_hit_condition_that_is_not_understood_is_told_under_every_adapte
     p = program_of(language, build)
     async with asyncio.timeout(LIMIT), client() as c:
         wrong = p.at("inner", hit_condition="often")
+        if DEFINITIONS[language.adapter].quirks.hit_conditions:
+            said = await refusal(
+                c, "dap_run", type=language.adapter, program=str(p), breakpoints=[wrong]
+            )
+            assert said.startswith(
+                f"`hit_condition`: {language.adapter} does not understand `often`. Nothing was changed"
+            )
+            return
         stop = await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[wrong])
         told = str(stop.get("notes", "")) + str(stop.get("breakpoints", ""))
         assert f":{p.line('inner')}" in told
@@ -100,3 +157,35 @@ async def test_of_two_conditions_that_may_have_failed_the_one_that_the_error_nam
             in first
         )
         assert f"(at loop.js:{p.line('inner_return')} or loop.js:{p.line('middle')})" in second
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted", "said"),
+    [
+        ("a.py", {"condition": "x =="}, "`condition`: `x ==` does not parse: invalid syntax."),
+        ("a.py", {"condition": "f'{x' =="}, ""),
+        ("a.py", {"condition": "x\0"}, "`condition`: "),
+        ("a.py", {"log_message": "x = {x +}"}, "`log_message`: `x +` does not parse: invalid syntax."),
+        ("a.py", {"log_message": "x = {x:.2f}"}, "`log_message`: `x:.2f` does not parse"),
+        ("a.py", {"log_message": "x = {x} { {1: 2}[1] } {} {"}, ""),
+        ("a.py", {"hit_condition": "every 3rd"}, "`hit_condition`: debugpy does not understand `every 3rd`."),
+        ("a.py", {"hit_condition": "% 3"}, ""),
+        ("a.js", {"condition": "x > 3 &&"}, "`condition`: `x > 3 &&` is not complete."),
+        ("a.js", {"hit_condition": "every 3rd"}, "`hit_condition`: chrome or js-debug does not"),
+        ("a.js", {"hit_condition": ">= 3"}, ""),
+        ("a.rs", {"hit_condition": ">= 3"}, ""),
+        ("a.rs", {"hit_condition": "every 3rd"}, "`hit_condition`: codelldb or gdb or lldb-dap does not"),
+        ("a.rb", {"condition": "op == :=="}, ""),
+        ("a.pl", {"condition": "$page > $="}, ""),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_evaluated_is_refused_when_it_is_set(
+    file: str, wanted: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    tmp_path.joinpath(file).write_text("x = 1\n", encoding="utf-8")
+    async with client(tmp_path) as c:
+        result = await call(c, "dap_set_breakpoint", filename=f"{file}:1", **wanted)
+        assert text(result).startswith(said or f"{file}:1 ")
+        assert result.is_error is bool(said)
+        if said:
+            assert await read(c, "dap_breakpoints") == "No breakpoints."

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import SystemRandom
 
 from dapeer.adapters.choice.detection import detect
+from dapeer.neovim.discovery.sockets import NAMED_BY
 from tests.hostile import consents, files, fuzzed_calls, garbage, kills, second_user, sick_adapters
 from tests.hostile.judge import FAULTS, Judge
 from tests.languages import LANGUAGES, Language
@@ -49,7 +50,8 @@ def _apart(folder: Path) -> None:
         path = folder / name
         path.mkdir(mode=0o700)
         os.environ[f"XDG_{name}"] = str(path)
-    os.environ.pop("NVIM", None)
+    for name in NAMED_BY:
+        os.environ.pop(name, None)
     os.chdir(ROOT)
 
 

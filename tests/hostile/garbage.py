@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import re
-import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -19,9 +18,17 @@ from hypothesis import strategies as st
 from dapeer.mcp.transports.guard import OPEN_PATHS
 from tests.hostile.judge import SLACK, Judge
 from tests.hostile.odd import ODD, ODD_TEXT, Json, examples, mutated
-from tests.hostile.server import AFTERWARDS, MARK, Place, attacked, entries, place
+from tests.hostile.server import (
+    AFTERWARDS,
+    TOKEN,
+    Place,
+    attacked,
+    entries,
+    place,
+    served_over_http,
+)
+from tests.mcp.small import LEGACY
 
-TOKEN = "a-token-of-this-test-0123456789abcdef"
 METHODS = (
     "initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/subscribe",
     "prompts/list", "prompts/get", "logging/setLevel", "completion/complete", "nonsense", "notifications/cancelled",
@@ -85,16 +92,18 @@ PATHS = (
 )
 
 
-async def over_stdio(judge: Judge, seed: int, count: int) -> None:
-    """Send lines to a server; after each it still answers."""
+async def over_stdio(
+    judge: Judge, seed: int, count: int, *, era: str = LEGACY, bridged: bool = False
+) -> None:
+    """Send lines to a server, or to a bridge to one; after each it still answers."""
     lines = [json.dumps(each).encode() for each in examples(MESSAGES, count, seed)]
     random = Random(seed)
-    async with place() as where, attacked(where, judge) as server:
+    async with place() as where, attacked(where, judge, era=era, bridged=bridged) as server:
         await server.calm()
         for line in [*lines, *LINES]:
             judge.count("rounds: lines on stdio")
             await server.write(_torn(line, random) + b"\n")
-            if await server.request("ping", {}, SLACK) is None:
+            if not await server.still_there():
                 return judge.fault("deaths", f"seed {seed}: after {line[:500]!r}")
         await server.back_to_calm(f"lines, seed {seed}")
     return None
@@ -213,10 +222,8 @@ async def healthy(judge: Judge, port: int, doing: str) -> None:
 async def serving(judge: Judge) -> AsyncGenerator[tuple[Process, int, Place]]:
     """Serve over HTTP, and judge the end of it; give the process, the port and the folders."""
     async with place() as where:
-        process = await _serve(where)
-        assert process.stdout
+        process, port = await served_over_http(where)
         assert process.stdin
-        port = int((await process.stdout.readline()).rsplit(maxsplit=1)[-1])
         files = _files(process.pid)
         try:
             yield process, port, where
@@ -234,15 +241,6 @@ async def serving(judge: Judge) -> AsyncGenerator[tuple[Process, int, Place]]:
                 process.kill()
                 await process.wait()
             judge.log(where.log.read_text(encoding="utf-8", errors="replace"))
-
-
-async def _serve(where: Place) -> Process:
-    with where.log.open("ab") as log:
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "dapeer", "serve", "--with-stdin",
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log, cwd=where.project,
-            env={**where.environment(), MARK: where.mark, "DAPEER_TOKEN": TOKEN},
-        )  # fmt: skip
 
 
 async def _calm(judge: Judge, pid: int, files: int, port: int) -> None:

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import cast
 
 from dapeer.mcp.server.data import EXTENSION
-from tests.hostile.judge import Judge, patience
+from dapeer.neovim.discovery.sockets import NAMED_BY
+from tests.hostile.judge import SLACK, Judge, patience
 from tests.json_types import Json
+from tests.mcp.small import LEGACY
 from tests.processes import command_line, descendants, process_gone, processes_of
 
 MARK = "DAPEER_HOSTILE"
@@ -33,6 +35,13 @@ THREADS = 48
 """Threads that may idle more than at the start: those that anyio and asyncio keep for files and names."""
 RUN = "/dapeer-run-"
 LONGEST_LINE = 1 << 27
+TOKEN = "a-token-of-this-test-0123456789abcdef"
+STATELESS: Json = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "h", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}},
+}
+"""What each request of the newest protocol has along."""
 
 
 class Place:
@@ -61,7 +70,7 @@ class Place:
             "XDG_STATE_HOME": self.state,
             "TMPDIR": self.tmp,
         }
-        kept = {name: value for name, value in os.environ.items() if name != "NVIM"}
+        kept = {name: value for name, value in os.environ.items() if name not in NAMED_BY}
         return {**kept, **{name: str(path) for name, path in own.items()}}
 
 
@@ -78,12 +87,23 @@ async def place() -> AsyncGenerator[Place]:
 class Attacked:
     """One server process, its answers by the number of the request, and what the judge thinks of it."""
 
-    def __init__(self, process: asyncio.subprocess.Process, where: Place, judge: Judge) -> None:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        where: Place,
+        judge: Judge,
+        *,
+        era: str = LEGACY,
+        joined: asyncio.subprocess.Process | None = None,
+    ) -> None:
         assert process.stdin
         assert process.stdout
         self.process = process
         self.place = where
         self.judge = judge
+        self.joined = joined
+        """The server to which it is a bridge; None: it is one itself."""
+        self._about: Json = {"_meta": STATELESS} if era != LEGACY else {}
         self.killed = False
         """By us, so its death is none of its faults."""
         self._stdin, self._stdout = process.stdin, process.stdout
@@ -114,6 +134,8 @@ class Attacked:
         self._number += 1
         number = self._number
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        if isinstance(params, dict):
+            params = {**cast("Json", params), **self._about}
         asked = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         await self.write(asked.encode() + b"\n")
         await asyncio.wait({future, self.reading}, timeout=seconds, return_when="FIRST_COMPLETED")
@@ -134,8 +156,15 @@ class Attacked:
         """Call a tool, and return the data of its result; nothing when it has failed."""
         return data_of(await self.call(tool, arguments))
 
+    async def still_there(self) -> bool:
+        """Ask what every server answers, and return whether there was an answer."""
+        return await self.request("tools/list" if self._about else "ping", {}, SLACK) is not None
+
     async def handshake(self) -> None:
         """Open the connection."""
+        if self._about:
+            await self.request("server/discover", {})
+            return
         about: Json = {
             "protocolVersion": "2025-11-25",
             "capabilities": {"extensions": {EXTENSION: {}}},
@@ -193,7 +222,7 @@ class Attacked:
 
     async def _turn(self, times: int = 5) -> None:
         for _ in range(times):
-            await self.request("ping", {})
+            await self.still_there()
 
     def _descriptors(self) -> Counter[str]:
         """Return what its files are, and how many of each."""
@@ -237,6 +266,10 @@ class Attacked:
             self.judge.hang("the end of stdin", AFTERWARDS)
             self.process.kill()
         await self.process.wait()
+        if self.joined is not None:
+            if self.joined.stdin:
+                self.joined.stdin.close()
+            await self.joined.wait()
         await self.gone(children | set(processes_of(self.place.mark, MARK)))
         await self.reading
         self.judge.log(_read(self.place.log))
@@ -252,20 +285,36 @@ async def attacked(
     judge: Judge,
     *options: str,
     environment: Mapping[str, str] | None = None,
+    era: str = LEGACY,
+    bridged: bool = False,
 ) -> AsyncGenerator[Attacked]:
-    """Start a server and shake hands; at the exit it ends, and is judged."""
+    """Start a server, or one and a bridge to it, and shake hands; at the exit it ends, and is judged."""
+    joined = (await served_over_http(where))[0] if bridged else None
+    alone = () if bridged else ("--no-bridge",)
     with where.log.open("ab") as log:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "dapeer", "stdio", "--no-bridge", "--nvim", "none", *options,
+            sys.executable, "-m", "dapeer", "stdio", *alone, "--nvim", "none", *options,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
             cwd=where.project, limit=LONGEST_LINE, env={**where.environment(), MARK: where.mark, **(environment or {})},
         )  # fmt: skip
-    server = Attacked(process, where, judge)
+    server = Attacked(process, where, judge, era=era, joined=joined)
     try:
         await server.handshake()
         yield server
     finally:
         await server.end()
+
+
+async def served_over_http(where: Place) -> tuple[asyncio.subprocess.Process, int]:
+    """Start a server over HTTP, which ends with its stdin; return it and its port, once it can be found."""
+    with where.log.open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "dapeer", "serve", "--with-stdin",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log, cwd=where.project,
+            env={**where.environment(), MARK: where.mark, "DAPEER_TOKEN": TOKEN},
+        )  # fmt: skip
+    assert process.stdout
+    return process, int((await process.stdout.readline()).rsplit(maxsplit=1)[-1])
 
 
 def data_of(answer: Json | None) -> Json:

@@ -7,6 +7,7 @@ import pytest
 from tests.hostile import consents, files, fuzzed_calls, garbage, kills, second_user, sick_adapters
 from tests.hostile.judge import Judge
 from tests.languages import named, ready
+from tests.mcp.small import ERAS, LEGACY, MODERN
 
 pytestmark = pytest.mark.hostile
 needs_root = pytest.mark.skipif(
@@ -31,6 +32,17 @@ async def test_no_call_of_a_tool_is_too_odd_for_a_session(
     await fuzzed_calls.attack(judge, seed, 40, named(adapter))
 
 
+@pytest.mark.parametrize(
+    ("bridged", "era"),
+    [(False, MODERN), (True, MODERN), (True, LEGACY)],
+    ids=["server", "bridge", "older bridge"],
+)
+async def test_whoever_is_killed_a_client_is_served_in_each_protocol(
+    judge: Judge, seed: int, tmp_path: Path, *, bridged: bool, era: str
+) -> None:
+    await kills.attack(judge, seed, 1, named("debugpy"), tmp_path, era=era, bridged=bridged)
+
+
 @pytest.mark.parametrize("adapter", ["debugpy", "delve"])
 async def test_whoever_is_killed_or_frozen_nothing_is_left_and_the_rest_goes_on(
     judge: Judge, seed: int, adapter: str, tmp_path: Path
@@ -47,8 +59,12 @@ async def test_a_server_that_may_only_look_starts_nothing(judge: Judge, seed: in
     await consents.read_only(judge, seed, 100)
 
 
-async def test_garbage_on_stdio_leaves_the_server_well(judge: Judge, seed: int) -> None:
-    await garbage.over_stdio(judge, seed, 100)
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("bridged", [False, True], ids=["server", "bridge"])
+async def test_garbage_on_stdio_leaves_the_server_well(
+    judge: Judge, seed: int, *, bridged: bool, era: str
+) -> None:
+    await garbage.over_stdio(judge, seed, 40, era=era, bridged=bridged)
 
 
 async def test_garbage_over_http_passes_no_guard_and_leaves_the_server_well(

@@ -160,6 +160,21 @@ async def test_a_change_that_the_person_does_not_take_is_not_made(
         assert at.file.read_text(encoding="utf-8") == OLD
 
 
+async def test_the_reason_of_a_rejection_is_put_into_the_prompt_for_the_person_to_send(
+    tmp_path: Path,
+) -> None:
+    async with desk(tmp_path) as at:
+        await at.types(proposes(at))
+        await at.editor.notified("opened")
+        await at.editor.keys(":Dapeer reject subtract the other way<CR>")
+        await at.editor.notified("closed")
+        await at.sees("subtract the other way")
+        at.model.plays("subtract the other way", Say("I SEE"))
+        await at.editor.keys("<CR>")
+        await at.sees("I SEE")
+        assert at.file.read_text(encoding="utf-8") == OLD
+
+
 async def test_a_cli_that_is_killed_leaves_no_diff_behind(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         await at.types(proposes(at))

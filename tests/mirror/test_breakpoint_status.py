@@ -1,6 +1,7 @@
 """What an adapter has not answered about breakpoints."""
 
 from dapeer.mirror.breakpoint_status import Placed
+from tests.told import Told
 
 ASKED = {"source": {"path": "/a.py"}, "breakpoints": [{"line": 3}]}
 
@@ -18,3 +19,17 @@ def test_a_request_about_something_else_is_not_taken_for_one_about_a_file() -> N
     placed.asked("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
     placed.refused("setFunctionBreakpoints", ASKED, "not supported")
     assert placed.unanswered == {}
+
+
+def test_an_answer_that_leaves_out_a_breakpoint_says_nothing_new_of_it() -> None:
+    told = Told()
+    asked = {"source": {"path": "/app.js"}, "breakpoints": [{"line": 2}]}
+    told.tell("setBreakpoints", {"breakpoints": [{"id": 1, "verified": False}]}, **asked)
+    told.tell("setBreakpoints", {"breakpoints": []}, **asked)
+    told.event("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True, "line": 2})
+    assert told.mirror.breakpoints["/app.js"] == [
+        ({"line": 2}, {"id": 1, "verified": True, "line": 2})
+    ]
+    # One that was not asked for again is gone.
+    told.tell("setBreakpoints", {"breakpoints": []}, source={"path": "/app.js"}, breakpoints=[])
+    assert told.mirror.breakpoints["/app.js"] == []

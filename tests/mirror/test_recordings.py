@@ -20,7 +20,7 @@ from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.roads import road
 from tests.processes import LIMIT
 from tests.public import public
-from tests.record import Line, read
+from tools.record import Line, read
 
 RECORDINGS = ("debugpy", "gdb", "bash-dap")
 

@@ -105,10 +105,10 @@ def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple
 def made() -> bytes:
     """Return the beginning of a file."""
     names = b"s\t1\t1\tqd\nc\t1\tMain\t\t\n"
-    head = struct.pack("<8sIIIIddQQ", b"dapeerR2", 1, 128, 128, 2, 1.0, 0.0, 0, 0)
+    head = struct.pack("<8sIIIIddQQI", b"dapeerR3", 1, 128, 128, 2, 1.0, 0.0, 0, 0, 0)
     plain = struct.pack("<IIQqdd", 128 + 2 + 256, 1, 2, -1, 0.5, 1.5)
     chunk = (struct.pack("<Q", 1) + b"1\t1\n" + plain * 2).ljust(128, b"\0")
-    return (head.ljust(64, b"\0") + names).ljust(128, b"\0") + chunk
+    return (head.ljust(72, b"\0") + names).ljust(128, b"\0") + chunk
 
 
 GOOD = made()
@@ -128,7 +128,9 @@ def test_rows_of_plain_values_and_of_text_are_read_as_they_were_collected(
     with TemporaryDirectory() as folder:
         rows = recording.Rows(folder)
         points = {
-            number: shapes.Shapes(SimpleNamespace(id=number, expressions="ab"), rows, str)
+            number: shapes.Shapes(
+                SimpleNamespace(id=number, expressions="ab", max_hits=None), rows, str
+            )
             for number in (1, 2, 3)
         }
         collected = Collected()
@@ -153,7 +155,7 @@ def test_rows_of_plain_values_and_of_text_are_read_as_they_were_collected(
 
 def test_a_row_of_plain_values_is_read_once_it_is_complete(tmp_path: Path) -> None:
     rows = recording.Rows(str(tmp_path))
-    of = shapes.Shapes(SimpleNamespace(id=1, expressions="ab"), rows, str)
+    of = shapes.Shapes(SimpleNamespace(id=1, expressions="ab", max_hits=None), rows, str)
     line = of.line(1, rows.numbered("\t\t"), (1, 2.5))
     put(rows, line * 2 + line[:20])
     # A copy into memory may be seen before it is over.
@@ -166,7 +168,7 @@ def test_a_row_of_plain_values_is_read_once_it_is_complete(tmp_path: Path) -> No
 
 def test_where_there_is_no_room_for_names_rows_are_text(tmp_path: Path) -> None:
     rows = recording.Rows(str(tmp_path))
-    of = shapes.Shapes(SimpleNamespace(id=1, expressions="a"), rows, str)
+    of = shapes.Shapes(SimpleNamespace(id=1, expressions="a", max_hits=None), rows, str)
     for number in range(HEADER // 1000 + 1):
         put(rows, of.line(number, rows.numbered(f"{number:01000}\t\t"), (number,)))
     (part,) = read(written(rows)).parts

@@ -154,7 +154,8 @@ def test_the_scopes_that_a_person_looks_at_first_are_found_by_hint_then_by_name(
     stop = told.stopped()
     named = [scope("Registers"), scope("Locals"), scope("Arguments")]
     hinted = [scope("Variables", presentationHint="locals"), scope("Locals of a module")]
-    for frame, scopes in enumerate((named, hinted, [scope("Everything"), scope("Globals")])):
+    others = [scope("Everything"), scope("Globals")], [scope("Globals")]
+    for frame, scopes in enumerate((named, hinted, *others)):
         numbered = [{**each, "variablesReference": 10 * frame + 1} for each in scopes]
         told.tell("scopes", {"scopes": numbered}, frameId=frame)
     chosen = [[found["name"] for found in stop.local_scopes(frame)] for frame in range(4)]

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.neovim.discovery.sockets import NAMED_BY
+
 
 @pytest.fixture(params=["tap", "listeners"])
 def feed(request: pytest.FixtureRequest) -> str:
@@ -26,4 +28,5 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do as if no test ran in a terminal of Neovim."""
-    monkeypatch.delenv("NVIM", raising=False)
+    for name in NAMED_BY:
+        monkeypatch.delenv(name, raising=False)

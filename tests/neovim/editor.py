@@ -53,10 +53,13 @@ def installed(name: str, variable: str) -> Path | None:
 # Read here, at import: tests get settings of their own.
 NVIM_DAP = installed("nvim-dap", "DAPEER_NVIM_DAP")
 
+NEEDS_NVIM = "needs Neovim: uv sync --group dev"
 needs_nvim_dap = pytest.mark.skipif(
-    NVIM_DAP is None,
+    NVIM_DAP is None or not NVIM.exists(),
     reason="needs nvim-dap: git clone https://github.com/mfussenegger/nvim-dap "
-    "~/.local/share/nvim/site/pack/dapeer/start/nvim-dap",
+    "~/.local/share/nvim/site/pack/dapeer/start/nvim-dap"
+    if NVIM.exists()
+    else NEEDS_NVIM,
 )
 
 
@@ -128,6 +131,8 @@ async def neovim(
         cwd: Its working directory.
         environment: Variables that it has besides the test's.
     """
+    if not NVIM.exists():
+        pytest.skip(NEEDS_NVIM)
     with tempfile.TemporaryDirectory(prefix="nvim-") as folder:
         # Not below tmp_path: the name of a socket has a length that tests' names exceed.
         sockets = Path(folder)

@@ -1,20 +1,18 @@
 """What the person is told of the assistant's actions, and what happens only with consent."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.neovim.consenting import ANSWERS
 from tests.neovim.editor import Editor, neovim
 
-# A question is Neovim's own; the test only learns when it is asked.
-PERSON = """
-local select = vim.ui.select
-vim.ui.select = function(items, options, chosen)
-  vim.rpcnotify(vim.g.test_channel, 'asked', options.prompt, items)
-  select(items, options, chosen)
-end
+PERSON = (
+    ANSWERS
+    + """
 vim.notify = (function(notify)
   return function(text, level)
     vim.rpcnotify(vim.g.test_channel, 'said', text)
@@ -26,28 +24,6 @@ vim.api.nvim_create_autocmd('User', {
   callback = function(event) vim.rpcnotify(vim.g.test_channel, 'action', event.data) end,
 })
 """
-# A picker of the person's in a window, as most are. Neovim's own waits for a key, in 0.10 so that it answers nobody.
-PICKER = (
-    """
-vim.ui.select = function(items, _, chosen)
-  vim.cmd('botright new')
-  local window = vim.api.nvim_get_current_win()
-  vim.api.nvim_buf_set_lines(0, 0, -1, false, items)
-  local function key(keys, pick)
-    vim.keymap.set('n', keys, function()
-      local item = pick and vim.api.nvim_get_current_line()
-      vim.api.nvim_win_close(window, true)
-      chosen(item)
-    end, { buffer = true })
-  end
-  for number = 1, #items do
-    vim.keymap.set('n', tostring(number), number .. 'G', { buffer = true })
-  end
-  key('<CR>', true)
-  key('<Esc>', false)
-end
-"""
-    + PERSON
 )
 FREE = {"run": False, "evaluate": False, "write": False, "read": True}
 """Which kinds need a question where the person has said nothing."""
@@ -87,9 +63,10 @@ async def answered(editor: Editor, number: int, *, yes: bool) -> str | None:
 
 async def asked(editor: Editor, about: str = "evaluate") -> str:
     """Wait until the person sees a question about some kinds; return it."""
-    prompt, items = await editor.notified("asked")
-    assert items == ["Allow once", f"Allow {about} for this session", "Deny"]
-    return prompt
+    [lines] = await editor.notified("asked")
+    choices = ["", "[d] Deny", "[a] Allow once", f"[s] Allow {about} for this session"]
+    assert lines[-4:] == choices
+    return " ".join(lines[:-4])
 
 
 async def test_every_action_is_logged_and_an_event(tmp_path: Path) -> None:
@@ -157,20 +134,20 @@ async def test_the_person_allows_once_for_the_session_or_not(tmp_path: Path) -> 
     async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
         assert await attach(editor) == {**FREE, "evaluate": True, "write": True}
         for number, keys, yes, reason in (
-            (1, "1<CR>", True, None),
-            (2, "3<CR>", False, "The person denied it."),
-            (3, "<Esc>", False, "The person gave no consent."),
+            (1, ":Dapeer allow<CR>", True, None),
+            (2, ":Dapeer deny<CR>", False, "The person denied it."),
+            (3, ":Dapeer answer<CR><Esc>", False, "The person gave no consent."),
         ):
             await ask(editor, number, arguments='{"expression":"f()"}')
             assert (
                 await asked(editor)
-                == 'The assistant wants dap_evaluate {"expression":"f()"} (evaluate): '
+                == "The assistant wants dap_evaluate (evaluate): expression: f()"
             )
             await editor.keys(keys)
             assert await answered(editor, number, yes=yes) == reason
         await ask(editor, 4)
         await asked(editor)
-        await editor.keys("2<CR>")
+        await editor.keys(":Dapeer allow session<CR>")
         wants = {**FREE, "write": True}
         assert await told(editor) == ["approve", wants]
         await answered(editor, 4, yes=True)
@@ -189,13 +166,13 @@ async def test_an_action_of_several_kinds_is_asked_about_once_and_allowed_for_th
     async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, "run", "evaluate")
-        assert await asked(editor) == "The assistant wants dap_run (run, evaluate): "
-        await editor.keys("2<CR>")
+        assert await asked(editor) == "The assistant wants dap_run (run, evaluate):"
+        await editor.keys(":Dapeer allow session<CR>")
         assert await told(editor) == ["approve", {**FREE, "write": True}]
         await answered(editor, 1, yes=True)
         await ask(editor, 2, "write", "evaluate")
-        assert await asked(editor, "write") == "The assistant wants dap_write (write, evaluate): "
-        await editor.keys("3<CR>")
+        assert await asked(editor, "write") == "The assistant wants dap_write (write, evaluate):"
+        await editor.keys(":Dapeer deny<CR>")
         assert await answered(editor, 2, yes=False) == "The person denied it."
         await ask(editor, 3, "run", "evaluate")
         await answered(editor, 3, yes=True)
@@ -238,8 +215,8 @@ async def test_a_function_of_the_person_decides_or_leaves_it_to_the_person(
         await ask(editor, 3, "run", arguments="error")
         assert "broken" in (await answered(editor, 3, yes=False) or "")
         await ask(editor, 4, "run", arguments="perhaps")
-        assert await asked(editor, "run") == "The assistant wants dap_run perhaps (run): "
-        await editor.keys("2<CR>")
+        assert await asked(editor, "run") == "The assistant wants dap_run (run): perhaps"
+        await editor.keys(":Dapeer allow session<CR>")
         # Still asked each time: it may refuse what is allowed otherwise.
         assert (await told(editor))[1]["run"]
         await answered(editor, 4, yes=True)
@@ -249,43 +226,121 @@ async def test_a_function_of_the_person_decides_or_leaves_it_to_the_person(
         await answered(editor, 6, yes=False)
 
 
-async def test_a_late_choice_counts_for_nothing_and_questions_come_one_by_one(
-    tmp_path: Path,
-) -> None:
+async def test_questions_come_one_by_one_and_go_when_nobody_waits(tmp_path: Path) -> None:
     setup = {"approve": {"evaluate": True}}
-    async with neovim(tmp_path, dap=False, rc=PICKER, setup=setup, ui=True) as editor:
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
         await attach(editor)
         for number in (1, 2, 3):
             await ask(editor, number, arguments=str(number))
-        assert await asked(editor) == "The assistant wants dap_evaluate 1 (evaluate): "
+        assert await asked(editor) == "The assistant wants dap_evaluate (evaluate): 1"
         await editor.lua("for id = 1, 2 do require('dapeer.person.approvals').forget(id) end")
         # The second one is never asked.
-        assert await asked(editor) == "The assistant wants dap_evaluate 3 (evaluate): "
-        await editor.keys("<C-w>p1<CR>")
-        await editor.keys("3<CR>")
+        assert await asked(editor) == "The assistant wants dap_evaluate (evaluate): 3"
+        await editor.keys(":Dapeer deny<CR>")
         # Nothing was said about the first two.
         assert await answered(editor, 3, yes=False) == "The person denied it."
+        assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
-async def test_the_choice_of_a_question_that_is_asked_anew_counts_for_the_new_one_only(
-    tmp_path: Path,
-) -> None:
+async def test_a_question_that_is_asked_anew_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     setup = {"approve": {"evaluate": True}}
-    async with neovim(tmp_path, dap=False, rc=PICKER, setup=setup, ui=True) as editor:
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, arguments="harmless")
-        assert await asked(editor) == "The assistant wants dap_evaluate harmless (evaluate): "
+        assert await asked(editor) == "The assistant wants dap_evaluate (evaluate): harmless"
         # Another core, after the first one has died.
         await ask(editor, 1, arguments="evil")
-        assert await asked(editor) == "The assistant wants dap_evaluate evil (evaluate): "
-        await editor.keys("<C-w>p1<CR>")
-        await editor.keys("3<CR>")
+        assert await asked(editor) == "The assistant wants dap_evaluate (evaluate): evil"
+        await editor.keys(":Dapeer deny<CR>")
         assert await answered(editor, 1, yes=False) == "The person denied it."
+
+
+KEYS = [
+    *map(chr, range(33, 127)),
+    *("<CR>", "<Esc>", "<Space>", "<Tab>", "<BS>", "<Up>", "<Down>", "<Left>", "<Right>"),
+]
+MODES = ["", "i", "R", "v", "V", "<C-v>", "d", ":", "/", "gh", "qa", ":terminal cat<CR>i"]
+
+
+@pytest.mark.parametrize("enter", MODES)
+async def test_no_key_that_is_meant_for_a_text_answers_a_question(
+    tmp_path: Path, enter: str
+) -> None:
+    setup = {"approve": {"run": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True, cwd=tmp_path) as editor:
+        await attach(editor)
+        await ask(editor, 1, "run")
+        assert await asked(editor, "run") == "The assistant wants dap_run (run):"
+        window = await editor.lua("return vim.api.nvim_get_current_win()")
+        await editor.keys(enter)
+        for key in KEYS:
+            await editor.keys("<lt>" if key == "<" else key)
+        await editor.keys("<C-\\><C-n><Esc>jj<CR>kk<CR>")
+        await editor.lua("return 1")
+        await editor.keys(":Dapeer deny<CR>")
+        assert await answered(editor, 1, yes=False) == "The person denied it."
+        assert await editor.lua("return vim.api.nvim_win_is_valid(...)", window)
+
+
+async def test_all_that_is_asked_for_is_there_to_read(tmp_path: Path) -> None:
+    setup = {"approve": {"evaluate": True}}
+    code = "\n".join([f"line_{number} = {number}" for number in range(100)] + ["evil('\u202e')"])
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, arguments=json.dumps({"expression": code, "wide": "x" * 5000 + "end"}))
+        [lines] = await editor.notified("asked")
+        assert lines[2:102] == code.splitlines()[:100]
+        assert lines[102] == "evil('<202e>')"
+        assert "end" in lines[103]
+        # Deny comes first, and nothing leads from there to the others but a step down.
+        await editor.keys(":Dapeer answer<CR>")
+        await editor.keys("GGjj<CR>")
+        assert await told(editor) == ["approve", {**FREE, "evaluate": False}]
+        await answered(editor, 1, yes=True)
+        await ask(editor, 2, arguments="again")
+        await answered(editor, 2, yes=True)
+
+
+async def test_who_answers_from_a_terminal_is_back_in_terminal_mode(tmp_path: Path) -> None:
+    setup = {"approve": {"run": True}}
+    rc = PERSON + "vim.keymap.set({ 'n', 't' }, '<F2>', '<Plug>(dapeer-answer)')"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await editor.keys(":terminal cat<CR>i")
+        await ask(editor, 1, "run")
+        await asked(editor, "run")
+        await editor.keys("<F2>a")
+        await answered(editor, 1, yes=True)
+        assert (await editor.mode())["mode"] == "t"
+
+
+async def test_what_one_core_was_allowed_no_other_core_is(tmp_path: Path) -> None:
+    setup = {"approve": {"run": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        question = """
+          local action = { tool = 'dap_run', kind = 'run', kinds = { 'run' }, arguments = '{}' }
+          require('dapeer.person.approvals').ask(select(1, ...), action, select(2, ...))
+        """
+        await editor.lua(question, 1, 100)
+        await asked(editor, "run")
+        await editor.keys(":Dapeer allow session<CR>")
+        await answered(editor, 1, yes=True)
+        await editor.lua(question, 2, 100)
+        await answered(editor, 2, yes=True)
+        await editor.lua(question, 3, 200)
+        await asked(editor, "run")
+        # Its core ends: so does the question.
+        await editor.lua("require('dapeer.person.approvals').left(200)")
+        assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
+        await editor.keys(":Dapeer allow<CR>")
+        await editor.lua(question, 4, 300)
+        await asked(editor, "run")
 
 
 async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Path) -> None:
     setup = {"approve": {"write": True}}
-    async with neovim(tmp_path, dap=False, rc=PICKER, setup=setup, ui=True) as editor:
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
         await attach(editor)
         await editor.keys("ix = 1")
         await ask(editor, 1, "write")
@@ -298,7 +353,7 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
             "y = 1",
             "",
         ]
-        await editor.keys("1<CR>")
+        await editor.keys(":Dapeer allow<CR>")
         await answered(editor, 1, yes=True)
 
 
@@ -310,12 +365,3 @@ async def test_where_nobody_sits_the_answer_is_no(tmp_path: Path, rule: object) 
         await ask(editor, 1)
         reason = await answered(editor, 1, yes=False)
         assert reason == "No person can answer in this Neovim: it has no user interface."
-
-
-async def test_a_mistake_in_a_select_of_the_person_denies(tmp_path: Path) -> None:
-    rc = "vim.ui.select = function() error('no picker') end"
-    setup = {"approve": {"evaluate": True}}
-    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
-        await attach(editor)
-        await ask(editor, 1)
-        assert await answered(editor, 1, yes=False) == "The person gave no consent."

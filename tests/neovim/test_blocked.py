@@ -104,6 +104,8 @@ async def catches_up(c: Client, person: Person) -> None:
     loop = program("loop.py")
     middle = loop.line("middle_return")
     await person.sees_stop(middle)
+    # They have just pressed a key, so they are not taken to the stop before they pause.
+    await person.pauses()
     session = await person.session()
     assert session["signs"] == [[str(loop.source), middle, "DapStopped"]]
     assert ("loop.py", middle, "DapBreakpoint") in await person.breakpoints()

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, printed, read, refusal
@@ -14,6 +15,13 @@ from tests.programs import copied, program
 pytestmark = needs_nvim_dap
 
 LOOP = program("loop.py")
+OPTIONS = [
+    {
+        "path": [{"names": ["Python Exceptions"]}, {"names": ["RuntimeError"]}],
+        "breakMode": "always",
+    }
+]
+"""A type of exceptions, as nvim-dap's API and debugpy name it."""
 
 
 async def known(c: Client) -> dict[int, Json]:
@@ -261,3 +269,138 @@ async def test_no_breakpoint_is_set_where_a_file_has_unsaved_changes(tmp_path: P
         told = await read(client, "dap_set_breakpoint", filename=str(source), line=4)
         assert "areas.py:4 verified | four = 4" in told
         assert ("areas.py", 4, "DapBreakpoint") in await person.breakpoints()
+
+
+@pytest.mark.parametrize("leave", ["bdelete!", "%bdelete!", "bunload!"])
+async def test_a_buffer_that_goes_leaves_its_breakpoints_to_the_program(
+    tmp_path: Path, leave: str
+) -> None:
+    loop = program("loop.py")
+    other = tmp_path / "notes.txt"
+    async with together(tmp_path, {}) as (c, person):
+        inner = loop.line("inner")
+        await person.breaks_at(loop.source, inner, "value >= 0")
+        await person.run(loop)
+        await person.sees_stop(inner)
+        await person.editor.lua("vim.cmd.edit(...)", str(other))
+        named = "" if leave.startswith("%") else f" {loop.source}"
+        await person.editor.lua("vim.cmd(...)", leave + named)
+        assert set(await known(c)) == {inner}
+        stop = await ask(c, "dap_continue")
+        assert stop["line"] == inner
+        # With the file come its signs, and whoever takes them away does so for both.
+        await person.editor.lua("vim.cmd.edit(...)", str(loop.source))
+        assert await person.breakpoints() == {("loop.py", inner, "DapBreakpointCondition")}
+        await person.toggles(loop.source, inner)
+        assert await known(c) == {}
+        await ask(c, "dap_terminate")
+
+
+async def test_a_buffer_that_is_hidden_reloaded_or_renamed_leaves_the_program_its_breakpoints(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "loop.py"
+    source.write_text(LOOP.source.read_text(encoding="utf-8"), encoding="utf-8")
+    async with together(tmp_path, {}) as (c, person):
+        inner = LOOP.line("inner")
+        await person.breaks_at(source, inner)
+        await person.run(str(source))
+        await person.sees_stop(inner)
+        for command in ("edit!", "hide enew", f"edit {source}", "saveas! %:h/other.py"):
+            await person.editor.lua("vim.cmd(...)", command)
+            assert (await ask(c, "dap_continue"))["line"] == inner, command
+        await ask(c, "dap_terminate")
+
+
+async def test_a_buffer_that_is_wiped_takes_its_breakpoints_along_as_in_nvim_dap(
+    tmp_path: Path,
+) -> None:
+    loop = program("loop.py")
+    async with together(tmp_path, {}) as (c, person):
+        await person.breaks_at(loop.source, loop.line("inner"))
+        await person.run(loop)
+        await person.sees_stop(loop.line("inner"))
+        await person.editor.lua("vim.cmd('enew | bwipeout! ' .. ...)", str(loop.source))
+        assert await known(c) == {}
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_breakpoints_of_a_file_that_is_gone_can_be_taken_away_by_both(
+    tmp_path: Path,
+) -> None:
+    loop = program("loop.py")
+    async with together(tmp_path, {}) as (c, person):
+        inner, middle = loop.line("inner"), loop.line("middle")
+        for line in (inner, middle):
+            await person.breaks_at(loop.source, line)
+        await person.editor.lua("vim.cmd('enew | bdelete! ' .. ...)", str(loop.source))
+        await ask(c, "dap_remove_breakpoint", filename=str(loop.source), line=inner)
+        assert set(await known(c)) == {middle}
+        await person.editor.lua(
+            "vim.cmd('enew! | bdelete! ' .. vim.fn.bufnr(...))", str(loop.source)
+        )
+        assert set(await known(c)) == {middle}
+        await person.editor.lua("require('dap').clear_breakpoints()")
+        assert await known(c) == {}
+        await person.editor.lua("vim.cmd.edit(...)", str(loop.source))
+        assert await person.breakpoints() == set()
+
+
+CHOOSE = "require('dap').set_exception_breakpoints(...)"
+TOLD = "return require('dapeer.nvim_dap.exceptions').told()"
+
+
+async def chosen(c: Client) -> list[str]:
+    """Return the exception filters, once both sides have heard of them."""
+    await heard(c)
+    filters: list[str] = (await ask(c, "dap_breakpoints"))["exception_filters"]
+    await heard(c)
+    return filters
+
+
+async def test_exception_filters_are_one_set_of_both(tmp_path: Path) -> None:
+    """nvim-dap's own functions change it, for later starts by either, and so does the assistant's tool."""
+    crash = program("crash.py")
+    async with together(tmp_path, {}) as (c, person):
+        await ask(c, "dap_set_exception_breakpoints", filters=["raised"])
+        # The person starts it, and sees what the assistant has chosen.
+        await person.run(crash)
+        await person.sees_stop(crash.line("raise"))
+        assert await person.editor.lua(TOLD) == "programs stop at exceptions: raised"
+        await person.editor.lua(CHOOSE, [])
+        # debugpy answers in order.
+        await person.evaluates("1")
+        assert await chosen(c) == []
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+        await person.sees_end()
+        assert (await ask(c, "dap_run", program=str(crash)))["state"] == "ended"
+        await person.sees_end()
+        # nvim-dap's defaults are the person's choice once they are changed.
+        await person.editor.lua(
+            "require('dap').defaults.fallback.exception_breakpoints = { 'raised' }"
+        )
+        await person.run(crash)
+        await person.sees_stop(crash.line("raise"))
+        assert await chosen(c) == ["raised"]
+        await ask(c, "dap_terminate")
+
+
+async def test_types_of_exceptions_are_one_set_of_both(tmp_path: Path) -> None:
+    """They hold from the first line of a program, whoever has chosen them, and whoever starts it."""
+    crash = program("crash.py")
+    typed = ["raised:RuntimeError"]
+    async with together(tmp_path, {}) as (c, person):
+        await ask(c, "dap_set_exception_breakpoints", filters=typed)
+        await person.run(crash)
+        await person.sees_stop(crash.line("reraise"))
+        await person.editor.lua(CHOOSE, ["raised"])
+        await person.evaluates("1")
+        assert await chosen(c) == ["raised"]
+        await person.editor.lua(CHOOSE, [], OPTIONS)
+        await person.evaluates("1")
+        assert await chosen(c) == typed
+        told = await person.editor.lua(TOLD)
+        assert told == "programs stop at exceptions: raised:RuntimeError"
+        await ask(c, "dap_terminate")
+        await person.sees_end()
+        assert (await ask(c, "dap_run", program=str(crash)))["line"] == crash.line("reraise")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from mcp import Client
 
-from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, ask
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.loading import load_all, shipped
+from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, ask, needs, read
 from tests.neovim.editor import needs_nvim_dap, neovim
 from tests.neovim.joint import attached, together
 from tests.neovim.person import Person
@@ -107,3 +109,29 @@ async def test_a_process_that_a_python_program_starts_is_where_it_stops(
         assert (await ask(c, "dap_continue"))["exit_code"] == 0
         names = [row["type"] for row in (await ask(c, "dap_status"))["sessions"]]
         assert names == ["python", "python"]
+
+
+JS_DEBUG = """
+require('dap').adapters['pwa-node'] = {{
+  type = 'server', host = '127.0.0.1', port = '${{port}}',
+  executable = {{ command = 'node', args = {{ {server}, '${{port}}', '127.0.0.1' }} }},
+}}
+"""
+JAVASCRIPT = "function f(n) {\n  return n * 2;\n}\nf(1);\n"
+
+
+async def test_a_breakpoint_that_a_child_has_hit_is_not_told_as_never_bound(tmp_path: Path) -> None:
+    """js-debug has nvim-dap send the breakpoints of the child twice, and answers the second time with none."""
+    needs("js-debug")
+    path = tmp_path / "app.js"
+    path.write_text(JAVASCRIPT, encoding="utf-8")
+    server = detect(load_all(shipped())["js-debug"]).found["file"]
+    rc = JS_DEBUG.format(server=json.dumps(str(server)))
+    async with together(tmp_path, {}, rc=rc) as (c, person):
+        await person.breaks_at(path, 2)
+        await person.run(str(path), type="pwa-node", name="js", cwd=str(tmp_path))
+        await person.sees_stop(2)
+        assert "app.js:2 verified" in await read(c, "dap_breakpoints")
+        end = await read(c, "dap_terminate")
+        assert "ended" in end
+        assert "app.js:2" not in end

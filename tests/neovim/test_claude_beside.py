@@ -47,6 +47,15 @@ return vim.bo[buffer].filetype
 """Has it told that the program in the current terminal is there; returns the terminal's file type."""
 
 
+WINDOWS = """
+local windows = vim.tbl_filter(function(window)
+  return vim.api.nvim_win_get_config(window).relative == ''
+end, vim.api.nvim_tabpage_list_wins(0))
+return { #windows, vim.bo.buftype }
+"""
+"""How many windows there are besides floating ones, and what is in the current one."""
+
+
 def loads(plugin: Path | None, code: str) -> str:
     """Return the Lua that loads a plugin."""
     return f"vim.opt.runtimepath:append('{plugin}')\n{code}\n"
@@ -76,6 +85,19 @@ async def test_a_terminal_beside_gets_what_leads_to_this_neovim(tmp_path: Path, 
         assert (tmp_path / "given").read_text(encoding="utf-8") == given
         assert (await editor.mode())["mode"] == "t"
         assert await editor.lua("return vim.fn.winnr('$')") == 2
+        # It is hidden and shown again, and stays one process.
+        (tmp_path / "given").unlink()
+        for command, windows in {
+            "Dapeer claude": 1,
+            "Dapeer claude focus": 2,
+            "wincmd p | Dapeer claude focus": 2,
+            "wincmd p | Dapeer claude --resume": 2,
+            "stopinsert | Dapeer claude": 1,
+        }.items():
+            await editor.lua("vim.cmd(...)", command)
+            there = "terminal" if windows == 2 else ""
+            assert await editor.lua(WINDOWS) == [windows, there], command
+        assert not (tmp_path / "given").exists()
 
 
 async def test_a_person_who_has_configured_nothing_has_it_by_the_command(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
+from dapeer.base.json_types import Json
 from tests.neovim.claude import HEADER, SERVED, SETUP, cli, lock, locks, offered, texts_of
 from tests.neovim.editor import neovim
 from tests.neovim.reviewing import RC
@@ -257,10 +258,31 @@ async def test_a_neovim_that_cannot_answer_leaves_the_cli_with_what_it_knew(tmp_
         await editor.keys("<Esc>")
 
 
-async def test_bad_calls_are_told_in_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("executeCode", {"code": "1"}, "There is no tool executeCode."),
+        ("openFile", {}, "openFile needs `filePath`."),
+        ("openDiff", {"new_file_path": "a.txt"}, "openDiff needs `new_file_contents`."),
+        ("openDiff", {"new_file_contents": "new"}, "openDiff needs `new_file_path`."),
+        (
+            "openDiff",
+            {"new_file_path": None, "new_file_contents": ""},
+            "openDiff needs `new_file_path`.",
+        ),
+        (
+            "openDiff",
+            {"new_file_path": "a.txt", "new_file_contents": ["new"]},
+            'Argument `new_file_contents`: should be of type string, not ["new"].',
+        ),
+    ],
+)
+async def test_a_bad_call_is_an_error_of_the_protocol(
+    tmp_path: Path, name: str, arguments: Json, said: str
+) -> None:
     async with offered(tmp_path), cli(tmp_path) as claude:
-        assert await claude.texts("executeCode", code="1") == ["There is no tool executeCode."]
-        assert await claude.texts("openFile") == ["openFile needs `filePath`."]
+        error = (await claude.asks("tools/call", {"name": name, "arguments": arguments}))["error"]
+        assert (error["code"], error["message"]) == (-32602, said)
         assert (await asyncio.wait_for(claude.asks("no/method", {}), 10))["error"]["code"] == -32601
 
 

@@ -10,19 +10,13 @@ import pytest
 from mcp import Client
 
 from tests.harness import ask, evaluate, read, refusal
+from tests.neovim.consenting import ALLOW, ANSWERS, DENY
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.programs import program
 
 STEPS = program("steps.py")
 CHANGES = {"approve": {"evaluate": True, "write": True}}
-ANSWERS = """
-vim.ui.select = function(items, options, chosen)
-  vim.rpcnotify(vim.g.test_channel, 'asked', options.prompt)
-  vim.schedule(function() chosen(items[vim.g.answer]) end)
-end
-"""
-ALLOW, DENY = 1, 3
 
 
 @asynccontextmanager
@@ -133,8 +127,8 @@ async def test_what_was_asked_about_is_refused_after_the_neovim_was_left_until_i
         await editor.lua("vim.g.answer = ...", ALLOW)
         await stopped(c)
         await ask(c, "nvim_disconnect")
-        [prompt] = await editor.notified("asked")
-        assert prompt.endswith("(run, evaluate, write): ")
+        [[prompt, *_]] = await editor.notified("asked")
+        assert prompt.endswith("(run, evaluate, write):")
         refused = await refusal(c, "dap_evaluate", expression="1")
         assert refused.startswith(
             f"The person at the Neovim at {editor.socket}, which was detached, wants to be asked"
@@ -173,8 +167,8 @@ async def test_a_file_outside_of_the_project_is_shown_with_consent_to_read(tmp_p
         await editor.lua("vim.g.answer = ...", DENY)
         told = await refusal(c, "dap_source", filename=str(outside))
         assert told.startswith("The person did not allow dap_source")
-        [prompt] = await editor.notified("asked")
-        assert prompt.endswith("(read): ")
+        [[prompt, *_]] = await editor.notified("asked")
+        assert prompt.endswith("(read):")
         await editor.lua("vim.g.answer = ...", ALLOW)
         assert "buy milk" in await read(c, "dap_source", filename=str(outside))
         await editor.notified("asked")
@@ -220,3 +214,36 @@ async def test_a_buffer_of_a_file_outside_of_the_project_is_read_with_consent(
         assert "buy bread" in await read(c, "nvim_buffer_read")
         assert "def add" in await read(c, "nvim_buffer_read", filename=str(STEPS))
         assert "JSONDecoder" in await read(c, "nvim_buffer_read", filename=decoder.__file__)
+
+
+async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
+    tmp_path: Path,
+) -> None:
+    summary = "return require('dapeer').status().summary"
+    async with (
+        neovim(tmp_path, dap=False, setup={}, ui=True) as editor,
+        attached(editor) as (c, _),
+    ):
+        await stopped(c)
+        for command, held, why in (
+            ("pause", "paused: no assistant may act", "has paused assistants in this Neovim"),
+            ("stop", "no assistant may act", "has ended what assistants may do"),
+        ):
+            await editor.lua("vim.cmd('Dapeer ' .. ...)", command)
+            await read(c, "nvim_buffers_list")
+            told = await refusal(c, "dap_step_over")
+            assert told.startswith("The person did not allow dap_step_over (The person " + why)
+            assert why in await refusal(c, "dap_run", program=str(STEPS), where="direct")
+            assert why in await refusal(c, "dap_set_breakpoint", **STEPS.at("add"))
+            # Who looks, looks.
+            await ask(c, "dap_snapshot")
+            assert (await editor.lua(summary)).startswith(held)
+            await editor.lua("require('dapeer.person.approvals').hold(nil)")
+            await read(c, "nvim_buffers_list")
+            await ask(c, "dap_step_over")
+        assert "attached; by a core of its own" in await editor.lua(summary)
+        assert await editor.lua("return require('dapeer').status().state") == "attached"
+        for command in ("pause", "resume"):
+            await editor.lua("vim.cmd('Dapeer ' .. ...)", command)
+        await read(c, "nvim_buffers_list")
+        await ask(c, "dap_step_over")

@@ -111,6 +111,19 @@ async def test_the_person_is_told_what_a_diff_does_not_show(tmp_path: Path) -> N
             assert (path.read_bytes() if path.exists() else None) == old
 
 
+async def test_the_person_is_told_that_a_file_is_read_only(tmp_path: Path) -> None:
+    for name in ("old.txt", "new.txt"):
+        (tmp_path / name).write_text("a\n", encoding="utf-8")
+    async with reviewing(tmp_path) as (c, editor):
+        for read_only, note in (("old.txt", "read-only original"), ("new.txt", "read-only file")):
+            (tmp_path / read_only).chmod(0o444)
+            paths = {"old_file_path": "old.txt", "tab_name": "mine"}
+            proposal = await proposed(c, editor, "new.txt", "b\n", **paths)
+            assert await seen(editor, "new.txt") == ("a", note)
+            await editor.keys("ZQ")
+            await proposal.answer()
+
+
 async def test_the_persons_unsaved_text_is_the_original(tmp_path: Path) -> None:
     async with reviewing(tmp_path) as (c, editor):
         with file(tmp_path / "a.txt", b"on the disk\n"):
@@ -169,6 +182,26 @@ async def test_buffers_of_the_file_show_what_the_assistant_has_written(tmp_path:
         (tmp_path / "a.txt").write_text("formatted\n", encoding="utf-8")
         await c.call_tool("nvim_close_tab", {"tab_name": "last"})
         assert await editor.lua(lines, "a.txt") == "formatted"
+
+
+async def test_a_file_that_is_written_after_its_diff_was_closed_is_shown(tmp_path: Path) -> None:
+    """Claude Code closes the diff first, and a formatter may write another text."""
+    (tmp_path / "a.txt").write_text("one\n", encoding="utf-8")
+    async with reviewing(tmp_path) as (c, editor):
+        await editor.lua("""
+          vim.cmd.edit('a.txt')
+          vim.api.nvim_create_autocmd('BufReadPost', { callback = function(found)
+            vim.rpcnotify(vim.g.test_channel, 'shows', vim.api.nvim_buf_get_lines(found.buf, 0, 1, false)[1])
+          end })
+        """)
+        proposal = await proposed(c, editor, "a.txt", "written\n", tab_name="late")
+        await editor.keys("ZZ")
+        await proposal.answer()
+        await c.call_tool("nvim_close_tab", {"tab_name": "late"})
+        for text in ("formatted, later", "written"):
+            (tmp_path / "a.txt").write_text(f"{text}\n", encoding="utf-8")
+            while await editor.notified("shows") != [text]:
+                pass
 
 
 LOUD = """
@@ -251,6 +284,7 @@ async def test_what_cannot_be_reviewed_is_refused_with_a_sentence(tmp_path: Path
         for path in (".env", "config/.env.local", "id_rsa"):
             assert "may hold secrets" in await refused(path)
         assert "may hold secrets" in await refused("a.txt", old_file_path=".env")
+        assert "there is no file /no/where" in await refused("a.txt", old_file_path="/no/where")
         await editor.lua("require('dapeer.editor').LARGEST = 1024 * 1024")
         assert "2 MiB, too much" in await refused("a.txt", "x" * (2 << 20))
         assert await editor.lua("return #require('dapeer.diff').lines()") == 0
@@ -274,5 +308,5 @@ async def test_commands_are_completed_and_say_when_there_is_no_diff(tmp_path: Pa
             in (await editor.notified("said"))[0]
         )
         offered = "return vim.fn.getcompletion(..., 'cmdline')"
-        assert await editor.lua(offered, "Dapeer re") == ["reject", "restart"]
+        assert await editor.lua(offered, "Dapeer re") == ["reject", "restart", "resume"]
         assert await editor.lua(offered, "Dapeer reject ") == []

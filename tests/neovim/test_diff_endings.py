@@ -1,12 +1,14 @@
 """How a diff ends: by the person, by the assistant, by accident; and that nothing is left of it."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from tests.harness import read
-from tests.neovim.editor import neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
+from tests.neovim.person import Person
 from tests.neovim.reviewing import (
     RC,
     Proposal,
@@ -17,10 +19,13 @@ from tests.neovim.reviewing import (
     reviewing,
     unchanged,
 )
+from tests.processes import LIMIT
 
 OLD, NEW = "one\ntwo\nthree\n", "one\nTWO\nthree\n"
 ACCEPTED = ["FILE_SAVED", NEW]
 REJECTED = ["DIFF_REJECTED", "mine"]
+PROPOSAL_GONE = [*REJECTED, "The proposal was closed without a decision."]
+ORIGINAL_GONE = [*REJECTED, "The original was closed without a decision."]
 
 # A mapping is as good as a command line.
 MAPPINGS = """
@@ -48,16 +53,26 @@ WAYS = {
     # Only the windows of a diff are its own.
     "<C-w>pgt:Dapeer accept<CR>": ACCEPTED,
     "ZQ": REJECTED,
-    ":q<CR>": REJECTED,
-    ":q!<CR>": REJECTED,
-    "<C-w>p:q<CR>": REJECTED,
-    "<C-w>o:q<CR>": REJECTED,
     "<C-w>pZQ": REJECTED,
-    ":close<CR>": REJECTED,
-    "<C-w>c": REJECTED,
-    ":tabclose<CR>": REJECTED,
-    "gt:tabonly<CR>": REJECTED,
-    ":bwipeout!<CR>": REJECTED,
+    ":q<CR>": PROPOSAL_GONE,
+    ":q!<CR>": PROPOSAL_GONE,
+    "<C-w>p:q<CR>": ORIGINAL_GONE,
+    ":only<CR>": ORIGINAL_GONE,
+    "<C-w>o": ORIGINAL_GONE,
+    "<C-w>p<C-w>o": PROPOSAL_GONE,
+    ":close<CR>": PROPOSAL_GONE,
+    "<C-w>c": PROPOSAL_GONE,
+    "<C-w>p<C-w>c": ORIGINAL_GONE,
+    ":tabclose<CR>": PROPOSAL_GONE,
+    "gt:tabonly<CR>": PROPOSAL_GONE,
+    ":bd!<CR>": PROPOSAL_GONE,
+    "<C-w>p:bd<CR>": ORIGINAL_GONE,
+    ":bwipeout!<CR>": PROPOSAL_GONE,
+    "<C-w>p:bwipeout<CR>": ORIGINAL_GONE,
+    ":lua vim.api.nvim_buf_delete(0, { force = true })<CR>": PROPOSAL_GONE,
+    "<C-w>p:lua vim.api.nvim_buf_delete(0, {})<CR>": ORIGINAL_GONE,
+    "gt:lua for _, b in ipairs(vim.api.nvim_list_bufs()) do "
+    "if vim.b[b].dapeer_diff and not vim.bo[b].modifiable then vim.api.nvim_buf_delete(b, {}) end end<CR>": ORIGINAL_GONE,
     ":Dapeer reject<CR>": REJECTED,
     ":Dapeer reject use a set, not  a list<CR>": [*REJECTED, "use a set, not a list"],
 }
@@ -153,6 +168,7 @@ async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
         # From one to the next.
         assert (await bars(editor))[0] == " original 1.txt"
         # The same tab name: only the last one counts.
+        await Person(editor).pauses()
         again = await proposed(c, editor, "1.txt", "one\n", tab_name="first")
         assert (await one.answer())[0] == "DIFF_REJECTED"
         assert (await one.answer())[2] == ("Another diff with this tab name has replaced it.")
@@ -162,6 +178,24 @@ async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
         assert await two.answer() == ["DIFF_REJECTED", "second", "no"]
         assert await again.answer() == ["FILE_SAVED", "one\n"]
         await editor.notified("closed")
+        await unchanged(editor, before)
+
+
+async def test_a_diff_beside_which_something_floats_ends_from_another_tab_page(
+    tmp_path: Path,
+) -> None:
+    """Neovim up to 0.11 crashes there, if the floating window is not closed first."""
+    async with reviewing(tmp_path) as (c, editor):
+        before = await everything(editor)
+        proposal = await proposed(c, editor, "1.txt", "1\n", tab_name="first")
+        await editor.lua("""
+          local buffer = vim.api.nvim_create_buf(false, true)
+          vim.bo[buffer].bufhidden = 'wipe'
+          vim.api.nvim_open_win(buffer, false, { relative = 'editor', row = 1, col = 1, width = 9, height = 2 })
+        """)
+        await editor.keys("gt")
+        assert await read(c, "nvim_close_tab", tab_name="first") == "TAB_CLOSED"
+        assert (await proposal.answer())[0] == "DIFF_REJECTED"
         await unchanged(editor, before)
 
 
@@ -186,7 +220,7 @@ async def test_the_assistant_closes_what_it_has_opened(tmp_path: Path) -> None:
           vim.cmd('tabnew | diffthis | vnew | diffthis')
           require('dapeer.diff').open(function() end, {
             new_file_path = 'other.txt', new_file_contents = 'x', tab_name = 'of another',
-          }, { caller = { client = 'another' }, on_cancel = function() end, progress = function() end })
+          }, { caller = { client = 'another' }, on_cancel = function() end, progress = function() end, if_lost = function() end })
         """)
         await editor.notified("opened")
         theirs = await everything(editor)
@@ -252,12 +286,19 @@ async def test_who_waits_in_a_terminal_sees_the_diff_and_is_back_there_afterward
         proposal = Proposal(c, "new.txt", "text\n")
         assert "when you have stopped typing" in (await editor.notified("said"))[0]
         await editor.notified("opened")
-        assert (await editor.mode())["mode"] == "n"
+        await comes_into(editor, "n")
         await editor.keys("ZZ")
         assert await proposal.answer() == ["FILE_SAVED", "text\n"]
         await editor.notified("closed")
         assert await editor.lua("return vim.bo.buftype") == "terminal"
-        assert (await editor.mode())["mode"] == "t"
+        await comes_into(editor, "t")
+
+
+async def comes_into(editor: Editor, mode: str) -> None:
+    """Wait until Neovim is in a mode: it leaves and enters terminal mode in a later turn of its loop."""
+    async with asyncio.timeout(LIMIT):
+        while (await editor.mode())["mode"] != mode:
+            pass
 
 
 async def test_a_proposal_that_was_renamed_leaves_nothing_behind(tmp_path: Path) -> None:

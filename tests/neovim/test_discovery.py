@@ -32,7 +32,8 @@ from tests.programs import ROOT
 @pytest.fixture(autouse=True)
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder in which Neovims of this test listen by default."""
-    monkeypatch.delenv("NVIM", raising=False)
+    for name in sockets.NAMED_BY:
+        monkeypatch.delenv(name, raising=False)
     return Path(os.environ["XDG_RUNTIME_DIR"])
 
 
@@ -179,7 +180,7 @@ async def test_a_neovim_that_does_not_answer_is_busy_and_keeps_nobody_else(tmp_p
         await waiting.blocked("f")
         async with working(busy, tmp_path):
             found = {each.pid: each for each in await find(ROOT)}
-            assert [each.pid for each in await of_project(ROOT)] == [free.pid]
+            assert [each.pid for each in await resolve("auto", ROOT)] == [free.pid]
         assert found[free.pid].state == "free"
         assert (found[busy.pid].state, found[busy.pid].waits_in) == ("busy", "")
         assert (found[waiting.pid].state, found[waiting.pid].waits_in) == ("busy", "n")

@@ -10,6 +10,7 @@ from mcp import Client
 from tests.harness import Json, ask, read, refusal
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
+from tests.neovim.person import Person
 
 TELL = "require('desk').tell()"
 LOOK = "return require('desk').look()"
@@ -520,6 +521,7 @@ async def test_a_text_is_marked_until_the_person_moves_and_with_the_focus_select
         await types(editor, "jV", "V")
         assert await editor.lua(marks) == []
         await types(editor, "<Esc>", "n")
+        await Person(editor).pauses()
         shown = await ask(
             c, "nvim_open_file", filename="poem.txt", line=5, column=8, end_column=10, focus=True
         )
@@ -667,6 +669,33 @@ async def test_quickfix_lists_are_read_and_made(tmp_path: Path) -> None:
         assert not done["shown"]
 
 
+async def test_location_lists_are_read_as_quickfix_lists_are(tmp_path: Path) -> None:
+    (tmp_path / "hidden.txt").touch()
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd('vsplit shop.py | wincmd p')")
+        none = await read(c, "nvim_quickfix_list", location=True)
+        assert none == "The location list of the window of poem.txt is empty."
+        await editor.lua("""
+          local items = { { filename = 'poem.txt', lnum = 5, col = 8, text = 'smile', type = 'E' }, { text = 'x' } }
+          vim.fn.setloclist(vim.fn.bufwinid('shop.py'), {}, ' ', { title = 'theirs', items = items })
+        """)
+        assert (await read(c, "nvim_quickfix_list", location=True)).endswith(
+            "is empty. Windows with one show: shop.py."
+        )
+        listed = await ask(c, "nvim_quickfix_list", filename="shop.py")
+        assert (listed["title"], listed["total"]) == ("theirs", 2)
+        said = await read(c, "nvim_quickfix_list", filename="shop.py", count=1)
+        assert said == (
+            "location list of the window of shop.py: theirs (list 1 of 1, 2 items)\n"
+            "→ 0 poem.txt:5:8: error: smile\n(1 of 2 shown; start=1 gives more)"
+        )
+        await editor.lua("vim.cmd('wincmd p | lopen')")
+        assert "smile" in await read(c, "nvim_quickfix_list", location=True)
+        hidden = await refusal(c, "nvim_quickfix_list", filename="hidden.txt")
+        assert hidden.startswith("No window shows hidden.txt")
+        assert "is empty" in await read(c, "nvim_quickfix_list")
+
+
 async def test_lua_is_run_only_when_the_person_allows_and_never_for_long(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, _):
         names = {tool.name for tool in (await c.list_tools()).tools}
@@ -697,3 +726,20 @@ async def test_lua_is_run_only_when_the_person_allows_and_never_for_long(tmp_pat
             assert said in await refusal(c, "nvim_exec_lua", code=code)
         buffers = await ask(c, "nvim_test_sync_buffers")
         assert buffers["buffers"][0]["line_count"] == 6
+
+
+@pytest.mark.parametrize(
+    ("keys", "mode", "rest"),
+    [("3GVj", "V", []), ("3G0vj$", "v", [""]), ("3G0<C-v>j", "\x16", ["o-night;", "ber die"])],
+)
+async def test_a_text_that_is_written_above_a_selection_does_not_enlarge_it(
+    tmp_path: Path, keys: str, mode: str, rest: list[str]
+) -> None:
+    async with at_work(tmp_path) as (c, editor):
+        await types(editor, keys, mode)
+        await ask(c, "nvim_buffer_write", line=1, end_line=0, text="by M. A.\n\n")
+        await ask(c, "nvim_buffer_write", line=3, text="THE SEA")
+        await types(editor, "d", "n")
+        head = ["by M. A.", "", "THE SEA", "is calm"]
+        left = rest if mode != "v" else []
+        assert await text_of(editor) == [*head, *left, *POEM[4:]]

@@ -301,7 +301,63 @@ async def test_who_reads_source_in_normal_mode_is_taken_to_the_stop(tmp_path: Pa
         await here.editor.keys(NOTE + "ione<Esc>")
         await in_mode(here.editor, "n")
         await here.steps()
+        await comes_true(here.editor, f"vim.fn.line('.') == {FIRST + 1}")
         assert (await here.person.desk())["windows"][0]["buffer"] == str(here.source)
+        # Nobody has pressed a key since.
+        await here.steps()
+        assert (await here.person.desk())["windows"][0]["cursor"][0] == FIRST + 2
+
+
+@pytest.mark.parametrize("keys", ["dd", "x", "p", "~j", "J", "u"])
+async def test_keys_of_normal_mode_go_on_where_they_began(tmp_path: Path, keys: str) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(NOTE + "100o{ one two<Esc>ggyy")
+        await in_mode(here.editor, "n")
+        stepping = asyncio.create_task(here.steps())
+        while not stepping.done():
+            await here.editor.keys(keys)
+            await here.editor.lua("return 1")
+        await stepping
+        await here.editor.keys(keys)
+        assert await here.editor.lua("return vim.fn.expand('%')") == "note.txt"
+        text = await here.editor.lua(
+            "return vim.fn.getbufline(vim.fn.bufnr(...), 1, '$')", str(here.source)
+        )
+        assert text == SOURCE.splitlines()
+        # Once they have paused, the person is taken to the stop.
+        await comes_true(here.editor, f"vim.fn.expand('%:p') == {str(here.source)!r}")
+
+
+async def test_a_person_who_wants_signs_only_finds_every_cursor_where_it_was(
+    tmp_path: Path,
+) -> None:
+    async with shared(tmp_path, follow="sign") as here:
+        await here.editor.keys(
+            ":split<CR>:2<CR>:tab split<CR>:22<CR>:tabprevious<CR>:vsplit<CR>:36<CR>"
+        )
+        cursors = "return vim.tbl_map(vim.api.nvim_win_get_cursor, vim.api.nvim_list_wins())"
+        before = await here.editor.lua(cursors)
+        await here.steps()
+        await here.steps()
+        assert await here.editor.lua(cursors) == before
+
+
+async def test_of_several_windows_of_the_program_the_one_at_the_stop_goes_on(
+    tmp_path: Path,
+) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(
+            ":split<CR>:2<CR>:tab split<CR>:22<CR>:tabprevious<CR>:botright new<CR>ione"
+        )
+        await in_mode(here.editor, "i")
+        cursors = "return vim.tbl_map(vim.api.nvim_win_get_cursor, vim.fn.win_findbuf(...))"
+        buffer = await here.editor.lua("return vim.fn.bufnr(...)", str(here.source))
+        before = await here.editor.lua(cursors, buffer)
+        for line in (FIRST + 1, FIRST + 2):
+            await here.steps()
+            now = await here.editor.lua(cursors, buffer)
+            assert [line, 0] in now
+            assert len([each for each in before if each not in now]) == 1
 
 
 @pytest.mark.parametrize(("follow", "moved"), [("always", True), ("sign", False)])

@@ -1,6 +1,8 @@
 """The assistant starts programs in the person's Neovim, by nvim-dap, where the person sees them."""
 
+import contextlib
 import json
+import os
 import re
 import sys
 from collections.abc import AsyncGenerator
@@ -196,6 +198,10 @@ async def test_exception_filters_are_heeded_by_the_one_session_that_asked_for_th
         stop = await ask(c, "dap_run", program="crash.py", exception_filters=["raised"])
         assert stop["reason"] == "exception"
         await ask(c, "dap_terminate")
+        typed = ["raised:RuntimeError"]
+        stop = await ask(c, "dap_run", program="crash.py", exception_filters=typed)
+        assert stop["line"] == program("crash.py").line("reraise")
+        await ask(c, "dap_terminate")
         stop = await ask(c, "dap_run", program="crash.py", exception_filters=[])
         assert stop["state"] == "ended"
 
@@ -206,7 +212,7 @@ async def test_an_exception_filter_that_the_adapter_lacks_is_refused(
     async with both(tmp_path, setup) as (c, person, project):
         copied("crash.py", project)
         said = await refusal(c, "dap_run", program="crash.py", exception_filters=["sometimes"])
-        assert "no exception filter `sometimes`" in said
+        assert "no exception filter 'sometimes'" in said
         assert "raised, uncaught" in said
         await person.sees_end()
         assert await person.sessions() == []
@@ -274,3 +280,49 @@ async def test_a_program_that_cannot_be_launched_is_told_in_the_adapters_words(
         )
         assert "/no/such/python" in said
         assert await person.sessions() == []
+
+
+SLOW = """
+require('dap').adapters.python = {{
+  type = 'executable', command = 'sh', args = {{ '-c', {command} }}, options = {{ initialize_timeout_sec = 1 }},
+}}
+"""
+"""An adapter that nvim-dap takes for one that does not respond."""
+
+
+def slow(before: str) -> str:
+    """Return Lua that defines a debugpy which starts after a command of the shell."""
+    return SLOW.format(command=json.dumps(f"{before}; exec {sys.executable} -m debugpy.adapter"))
+
+
+async def test_a_slow_adapter_starts_with_its_breakpoints_and_without_a_prompt(
+    tmp_path: Path,
+) -> None:
+    async with both(tmp_path, {}, slow("sleep 1.3"), ui=True) as (c, person, _):
+        line = STEPS.line("call")
+        at = [{"filename": "steps.py", "line": line}]
+        stop = await ask(c, "dap_run", program="steps.py", breakpoints=at)
+        assert (stop["state"], stop["line"]) == ("stopped", line)
+        assert not (await person.editor.mode())["blocking"]
+        assert "respond" not in await person.editor.lua("return vim.fn.execute('messages')")
+
+
+async def test_a_start_that_is_given_up_does_not_happen_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dapeer.peers.nvim_sessions.SECONDS_TO_START", 1.5)
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    async with both(tmp_path, {}, slow(f"read go < {gate}"), ui=True) as (c, person, project):
+        (project / "leaves.py").write_text("print(1)\n", encoding="utf-8")
+        at = [{"filename": "leaves.py", "line": 1}]
+        said = await refusal(c, "dap_run", program="leaves.py", breakpoints=at)
+        assert "The start is given up" in said
+        assert not (await person.editor.mode())["blocking"]
+        assert await person.sessions() == []
+        # An adapter that would still come reads this; nobody does.
+        with contextlib.suppress(OSError):
+            os.write(os.open(gate, os.O_WRONLY | os.O_NONBLOCK), b"go\n")
+        assert (await ask(c, "dap_run", program="leaves.py", where="direct"))["state"] == "ended"
+        assert await person.sessions() == []
+        assert (await ask(c, "dap_breakpoints"))["breakpoints"] == []

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import stat
 import sys
 from collections.abc import Mapping
@@ -94,6 +95,24 @@ vim.api.nvim_echo = function(chunks) vim.rpcnotify(vim.g.test_channel, 'echoed',
 """
 
 
+@pytest.mark.parametrize("columns", [80, 180])
+async def test_a_taken_port_is_told_in_one_line_that_names_the_option(
+    tmp_path: Path, columns: int
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        taking = {"bridge": {**CORE["bridge"], "port": port}}
+        async with neovim(tmp_path, dap=False, rc=TOLD, setup=taking, ui=True) as editor:
+            await editor.lua("vim.o.columns = ...", columns)
+            await does(editor, "start()")
+            warning, _ = await editor.notified("warned")
+            assert warning.startswith("dapeer: The core cannot start: bridge.port: Can")
+            assert len(warning) <= await editor.lua("return vim.v.echospace")
+            assert "--port" not in (await does(editor, "status()"))["failure"]
+            await editor.lua("vim.api.nvim_echo({ { ... } }, true, {})", warning)
+            assert not (await editor.mode())["blocking"]
+
+
 async def test_the_command_says_that_the_core_starts_and_when_it_listens(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, rc=TOLD, setup=LISTENER) as editor:
         await editor.lua(ECHOED)
@@ -156,8 +175,8 @@ async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
         await editor.lua("vim.cmd('checkhealth dapeer')")
         report = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
         # Some versions of Neovim put a sign before it.
-        running = f"OK running: port {second.port}, process {second.pid}"
-        assert any(line.endswith(running) for line in report)
+        running = f"running, port {second.port}, process {second.pid}"
+        assert any(line.endswith(running) for line in report), report
         assert "- 1 core(s) attached to this Neovim" in report
 
 
@@ -261,7 +280,8 @@ async def test_a_core_that_dies_again_and_again_is_given_up_with_one_sentence(
         [last, _] = await editor.notified("warned")
         assert first == "dapeer: The core crashed (exit code 3) and is started again."
         failure = "The core crashed 5 times in a row (exit code 3: I am not well)."
-        assert last == f"dapeer: {failure} See :Dapeer status."
+        assert last.startswith(f"dapeer: {failure[:30]}")
+        assert last.endswith("… See :Dapeer status.")
         assert not await does(editor, "is_running()")
         await editor.lua("vim.cmd('Dapeer status')")
         shown = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
@@ -279,7 +299,8 @@ async def test_a_core_that_dies_again_and_again_is_given_up_with_one_sentence(
 async def test_what_trying_again_cannot_help_is_told_at_once(
     tmp_path: Path, command: list[str], sentence: str
 ) -> None:
-    async with neovim(tmp_path, dap=False, rc=TOLD, setup=started_by(*command)) as editor:
+    rc = f"vim.o.columns = 2000\n{TOLD}"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=started_by(*command)) as editor:
         await does(editor, "start()")
         [warning, _] = await editor.notified("warned")
         assert re.search(sentence, warning)
@@ -287,7 +308,8 @@ async def test_what_trying_again_cannot_help_is_told_at_once(
 
 
 async def test_a_mistake_in_the_persons_callback_stops_nothing(tmp_path: Path) -> None:
-    rc = TOLD + "require('dapeer').setup({ on_ready = function() error('mine') end })"
+    mistake = "require('dapeer').setup({ on_ready = function() error('mine') end })"
+    rc = f"vim.o.columns = 2000\n{TOLD}{mistake}"
     async with neovim(tmp_path, dap=False, rc=rc, setup=LISTENER) as editor:
         await does(editor, "start()")
         [warning, _] = await editor.notified("warned")

@@ -17,7 +17,7 @@ from mcp.client.session import IncomingMessage
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.peers import Action
 from dapeer.peers.peers import Peers
-from tests.harness import Json, ask, call, data, read, refusal, served, text
+from tests.harness import Json, ask, call, data, has_all, read, refusal, served, text
 from tests.mcp.small import ERAS, LEGACY
 from tests.mcp.wire import call as by_hand
 from tests.mcp.wire import request, started
@@ -87,23 +87,16 @@ async def test_arguments_are_checked_before_anything_happens(tmp_path: Path) -> 
         assert (await ask(c, "add", a=1))["client"].startswith("mcp ")
         # A tool may have an argument of this name for itself.
         assert await read(c, "nvim_dial", connection_id="the shop") == "dialled the shop"
-        assert await refusal(c, "nvim_add") == "Argument `a` is required."
-        assert await refusal(c, "nvim_add", a="two") == (
-            'Argument `a`: should be of type integer, not "two".'
-        )
-        assert await refusal(c, "nvim_add", a=1, z=2) == (
-            "Unknown argument `z`; allowed are: a, b."
-        )
+        assert has_all(await refusal(c, "nvim_add"), "`a`", "required")
+        assert has_all(await refusal(c, "nvim_add", a="two"), "`a`", "integer", '"two"')
+        assert has_all(await refusal(c, "nvim_add", a=1, z=2), "`z`", "a, b")
         given: Json = {"mode": "fast", "deep": {"at": [1]}, "anything": {}, "more": [None, 1.5]}
         assert await ask(c, "nvim_echo", **given) == given
-        assert await refusal(c, "nvim_echo", mode="last") == (
-            'Argument `mode`: should be one of "fast", "slow"; not "last".'
-        )
-        assert await refusal(c, "nvim_echo", deep={"at": [1, "x"]}) == (
-            'Argument `deep.at.1`: should be of type number, not "x".'
-        )
-        assert (await refusal(c, "nvim_echo", deep={"at": [-1]})).startswith(
-            "Argument `deep.at.0`: -1 is less than the minimum"
+        assert has_all(await refusal(c, "nvim_echo", mode="last"), "`mode`", '"fast", "slow"')
+        wrong = await refusal(c, "nvim_echo", deep={"at": [1, "x"]})
+        assert has_all(wrong, "`deep.at.1`", "number", '"x"')
+        assert has_all(
+            await refusal(c, "nvim_echo", deep={"at": [-1]}), "`deep.at.0`", "-1", "minimum"
         )
 
 
@@ -153,9 +146,9 @@ async def test_a_handler_that_misbehaves_is_told_of_and_breaks_nothing(tmp_path:
         assert await refusal(c, "nvim_refuse") == "The kettle is empty. Fill it."
         assert await read(c, "nvim_twice") == "first"
         warnings = await editor.lua("return vim.api.nvim_exec2('messages', {output = true}).output")
-        assert "the tool twice has called back twice; only the first counts" in warnings
+        assert has_all(warnings, "the tool twice", "twice; only the first")
         late = await refusal(c, "nvim_slow")
-        assert late.startswith("The tool timed out after 0.05 s and was cancelled.")
+        assert late.startswith("The tool slow timed out after 0.05 s and was cancelled: ")
         await editor.notified("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["timed out"]
 
@@ -232,7 +225,7 @@ async def test_the_list_needs_no_neovim_and_a_call_says_why_it_does(tmp_path: Pa
         waiting = asyncio.create_task(refusal(c, "nvim_wait"))
         await editor.notified("waiting")
         await editor.kill()
-        assert "ended before it answered" in await waiting
+        assert "ended before the tool answered" in await waiting
         await ears.news()
         assert "nvim_add" not in await listed(c)
         assert "No attached Neovim" in await refusal(c, "nvim_lua_call", name="add")

@@ -58,6 +58,7 @@ async def test_every_tool_tells_of_the_persons_session_what_it_tells_of_its_own(
 
 CUT = """
 import re
+import sys
 
 
 class Cart:
@@ -74,11 +75,23 @@ def change(found):
     deep = {"a": [[1, 2], [3, 4]], 0: ((1, (2,)),)}
     itself = [deep]
     itself.append(itself)
-    return f"{deep} {cart.total}"  # @change
+    total = cart.total  # @change
+    return f"{deep} {cart} {total}"
 
 
+loaded = {*sys.modules}
 re.sub("a", change, "a")
 """
+ASKED = """
+local asked = {}
+for _, command in ipairs({ 'stackTrace', 'scopes', 'variables', 'evaluate' }) do
+  require('dap').listeners.before[command].test = function(_, _, _, arguments)
+    table.insert(asked, { command, vim.json.encode(arguments) })
+  end
+end
+function _G.test_asked() return asked end
+"""
+"""Notes what debugpy is asked, by nvim-dap and by dapeer."""
 
 
 async def test_what_debugpy_cuts_in_the_persons_session_is_asked_for_or_said_to_be_left_out(
@@ -104,7 +117,14 @@ async def test_what_debugpy_cuts_in_the_persons_session_is_asked_for_or_said_to_
         assert f"deep: dict = {whole}" in await read(c, "dap_variables")
         await read(c, "dap_evaluate", expression="cart.items.clear()", context="repl")
         assert (await ask(c, "dap_snapshot"))["locals"]["cart"] == "Cart(items=[], total=3)"
-        # What they see is as it was.
+        await person.editor.lua(ASKED)
+        assert (await ask(c, "dap_step_over"))["locals"]["cart"] == "Cart(items=[], total=3)"
+        asked = [tuple(each) for each in await person.editor.lua("return test_asked()")]
+        assert len({*asked}) == len(asked), "nothing was asked twice"
+        assert [command for command, _ in asked].count("evaluate") == 1
+        assert max(len(arguments) for _, arguments in asked) < 10_000
+        # What they see is as it was, and a look has loaded nothing.
+        assert await person.evaluates("sorted({*sys.modules} - loaded)") == "[]"
         assert "object at 0x" in await person.evaluates("cart")
         assert await person.evaluates("deep") == "{'a': [[...], [...]], 0: ((...),)}"
         await ask(c, "dap_terminate")

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 
 from dapeer.neovim.discovery.probe import probe
-from tests.harness import DATA, ask, evaluate, pid_of, read
+from tests.harness import DATA, ask, evaluate, pid_of, read, refusal
 from tests.mcp.wire import Wire, call, serving, started
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.person import Person
@@ -95,6 +95,10 @@ async def test_when_a_core_ends_its_client_goes_on_with_the_sessions_of_the_neov
             told = await read(c, "dap_snapshot")
             assert "takes over: dap_status lists" in told
             assert "takes over" not in await read(c, "dap_snapshot")
+            if way == "stop":
+                # The person has ended what assistants may do.
+                assert "lets them in again" in await refusal(c, "dap_evaluate", expression="1 + 1")
+                return
             assert await evaluate(c, "1 + 1") == "2"
             await ask(c, "dap_terminate")
 

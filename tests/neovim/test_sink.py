@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.neovim.editor import Editor, neovim
+from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+
+pytestmark = needs_nvim_dap
 
 SINK = """
   local uv = vim.uv

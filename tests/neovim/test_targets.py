@@ -253,6 +253,17 @@ async def test_a_terminal_whose_neovim_has_ended_is_no_obstacle(
         assert await wire.end() == 0
 
 
+async def test_the_neovim_that_the_environment_names_is_attached(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with neovim(tmp_path, dap=False, cwd=tmp_path) as editor:
+        monkeypatch.setenv("NVIM_LISTEN_ADDRESS", editor.socket)
+        async with started(*STDIO, cwd=project) as wire:
+            await wire.handshake()
+            (row,) = await neovims(wire)
+            assert (row["pid"], row["target"]) == (editor.pid, editor.socket)
+
+
 # -- one core of a Neovim, several clients
 
 

@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.harness import DATA, ask, evaluate, refusal
+from tests.neovim.consenting import ALLOW, ANSWERS, DENY
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
@@ -20,18 +21,15 @@ from tests.programs import program
 
 pytestmark = needs_nvim_dap
 
-# What the person answers, and a sign for the test that they were asked.
-PERSON = """
-vim.ui.select = function(items, _, chosen)
-  vim.rpcnotify(vim.g.test_channel, 'asked')
-  vim.schedule(function() chosen(items[vim.g.answer]) end)
-end
+PERSON = (
+    ANSWERS
+    + """
 vim.api.nvim_create_autocmd('User', {
   pattern = 'DapeerAction',
   callback = function(event) vim.rpcnotify(vim.g.test_channel, 'action', event.data) end,
 })
 """
-ALLOW, DENY = 1, 3
+)
 
 CORE = """
 local ready = function(port) vim.rpcnotify(vim.g.test_channel, 'ready', port) end
@@ -103,7 +101,7 @@ async def test_the_person_is_told_of_every_action_and_asked_where_they_want_to_b
         await editor.lua("vim.g.answer = ...", ALLOW)
         assert await evaluate(c, "a") == "21"
         (action,) = await editor.notified("action")
-        assert (action["ok"], action["outcome"]) == (True, "21")
+        assert (action["ok"], action["outcome"]) == (True, "  21")
 
         # Who only looks asks for nothing and is told to nobody; nor is a mistake, which does nothing.
         await ask(c, "dap_snapshot")

@@ -47,7 +47,7 @@ async def test_a_question_that_waits_is_seen_by_who_types_and_answered_in_a_wind
         await editor.keys(leave * 2)
         await on_screen(editor, "The assistant wants dap_write (write):")
         await on_screen(editor, WAITS, there=False)
-        await editor.keys("1<CR>")
+        await editor.keys(":Dapeer allow<CR>")
         await answered(editor, 1, yes=True)
         await on_screen(editor, "The assistant wants", there=False)
 
@@ -130,7 +130,7 @@ async def test_a_status_line_says_who_is_there_and_what_waits(tmp_path: Path) ->
         await ask(editor, 1, "write")
         assert await editor.lua(TEXT) == f"claude-code, zed: {WAITS}"
         await on_screen(editor, "The assistant wants dap_write (write):")
-        await editor.keys("<CR>")
+        await editor.keys(":Dapeer answer<CR><CR>")
         assert await answered(editor, 1, yes=False) == "The person denied it."
         await editor.lua(COMPANY, ["claude-code"])
         assert await editor.lua(TEXT) == "claude-code"

@@ -15,7 +15,7 @@ def story(shop: Program, program: str) -> Sequence[Step]:
         assert "exit code 0" in ended
         assert "to pay 81.00" in output
         return Say(
-            f"{taken_off.splitlines()[0]} is taken off of a sum that line {shop.line('item_cost')} reduced."
+            f"{taken_off.splitlines()[0].strip()} is taken off of a sum that line {shop.line('item_cost')} reduced."
         )
 
     last_item = shop.at("add", hit_condition="4")

@@ -61,6 +61,14 @@ for _, part in ipairs(messages[#messages].parts) do
 end
 return table.concat(said)
 """
+STOPS = """
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'DapeerStopped',
+  callback = function() vim.rpcnotify(vim.g.test_channel, 'core stopped') end,
+})
+"""
+DISMISS = "require('dapeer.core.supervisor').dismiss_guest('opencode')"
+"""What the integration does 2 s later."""
 READY = """
 vim.api.nvim_exec_autocmds('User', {
   pattern = 'OpencodeEvent:custom.server_ready',
@@ -119,6 +127,29 @@ async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Pat
                 f"OK {entry['url']} in {tmp_path / 'shop'} has the tools, as `dapeer`"
                 in await health(editor)
             )
+
+
+@needs_opencode_nvim
+async def test_a_core_that_only_opencode_needs_ends_with_it(tmp_path: Path) -> None:
+    with provider() as model:
+        async with chatting(
+            tmp_path, model, rc=loads() + STOPS, project=tmp_path / "project"
+        ) as editor:
+            await knows_the_version(editor)
+            await opens(editor)
+            core = await core_of(editor)
+            os.kill(await own_server(editor), signal.SIGKILL)
+            await editor.notified("core stopped")
+            await process_gone(core)
+            await editor.lua("require('opencode.server_job').ensure_server()")
+            await connected(editor)
+            core = await core_of(editor)
+            # From now on it is the person's, too.
+            await editor.lua("require('dapeer').start()")
+            os.kill(await own_server(editor), signal.SIGKILL)
+            await disconnected(editor)
+            await editor.lua(DISMISS)
+            assert await core_of(editor) == core
 
 
 @asynccontextmanager

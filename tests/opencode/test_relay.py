@@ -136,7 +136,7 @@ async def test_the_tools_of_opencode_are_listed_under_its_rules(
         assert "webfetch" not in listed
         assert "glob(" not in listed
         assert "MCP server loc al: connected" in listed
-        told = await ask(c, "opencode_tools", name="doub")
+        told = await ask(c, "opencode_tools", name="double")
         assert told["tools"] == [
             {
                 "name": "double",
@@ -151,6 +151,22 @@ async def test_the_tools_of_opencode_are_listed_under_its_rules(
         double = (await read(c, "opencode_tools", name="doub")).splitlines()
         assert json.loads(double[2]) == told["tools"][0]["input_schema"]
         assert "glob(" in await read(c, "opencode_tools", agent="plan")
+
+
+async def test_a_tool_that_is_named_in_full_is_returned_alone_else_those_that_begin_so_first(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    tools = {
+        f".opencode/tool/{name}.js": DOUBLE for name in ("brew_tea", "tea", "teapot", "a_teapot")
+    }
+    async with knowing(shared, tmp_path, tools) as c:
+        for given, found in (
+            ("tea", ["tea"]),
+            ("teapot", ["teapot"]),
+            ("teap", ["teapot", "a_teapot"]),
+        ):
+            told = await ask(c, "opencode_tools", name=given)
+            assert [one["name"] for one in told["tools"]] == found
 
 
 async def test_the_skills_of_opencode_are_listed_and_read(shared: OpenCode, tmp_path: Path) -> None:

@@ -33,13 +33,14 @@ class Assistant:
         """Start a program, and return what the model reads of its first stop."""
         return await self.read("dap_run", **{"timeout_ms": PATIENCE_MS, **arguments})
 
-    async def until_printed(self, word: str) -> None:
-        """Wait until the program has printed a word."""
+    async def until_printed(self, word: str) -> str:
+        """Wait until the program has printed a word; return all that it has printed."""
         so_far, cursor = "", 0
         while word not in so_far:
             more = await ask(self._client, "dap_program_output", since=cursor, wait_ms=PATIENCE_MS)
             so_far, cursor = so_far + more["text"], more["cursor"]
             assert more["text"] or not more["ended"], f"ended without {word!r}: {so_far}"
+        return so_far
 
 
 @asynccontextmanager

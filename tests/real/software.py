@@ -24,6 +24,8 @@ ENVIRONMENTS = {
     "web": ("django==5.2.19", "fastapi==0.165.0", "flask==3.1.3", "uvicorn==0.54.0"),
     "networkx": ("networkx==3.6.1", "pytest==9.0.2", "pytest-xdist==3.8.0"),
     "pandas": ("pandas==2.3.3",),
+    "trio": ("trio==0.35.0", "anyio==4.16.0"),
+    "twisted": ("twisted==26.10.0",),
     "click": ("click==8.3.1",),
     "dap-mcp": ("dap-mcp==0.1.5", "mcp==1.30.0"),
     "polybugger": ("polybugger-mcp==1.8.0", "mcp==1.30.0", "debugpy==1.8.22"),
@@ -36,9 +38,12 @@ SOURCES = {"pyclipper": "pyclipper==1.4.0"}
 MODULES = {
     "express": ("express@5.2.1",),
     "typescript": ("typescript@5.9.3", "esbuild@0.28.2", "vite@7.3.1", "tsx@4.21.0"),
-    "jest": ("jest@30.2.0",),
-    "vitest": ("vitest@3.2.4",),
-    "mocha": ("mocha@11.7.5",),
+    "jest": ("jest@30.5.2",),
+    "vitest-3": ("vitest@3.2.4",),
+    "vitest-4": ("vitest@4.1.12",),
+    "vitest-5": ("vitest@5.1.1",),
+    "mocha-11": ("mocha@11.7.5",),
+    "mocha-12": ("mocha@12.0.3",),
 }
 """Folders `node_modules`: what of npm each one holds."""
 
@@ -102,15 +107,23 @@ def environment_of(name: str) -> Path:
     Raises:
         MissingError: It cannot be had.
     """
-    wanted = ENVIRONMENTS[name]
+    return environment_with(name, sys.executable, *ENVIRONMENTS[name])
+
+
+def environment_with(name: str, python: str, *wanted: str) -> Path:
+    """Return the folder of a virtual environment of an interpreter, with these packages of PyPI.
+
+    Raises:
+        MissingError: It cannot be had.
+    """
 
     def make(folder: Path) -> None:
         uv = _uv(name)
-        _run(name, uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
-        python = str(folder / "bin" / "python")
-        _run(name, uv, "pip", "install", "--quiet", "--python", python, *wanted)
+        _run(name, uv, "venv", "--quiet", "--clear", "--python", python, str(folder))
+        inside = str(folder / "bin" / "python")
+        _run(name, uv, "pip", "install", "--quiet", "--python", inside, *wanted)
 
-    return _made(name, wanted, make)
+    return _made(name, (python, *wanted), make)
 
 
 def _source(name: str) -> Path:
@@ -141,8 +154,8 @@ def _made(name: str, wanted: tuple[str, ...], make: Callable[[Path], None]) -> P
     digest = hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:8]
     folder = CACHE / f"{name}-{digest}"
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with only_one(folder.with_suffix(".lock")):
-        complete = folder.with_suffix(".complete")
+    with only_one(folder.with_name(f"{folder.name}.lock")):
+        complete = folder.with_name(f"{folder.name}.complete")
         if not complete.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()

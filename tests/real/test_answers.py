@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from tests.answers.page import alike, section, told_in
-from tests.answers.read import read
-from tests.answers.scenarios import SCENARIOS, Scenario
 from tests.programs import ROOT
+from tools.answers.page import alike, section, told_in
+from tools.answers.read import read
+from tools.answers.scenarios import SCENARIOS, Scenario
 
 PAGE = (ROOT / "docs" / "answers.md").read_text("utf-8")
 SECONDS = 120
@@ -18,4 +18,4 @@ async def test_the_page_shows_the_answer_that_is_given(scenario: Scenario) -> No
     async with asyncio.timeout(SECONDS):
         now = section(scenario, await read(scenario))
     shown = told_in(PAGE, scenario)
-    assert alike(shown, now), f"run: uv run python -m tests.answers\n{now}"
+    assert alike(shown, now), f"run: uv run python -m tools.answers\n{now}"

@@ -1,6 +1,7 @@
 """The real Claude Code with dapeer's plugin, installed as a user would: what its model reads of a bug that it finds."""
 
 import asyncio
+import json
 import os
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE
@@ -29,19 +30,26 @@ Output:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """Give the home of somebody whose `uvx` takes dapeer from a wheel of this tree."""
-    command = ("uv", "build", "--wheel", "--quiet", "--out-dir", tmp_path / "wheels")
-    subprocess.run(command, cwd=ROOT, check=True)
-    return tmp_path
+def repository(tmp_path: Path) -> Path:
+    """Give an unpacked copy of what is committed here."""
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True)
+    subprocess.run(["tar", "--extract"], cwd=folder, input=archive.stdout, check=True)
+    return folder
 
 
-async def test_a_model_finds_a_bug_with_the_plugin_and_reads_plain_text(home: Path) -> None:
+async def test_a_model_finds_a_bug_with_the_plugin_and_reads_plain_text(
+    repository: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
     shop = copied("shop.py", home)
     with provider() as model:
         variables = at_home(model, home)
-        for words in (("marketplace", "add", str(ROOT)), ("install", "dapeer@dapeer")):
+        for words in (("marketplace", "add", str(repository)), ("install", "dapeer@dapeer")):
             await claude("plugin", *words, variables=variables)
+        assert "✔ Connected" in await claude("mcp", "list", variables=variables)
         prompt = model.plays("Why 81.00?", looks(shop), Say("The discount is taken twice."))
         said = await claude("-p", prompt, "--allowedTools", SERVER, variables=variables)
     assert said == "The discount is taken twice.\n"
@@ -58,14 +66,11 @@ def looks(shop: Program) -> Call:
 
 
 def at_home(model: Provider, home: Path) -> Mapping[str, str]:
-    """Return the variables of somebody who installs from this tree instead of from PyPI."""
+    """Return the variables of somebody with an empty home, and with what uv has fetched before."""
     kept = os.environ.get("UV_CACHE_DIR") or str(Path.home() / ".cache" / "uv")
-    return {
-        **os.environ,
-        **environment(model, home),
-        "UV_FIND_LINKS": str(home / "wheels"),
-        "UV_CACHE_DIR": kept,
-    }
+    # The first start makes the environment of the plugin, which takes a while on a busy machine.
+    patient = {"UV_CACHE_DIR": kept, "MCP_TIMEOUT": "120000"}
+    return {**os.environ, **environment(model, home), **patient}
 
 
 async def claude(*words: str, variables: Mapping[str, str]) -> str:
@@ -83,3 +88,17 @@ async def claude(*words: str, variables: Mapping[str, str]) -> str:
         out, errors = await process.communicate()
     assert process.returncode == 0, errors.decode()
     return out.decode()
+
+
+def test_what_uvx_runs_from_a_wheel_is_installed_with_that_wheel(tmp_path: Path) -> None:
+    build = ("uv", "build", "--wheel", "--quiet", "--out-dir", tmp_path)
+    subprocess.run(build, cwd=ROOT, check=True)
+    [wheel] = tmp_path.glob("*.whl")
+    kept = os.environ.get("UV_CACHE_DIR") or str(Path.home() / ".cache" / "uv")
+    subprocess.run(
+        ["uvx", "--from", wheel, "dapeer", "install", "cursor", "--yes"],
+        cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path), "UV_CACHE_DIR": kept}, check=True,
+    )  # fmt: skip
+    entry = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["dapeer"]
+    assert Path(entry["command"]).name == "uvx"
+    assert entry["args"] == ["--from", str(wheel), "dapeer", "stdio"]

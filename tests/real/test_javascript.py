@@ -1,13 +1,13 @@
 """Bugs in JavaScript and TypeScript, found as an assistant would."""
 
 import asyncio
+import re
 import subprocess
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.running import free_port
 from tests.harness import needs
 from tests.real.assistant import assistant, broken, line_of, run
 from tests.real.software import node_modules
@@ -30,7 +30,7 @@ app.get('/', async (req, res) => {
   const answer = { language };
   res.json(answer);
 });
-app.listen(PORT, '127.0.0.1', () => console.log('listening'));
+const server = app.listen(0, '127.0.0.1', () => console.log(`listening at ${server.address().port}.`));
 """
 
 
@@ -48,14 +48,13 @@ async def test_express_shows_what_a_route_was_given_and_where_a_package_goes_wro
         node_modules("express"), tmp_path / "node_modules", "negotiator/lib/language.js",
         "(b.q - a.q)", "(a.q - b.q)",
     )  # fmt: skip
-    port = free_port()
     app = tmp_path / "app.js"
-    app.write_text(APP.replace("PORT", str(port)), encoding="utf-8")
+    app.write_text(APP, encoding="utf-8")
     compare = {"filename": str(language), "line": line_of(language, "(a.q - b.q)")}
     route = {"filename": "app.js", "line": line_of(app, "res.json(answer)")}
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
         await a.run(program="app.js", breakpoints=[compare, route], wait_until_paused=False)
-        await a.until_printed("listening")
+        port = re.findall(r"listening at (\d+)", await a.until_printed("listening at"))[0]
         wish = {"Accept-Language": "de;q=0.2, fr;q=0.9"}
         answer = asyncio.create_task(
             asyncio.to_thread(request, f"http://127.0.0.1:{port}/", **wish)

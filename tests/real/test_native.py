@@ -1,12 +1,12 @@
 """Bugs in C++, Rust, Go and Java, found as an assistant would."""
 
 import asyncio
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.harness import needs
+from tests.programs import tool
 from tests.real.assistant import assistant, broken, line_of, run
 from tests.real.software import package, source
 from tests.shown import Shows
@@ -34,14 +34,6 @@ int main() {
 """
 
 
-def program(name: str) -> str:
-    """Return the path of a program; the test is skipped where it is missing."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"needs {name}: apt-get install {name}")
-    return found
-
-
 @pytest.fixture(scope="module")
 def clipper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a CMake project whose library calculates areas wrongly."""
@@ -53,12 +45,12 @@ def clipper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     (folder / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
     (folder / "main.cpp").write_text(AREAS, encoding="utf-8")
-    run(folder, program("cmake"), "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug")
-    run(folder, program("cmake"), "--build", "build")
+    run(folder, tool("cmake"), "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug")
+    run(folder, tool("cmake"), "--build", "build")
     return folder
 
 
-@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "cdt-gdb"])
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
 async def test_a_cmake_project_shows_its_structs(clipper: Path, adapter: str, shows: Shows) -> None:
     needs(adapter)
     line = line_of(clipper / "clipper" / "clipper.cpp", "(double)poly[j].Y + poly[i].Y")
@@ -126,7 +118,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "Cargo.toml").write_text(VERSIONS, encoding="utf-8")
     (folder / "src").mkdir()
     (folder / "src" / "main.rs").write_text(MAIN_RS, encoding="utf-8")
-    run(folder, program("cargo"), "build", "--offline", "--quiet")
+    run(folder, tool("cargo"), "build", "--offline", "--quiet")
     return folder
 
 
@@ -242,9 +234,9 @@ async def test_a_java_jar_stops_in_a_nested_class(tmp_path: Path, shows: Shows) 
     main = tmp_path / "src" / "shop" / "Main.java"
     main.parent.mkdir(parents=True)
     main.write_text(MAIN_JAVA, encoding="utf-8")
-    run(tmp_path, program("javac"), "-g", "-cp", str(library), "-d", "classes", str(main))
+    run(tmp_path, tool("javac"), "-g", "-cp", str(library), "-d", "classes", str(main))
     (tmp_path / "manifest").write_text(MANIFEST.format(library=library.as_uri()), encoding="utf-8")
-    run(tmp_path, program("jar"), "cfm", "shop.jar", "manifest", "-C", "classes", ".")
+    run(tmp_path, tool("jar"), "cfm", "shop.jar", "manifest", "-C", "classes", ".")
     line = line_of(main, "return title")
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
         stop = await a.run(program="shop.jar", breakpoints=[{"filename": str(main), "line": line}])

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.matrix.nvim_dap import PINNED
 from tests.neovim.editor import EDITOR_MARK, NVIM, NVIM_DAP, needs_nvim_dap
 from tests.processes import command_line, process_gone, processes_of
 from tests.programs import ROOT
 from tests.real.software import package
 
 SECONDS = 180
-PINNED = "9e848e09a697ee95302a3ef2dd43fd6eb709e570"
 ATTEMPTS = 3
 """Some specs fail now and then without dapeer, too: repl_spec:145, server_executable_spec:63,
 and integration_spec:1437 and 1469 when they run for the first time."""

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.bench.contestants import CONTESTANTS, Dapeer
-from tests.bench.peers import ROWS, START_CALLS, STEP_CALLS, contest
+from tools.bench.contestants import CONTESTANTS, Dapeer
+from tools.bench.peers import ROWS, START_CALLS, STEP_CALLS, contest
 
 SECONDS = 180
 

@@ -1,6 +1,7 @@
 """Bugs in Python packages, found as an assistant would."""
 
 import asyncio
+import re
 import urllib.request
 from pathlib import Path
 
@@ -59,6 +60,104 @@ def request(url: str) -> str:
     """Ask a server, as a user's browser would, while the debugger holds it."""
     with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - our own server
         return answer.read().decode()
+
+
+TRIO = """
+import {library}
+
+async def take(one, other):
+    async with one:
+        await {library}.sleep(0.1)
+        async with other:
+            print("never")
+
+async def main():
+    a, b = {library}.Lock(), {library}.Lock()
+    async with {group}() as group:
+        group.start_soon(take, a, b, name="up")
+        group.start_soon(take, b, a, name="down")
+
+{run}
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "group", "run"),
+    [
+        ("trio", "trio.open_nursery", "trio.run(main)"),
+        ("anyio", "anyio.create_task_group", "anyio.run(main, backend='trio')"),
+    ],
+)
+async def test_a_deadlock_of_trio_is_named_task_by_task(
+    tmp_path: Path, library: str, group: str, run: str
+) -> None:
+    (tmp_path / "tasks.py").write_text(TRIO.format(library=library, group=group, run=run))
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        python = str(environment("trio"))
+        await a.run(program="tasks.py", python=python, wait_until_paused=False)
+        while "Deadlock:" not in await a.read("dap_threads"):
+            pass
+        # Where tasks are is asked before what they wait for, and may have been from before.
+        told = await a.read("dap_threads")
+        since = " since tasks.py:5" if library == "trio" else ""
+        for one, other in (("up", "down"), ("down", "up")):
+            assert f"task {one} waits for trio Lock other, held by task {other}{since}\n" in told
+        assert "in take, inside __aenter__" in told
+        assert "; in a nursery of __main__.main\n" in told
+        assert "task __main__.main waits for the tasks of its nursery, task " in told
+        [frame] = re.findall(r"^  up .* \[frame_id (\d+)\]", told, re.MULTILINE)
+        assert "other = " in await a.read("dap_variables", frame_id=int(frame))
+        await a.read("dap_terminate")
+
+
+TWISTED = """
+import gc
+from twisted.internet import defer, reactor, task
+from twisted.logger import Logger
+
+
+gc.set_threshold(0)  # another thread may collect, and is not stopped then
+
+
+def tick():
+    raise KeyError("tick")
+
+
+@defer.inlineCallbacks
+def half(number):
+    found = yield task.deferLater(reactor, 0, lambda: number)
+    return found / 0
+
+
+def fire(deferred):
+    deferred.errback(ValueError("not raised"))
+
+
+task.deferLater(reactor, 0, tick).addErrback(lambda failure: Logger().failure("mine", failure))
+task.deferLater(reactor, 0, tick).addErrback(defer.logError).addErrback(lambda _: None)
+reactor.callLater(0, tick)
+reactor.callLater(0, fire, defer.Deferred())
+half(7)
+reactor.callLater(0.1, reactor.stop)
+reactor.run()
+"""
+
+
+async def test_an_error_that_no_errback_of_twisted_handles_stops_where_it_was_raised(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "loop.py").write_text(TWISTED)
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        told = [await a.run(program="loop.py", python=str(environment("twisted")))]
+        while not told[-1].startswith("Ended, exit code 0"):
+            told.append(await a.read("dap_continue"))
+        stops = sorted(" ".join(each.split()[:8]) for each in told[:-1])
+        assert stops == [
+            "Stopped (exception) at loop.py:11 in tick KeyError: 'tick'",
+            "Stopped (exception) at loop.py:17 in half ZeroDivisionError: division",
+            "Stopped (exception) at loop.py:30 in <module> ValueError: not",
+        ]
+        assert "found = 7" in "".join(told)
 
 
 SHOP_FASTAPI = """

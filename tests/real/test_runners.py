@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.test_runners import UNLIKE
 from tests.harness import needs
 from tests.real.assistant import assistant, line_of
 from tests.real.software import node_modules, package
@@ -48,10 +49,15 @@ RUNNERS = {
 }
 
 
-def project(runner: str, folder: Path) -> Path:
-    """Make a project that has a runner installed; return its file of tests."""
+MODULES = ["jest", "vitest-3", "vitest-4", "vitest-5", "mocha-11", "mocha-12"]
+"""The current majors of each runner, and those before that projects still have."""
+
+
+def project(modules: str, folder: Path) -> Path:
+    """Make a project that has a version of a runner installed; return its file of tests."""
     needs("js-debug")
-    (folder / "node_modules").symlink_to(node_modules(runner))
+    runner = modules.partition("-")[0]
+    (folder / "node_modules").symlink_to(node_modules(modules))
     described = json.dumps({"devDependencies": {runner: "*"}})
     (folder / "package.json").write_text(described, encoding="utf-8")
     file, head = RUNNERS[runner]
@@ -67,11 +73,11 @@ def in_words_of_node(tests: str) -> str:
     return re.sub(r"expect\((.+)\)\.toThrow\((.+)\);", r"assert.throws(\1, \2);", equal)
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("modules", MODULES)
 async def test_javascript_stops_in_the_test_that_fails(
-    tmp_path: Path, runner: str, shows: Shows
+    tmp_path: Path, modules: str, shows: Shows
 ) -> None:
-    cart = project(runner, tmp_path)
+    cart = project(modules, tmp_path)
     adds, soon = line_of(cart, "// six"), line_of(cart, "// seven")
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
         stop = await a.run(program=f"{cart.name}::cart::adds soon")
@@ -89,7 +95,30 @@ async def test_javascript_stops_in_the_test_that_fails(
         assert "Ended" in await a.read("dap_continue")
         end = await a.run(program=f"{cart.name}::cart::ads")
         assert f"no test of {cart.name} is called `cart::ads`; there is `adds`" in end
-    shows("typescript" if runner == "vitest" else "javascript", "test by id")
+    shows("typescript" if modules.startswith("vitest") else "javascript", "test by id")
+
+
+@pytest.mark.parametrize("modules", MODULES)
+async def test_a_row_of_a_runner_that_fails_is_named_and_the_tests_run_as_without_it(
+    tmp_path: Path, modules: str
+) -> None:
+    cart = project(modules, tmp_path)
+    head = RUNNERS[modules.partition("-")[0]][1]
+    equal = "assert.equal([2].length, 6)" if "assert" in head else "expect([2].length).toBe(6)"
+    cart.write_text(
+        head + UNLIKE.replace("assert.equal([2, 3].length, 6)", equal), encoding="utf-8"
+    )
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        end = await a.run(program=f"{cart.name}::adds")
+        # Without the row, Jest is stopped where it rejects a promise of its own.
+        end += await a.read("dap_continue") if modules == "jest" else ""
+        told = await a.read("dap_program_output", since=0)
+    assert "Ended" in end
+    assert end.count("dapeer's patch `tests-of-") == 1
+    assert "is off: The program does not stop where a test of" in end
+    assert "(Error: changed)" in end
+    assert re.search(r"\b1 fail", told), told
+    assert "dapeer-patch" not in told
 
 
 GOOGLE_TEST = """

@@ -73,3 +73,18 @@ async def test_frames_beyond_the_last_are_not_asked_for() -> None:
         assert len(await w.session.inspect.stack_trace(1, 0, 100)) == 3
         assert await w.session.inspect.stack_trace(1, 50, 5) == []
         assert len(w.peer.of("stackTrace")) == 1
+
+
+async def test_an_adapter_that_tells_all_frames_whatever_is_asked_tells_each_once() -> None:
+    def whole(_: Request) -> Body:
+        return {
+            "stackFrames": [
+                {"id": n, "name": f"f{n}", "line": 1, "column": 1, "source": {"path": "/p.py"}}
+                for n in range(37)
+            ]
+        }
+
+    async with wired({"stackTrace": whole}) as w:
+        await w.stop()
+        assert len(await w.session.inspect.whole_stack(1)) == 37
+        assert len(await w.session.inspect.stack_trace(1, 30, 20)) == 7

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import pytest
+
 from dapeer.dap.messages import Body, Request, Response
 from dapeer.sessions.views import snapshot
 from tests.peer import Wired, wired
@@ -91,3 +93,37 @@ async def test_what_the_persons_client_asks_is_not_asked_again_unless_its_answer
             names = [each["name"] for each in await looking]
             assert names == (asked or ["told"])
             assert len(w.peer.of("variables")) == len(asked)
+
+
+@pytest.mark.parametrize(
+    "blocked", [False, True], ids=["its editor is free", "its editor waits for a key"]
+)
+async def test_at_the_assistants_stop_a_question_is_left_to_a_client_that_is_about_to_ask_it(
+    blocked: bool,
+) -> None:
+    async with wired() as w:
+        await w.stop()
+        w.session.inspect.other_client.present = True
+        w.peer.requests.clear()
+        await w.session.resume("next", {"threadId": 1})
+        await stops(w)
+        if blocked:
+            await w.peer.event("dapeer.blocked")
+            await snapshot(w.session)
+            assert {"stackTrace", "scopes", "variables"} <= {*w.peer.commands()}
+            return
+        looking = asyncio.create_task(snapshot(w.session))
+        frame = {"id": 9, "name": "f", "line": 1, "column": 1, "source": {"path": "/a.py"}}
+        scope = {"name": "Locals", "variablesReference": 90, "expensive": False}
+        told = {"name": "told", "value": "1", "variablesReference": 0}
+        conversation: list[tuple[str, Body, Body]] = [
+            ("stackTrace", {"threadId": 1}, {"stackFrames": [frame], "totalFrames": 1}),
+            ("scopes", {"frameId": 9}, {"scopes": [scope]}),
+            ("variables", {"variablesReference": 90}, {"variables": [told]}),
+        ]
+        for number, (command, arguments, body) in enumerate(conversation, 2):
+            await asks(w, -number, command, arguments)
+            answer = Response(-number, command, success=True, body=body)
+            w.session.observe(replace(answer, arguments=arguments))
+        assert (await looking).get("locals") == {"told": "1"}
+        assert not {"stackTrace", "scopes", "variables"} & {*w.peer.commands()}

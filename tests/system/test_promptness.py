@@ -50,3 +50,14 @@ def test_only_the_connection_to_the_named_process_sends_at_once(user: int) -> No
     command = [sys.executable, "-c", HASTENS, str(user)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
     assert done.stdout == "1\n[True, False]\n"
+
+
+def test_a_connection_that_was_closed_meanwhile_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def connected(*_: object) -> dict[int, int]:
+        return {1: 1000, 2: 0}
+
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        monkeypatch.setattr(promptness, "connected", connected)
+        assert promptness.send_at_once(program.pid, []) == 0

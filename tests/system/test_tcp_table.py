@@ -77,4 +77,5 @@ def test_an_end_that_was_closed_is_told(state: str) -> None:
 def test_who_listens_is_told_as_a_connection_would_find_it(
     lines: list[str], host: str, uid: int | None
 ) -> None:
-    assert listener([table(*lines)], (host, 0x92CF)) == uid
+    found = listener([table(*lines)], (host, 0x92CF))
+    assert (found and found.uid) == uid

@@ -8,8 +8,8 @@ import pytest
 from dapeer.peers import read_tools
 from dapeer.peers.kinds import TABLE, kinds_of
 from dapeer.tools import OF_OPENCODE, TOOLS, Tool
-from tests.consent_table import BEGIN, END, HELP, lines
-from tests.pages import lua_tools
+from tools.consent_table import BEGIN, END, HELP, lines
+from tools.pages import lua_tools
 
 EVERY = {tool.name: tool for tool in (*TOOLS, *OF_OPENCODE)}
 ALL = {"run", "evaluate", "write"}
@@ -18,7 +18,7 @@ WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "more_lines", "function", "timeout_ms", "wait_until_paused", "target",
     "granularity", "show", "on", "scope", "every", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
-    "terminate_debuggee", "force", "n", "at",
+    "terminate_debuggee", "detached", "force", "n", "at",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
     "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until",
@@ -48,6 +48,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"breakpoints": [{"line": 2, "hit_condition": "f()"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "log_message": "{f()}"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "collect": ["f()"]}]}, ALL),
+    ("dap_run", {"breakpoints": [{"line": 2, "expect": "f()"}]}, ALL),
     ("dap_run", {"breakpoints": [{"calls": ["f"]}]}, ALL),
     ("dap_run", {"exception_filters": ["raised:ValueError"]}, {"run", "write"}),
     ("dap_run", {"program": "a.py", "fresh": True}, {"run", "write"}),
@@ -81,6 +82,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_set_breakpoint", {"line": 1, "hit_condition": "3"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"line": 1, "log_message": "{f()}"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"line": 1, "collect": ["f()"]}, {"write", "evaluate"}),
+    ("dap_set_breakpoint", {"line": 1, "expect": "f()"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"calls": ["f"]}, {"write", "evaluate"}),
     ("dap_remove_breakpoint", {"line": 1}, {"write"}),
     ("dap_clear_breakpoints", {}, {"write"}),
@@ -199,6 +201,6 @@ def test_a_kind_that_is_not_known_counts_as_everything() -> None:
 
 
 def test_the_help_has_the_table() -> None:
-    """`uv run python -m tests.consent_table` writes it."""
+    """`uv run python -m tools.consent_table` writes it."""
     text = HELP.read_text("utf-8")
     assert text.partition(BEGIN)[2].partition(END)[0].splitlines() == [*lines()]

@@ -13,8 +13,9 @@ from dapeer.base.system.secret_files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.sessions.files import Files
 from dapeer.view.sources import LARGEST
 from tests.harness import ask, call, client, read, refusal, text
-from tests.pages import NVIM
+from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
+from tools.pages import NVIM
 
 SECRETS = [
     ".env", ".ENV", ".env.local", "prod.env", ".envrc", "a.PEM", "id_rsa", "id_rsa.pub", ".netrc", "credentials", "Secrets.yml",
@@ -75,6 +76,7 @@ def test_the_patterns_of_people_are_in_force_while_they_are_here() -> None:
     assert files.hides("/p/.env")
 
 
+@pytest.mark.skipif(not NVIM.exists(), reason=NEEDS_NVIM)
 async def test_the_plugin_and_the_server_have_one_list() -> None:
     code = "lua io.write(vim.json.encode(require('dapeer.config').get().secrets))"
     process = await asyncio.create_subprocess_exec(

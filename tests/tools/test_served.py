@@ -10,12 +10,13 @@ from jsonschema import Draft202012Validator
 
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.front.conversation import KNOWN
+from dapeer.mcp.server.toolbox import OF_LEAN
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
 from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 from dapeer.tools.base import schema
-from tests import known_answers
+from tools import known_answers
 
 CHANGING = {
     "dap_run", "dap_restart", "dap_call", "dap_terminate", "dap_disconnect",
@@ -46,14 +47,17 @@ ALL = (*TOOLS, *OF_OPENCODE)
 NONE: frozenset[str] = frozenset()
 """What adapters support while none runs."""
 
+READ = ("name", "description", "inputSchema")
+"""What hosts show a model of a tool."""
+
 each_tool = pytest.mark.parametrize("tool", ALL, ids=[tool.name for tool in ALL])
 
 
 def test_what_a_client_is_told_before_the_server_is_loaded_is_up_to_date() -> None:
     now = known_answers.schemas()
-    assert schema.KNOWN.read_text("utf-8") == now, "run `uv run python -m tests.known_answers`"
+    assert schema.KNOWN.read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
     now = known_answers.made()
-    assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tests.known_answers`"
+    assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
 
 
 def properties(tool: Tool) -> dict[str, Any]:
@@ -69,14 +73,19 @@ def a_call() -> Call:
     return Call(debugger, progress, Peers(debugger), Focus(debugger))
 
 
-def test_what_a_model_reads_of_the_debugging_tools_is_short() -> None:
-    read = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.schema_for(NONE)}
-        for tool in TOOLS
-        if "dap" in tool.groups and tool.is_of_use(NONE)
-    ]
-    text = json.dumps(read, ensure_ascii=False, separators=(",", ":"))
-    assert len(text.encode()) < 13_300
+def test_what_a_model_reads_of_the_tools_is_short() -> None:
+    """As listed before any start, without a Neovim; `lean` is what `--tools lean` lists. Every model reads all of it in every conversation."""
+    listed = json.loads(Path(KNOWN).read_text("utf-8"))["lists"]["tools/list"]["tools"]
+    read = {tool["name"]: {key: tool[key] for key in READ} for tool in listed}
+    lean = [read[name] for name in sorted(OF_LEAN & read.keys())]
+    assert size([*read.values()]) <= 15_000
+    assert size(read["dap_run"]) <= 2_600
+    assert size(lean) <= 5_000
+
+
+def size(read: object) -> int:
+    """Return the bytes of it as JSON."""
+    return len(json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def test_no_two_tools_have_one_name() -> None:
@@ -164,7 +173,8 @@ async def test_an_unknown_argument_is_refused_before_anything_happens(tool: Tool
     call = a_call()
     with pytest.raises(ArgumentError, match="Unknown argument `nonsense`") as caught:
         await tool(call, {**needed(tool), "nonsense": 1})
-    assert all(name in str(caught.value) for name in properties(tool))
+    listed = ", ".join(tool.schema_for(frozenset())["properties"]) or "none"
+    assert str(caught.value) == f"Unknown argument `nonsense`; allowed are: {listed}."
     assert call.debugger.sessions == {}
     assert call.debugger.breakpoints.by_path == {}
 

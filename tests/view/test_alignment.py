@@ -1,10 +1,12 @@
 """Rows of two runs are aligned: what is between the gaps is alike."""
 
 from itertools import pairwise
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dapeer.view import alignment
 from dapeer.view.alignment import gaps
 
 ROWS = st.lists(st.integers(0, 4), max_size=40)
@@ -20,6 +22,21 @@ def test_what_is_between_gaps_is_alike(a: list[int], b: list[int], window: int) 
     for one, other in pairwise(found):
         assert one.end_a < other.start_a
         assert one.end_b < other.start_b
+
+
+@given(ROWS, ROWS, st.integers(1, 200))
+def test_as_few_rows_as_possible_are_left_over(a: list[int], b: list[int], cells: int) -> None:
+    """Also where there are so many that they are halved before they are aligned."""
+    with patch.object(alignment, "CELLS", cells):
+        found = list(gaps(a, b))
+    edits = sum(max(gap.end_a - gap.start_a, gap.end_b - gap.start_b) for gap in found)
+    distances = list(range(len(b) + 1))
+    for row in a:
+        above, distances[0] = distances[0], distances[0] + 1
+        for n, other in enumerate(b):
+            added = min(distances[n], distances[n + 1]) + 1
+            above, distances[n + 1] = distances[n + 1], min(added, above + (row != other))
+    assert edits == distances[-1]
 
 
 @given(ROWS, ROWS, st.integers(1, 50))

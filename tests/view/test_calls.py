@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
 from dapeer.mirror.row_blocks import Part
+from dapeer.view.row_listing import Wanted, listing
 from dapeer.view.summary import section
 
 PROJECT = Path("/p")
 
-Call = tuple[str, int, str, str, str]
-"""Function, depth, arguments, result, changed."""
+Call = tuple[str, int, str, str, str] | tuple[str, int, str, str, str, str]
+"""Function, depth, arguments, result, changed, and perhaps the number of the call around it."""
 
 
 def told(calls: list[Call], *, threads: tuple[str, ...] = ("MainThread",)) -> list[str]:
@@ -20,13 +21,17 @@ def told(calls: list[Call], *, threads: tuple[str, ...] = ("MainThread",)) -> li
     collected = Collected()
     collected.point((), function="shop.*", calls=True)
     rows: list[str] = []
-    for number, (function, depth, *rest) in enumerate(calls):
+    around: dict[int, int] = {}
+    for number, (function, depth, *of_call) in enumerate(calls):
         inner = next(
             (n for n, each in enumerate(calls[number + 1 :], 1) if each[1] <= depth), len(calls)
         )
         thread = threads[number % len(threads)]
         head = (1, number + 1, f"{number * 1000}e-9", thread, "", "main shop.py:9", function, depth)
-        rows.append("\t".join(map(str, (*head, f"{inner * 1000 - 1}e-9", *rest))))
+        around[depth] = number + 1
+        rest, given = of_call[:3], of_call[3:]
+        within = given[0] if given else around.get(depth - 1, "?") if depth else ""
+        rows.append("\t".join(map(str, (*head, f"{inner * 1000 - 1}e-9", *rest, within))))
     collected.take(1, Part.of_text("".join(f"{row}\n" for row in reversed(rows))), "tracer")
     return section(collected.collections.values(), PROJECT)
 
@@ -56,21 +61,63 @@ def test_what_repeats_is_folded_and_the_odd_call_shows_with_the_ones_around_it()
         calls += [("price", 1, f"n={n}", "None" if n == 211 else f"{n + 1}.5", "")]
     lines = told(calls)
     assert "  price: 300 calls → fraction (299), None (1); 1.5…300.5; mostly each +1" in lines
-    assert "    #4…423 alike (210, 2 calls each)" in lines
+    assert "    #4…423 alike (210, 2 calls each), but for n of Cart.add, n of price" in lines
     odd = next(line for line in lines if "← result the only None" in line)
     assert odd.strip().startswith("#425 price(n=211) → None")
-    assert "    #426…601 like #2 (88, 2 calls each)" in lines
+    assert "    #426…601 like #2 (88, 2 calls each), but for n of Cart.add, n of price" in lines
     assert len(lines) < 15
+
+
+def test_functions_are_told_by_the_time_that_they_take_themselves() -> None:
+    collected = Collected()
+    collected.point((), function="shop.*", calls=True)
+    calls = [("report", 0, 0, 5e8), ("unique", 1, 1e7, 3e8)]
+    calls += [("check", 1, 3.2e8 + number * 1e6, 9e5) for number in range(100)]
+    for number, (function, depth, start, took) in enumerate(calls, 1):
+        times = f"{start:.0f}e-9\tMainThread\t\t\t{function}\t{depth}\t{took:.0f}e-9"
+        within = 1 if depth else ""
+        row = f"1\t{number}\t{times}\t\t1\t\t{within}\n"
+        collected.take(1, Part.of_text(row), "tracer")
+    (rows,) = collected.collections.values()
+    told = listing(rows.table, rows.point.columns, Wanted(by="function"), calls=True)
+    assert told == [
+        "unique: 1 call, 300 ms in all → 1 (1)",
+        "report: 1 call, 500 ms in all, 110 ms without the calls within → 1 (1)",
+        "check: 100 calls, 90 ms in all → 1 (100)",
+        "(Recording makes calls slower: compare these times with each other.)",
+    ]
 
 
 def test_a_deep_recursion_and_many_different_calls_are_bounded() -> None:
     deep = told([("deep", n, f"n={n}", f"{n}", "") for n in range(3000)])
     assert len(deep) < 40
     assert "  deep: 3,000 calls → 0…2,999; each +1" in deep
-    assert deep[-1].endswith(" within)")
+    assert deep[-1] == (
+        "    #2…3000 deep(n=1 … 2999) → 1 … 2999, each within the one before (2,999)"
+    )
+    odd: list[Call] = [(f"f{n % 7}", n, "", "None" if n == 2500 else "1", "") for n in range(3000)]
+    lines = told(odd)
+    assert any(line.strip().endswith("calls further within:") for line in lines)
+    assert any("← result the only None" in line for line in lines)
+    assert len(lines) < 40
     wide = told([(f"f{n * n % 97}", 0, "", f"{'x' * (n % 5)}", "") for n in range(2000)])
     assert any(line.strip().startswith("… ") for line in wide)
     assert len(wide) < 50
+
+
+def test_a_call_stands_below_the_one_that_it_was_called_in_though_others_began_between() -> None:
+    lines = told(
+        [
+            ("gen", 0, "n=1", "None", ""),
+            ("gen", 0, "n=2", "None", ""),
+            ("lookup", 1, "n=1", "1", "", "1"),
+            ("lookup", 1, "n=2", "2", "", "2"),
+            ("lookup", 1, "n=3", "\x15KeyError: 3", "", "1"),
+        ]
+    )
+    assert [line.strip().partition(")")[0] for line in lines[1:]] == [
+        "#1 gen(n=1", "#3 lookup(n=1", "#5 lookup(n=3", "#2 gen(n=2", "#4 lookup(n=2",
+    ]  # fmt: skip
 
 
 def test_each_thread_has_a_tree_of_its_own() -> None:

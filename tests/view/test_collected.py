@@ -44,6 +44,20 @@ def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() ->
     ]
 
 
+def test_of_several_processes_each_is_named() -> None:
+    collected = Collected()
+    collected.point(["x"], path="/p/shop.py", line=12)
+    for process in (1, 4):
+        row = f"1\t1\t1\tMainThread\t\t\t{process}\n"
+        collected.take(process, Part.of_text(row), "tracer")
+    assert section(collected.collections.values(), PROJECT) == [
+        "shop.py:12 in process 1: 1 row, tracer",
+        "  #1 x = 1",
+        "shop.py:12 in process 4: 1 row, tracer",
+        "  #1 x = 4",
+    ]
+
+
 def test_alike_rows_are_folded_and_what_never_changes_is_told_once() -> None:
     lines = told(["total", "qty", "sum"], [(i * 10, 2, i * 10) for i in range(300)])
     assert lines == [
@@ -96,6 +110,12 @@ def test_a_few_rows_are_shown_as_they_are() -> None:
         "  #1 a = 1, b = (NameError: b)",
         "  #2 a = 2, b = 3",
     ]
+
+
+def test_a_long_value_takes_the_room_that_short_ones_leave() -> None:
+    ledger = "{'tea': Decimal('2'), 'cup': Decimal('5.5'), 'pot': Decimal('19.95')}"
+    lines = told(["item", "ledger", "total"], [("'pot'", ledger, "9.5"), ("'mug'", "{}", "0")])
+    assert lines[1] == f"  #1 item = 'pot', ledger = {ledger}, total = 9.5"
 
 
 @given(

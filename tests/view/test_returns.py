@@ -1,7 +1,7 @@
 """The function that has returned to the place of a stop."""
 
 from dapeer.mirror.stops import Stop
-from dapeer.view.returns import last_of_returned, returned
+from dapeer.view.returns import RAISED, last_of_raised, last_of_returned, returned
 from tests.told import Told
 
 
@@ -25,6 +25,15 @@ def test_the_function_that_was_left_is_the_one_that_has_returned() -> None:
     now = at(told, "main")
     assert returned(told.mirror.history, now) is inside
     assert last_of_returned(told.mirror.history, now) == "total"
+
+
+def test_a_function_that_an_exception_has_ended_has_not_returned() -> None:
+    told = Told()
+    at(told, "total", "main")
+    now = at(told, "main")
+    now.body = {**now.body, RAISED: "KeyError: 'a'"}
+    assert last_of_returned(told.mirror.history, now) == ""
+    assert last_of_raised(told.mirror.history, now) == "total: KeyError: 'a'"
 
 
 def test_a_function_of_another_thread_has_not_returned_here() -> None:

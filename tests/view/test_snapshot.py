@@ -12,8 +12,8 @@ from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.stops import Stop
 from dapeer.view import output, relevance, render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
-from tests.record import read
 from tests.told import Told
+from tools.record import read
 
 PROJECT = Path("/project")
 CHECK = TypeAdapter(Snapshot)
@@ -219,6 +219,24 @@ def test_an_exception_is_told_as_far_as_the_adapter_does(
 
 
 @pytest.mark.parametrize(
+    ("exception", "said"),
+    [
+        ("AssertionError [ERR_ASSERTION]: 3 == 4", "failed assertion"),
+        ("JestAssertionError: expected 3", "failed assertion"),
+        ("Error: expect(received).toBe(expected)", "failed assertion"),
+        ("Error: no expectation", "promise rejection"),
+        ("TypeError: n is null", "promise rejection"),
+    ],
+)
+def test_an_assertion_that_fails_in_a_promise_is_headed_as_one(exception: str, said: str) -> None:
+    told = Told()
+    told.event("stopped", threadId=1, reason="exception", description="Paused on promise rejection")
+    assert told.mirror.stop is not None
+    told.mirror.stop.exception = {"description": exception}
+    assert shown(told).get("description") == said
+
+
+@pytest.mark.parametrize(
     ("body", "said"),
     [
         ({"reason": "breakpoint", "description": "Paused on breakpoint"}, None),
@@ -249,6 +267,27 @@ def test_the_text_of_a_stop_of_a_small_program_is_under_700_bytes() -> None:
             assert 100 < len(text(told).encode()) < 700
 
 
+NOT_AT_A_STOP = {
+    "exit_code",
+    "other_thread",
+    "breakpoints",
+    "cause",
+    "collected",
+    "parent",
+    "pausing",
+    "threads",
+    "tasks",
+    "deadlock",
+    "waits",
+    "values",
+    "failed",
+    "returned",
+    "raised",
+    "until",
+}
+"""Facts of a snapshot that this one does not have."""
+
+
 def test_text_and_data_tell_the_same_facts() -> None:
     told = Told()
     told.threads(1, 2)
@@ -262,21 +301,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
     stopped.exception = {"exceptionId": "Oops", "description": "it broke"}
     stopped.body = {**stopped.body, "description": "A description"}
     view, written = shown(told), text(told)
-    assert view.keys() == Snapshot.__annotations__.keys() - {
-        "exit_code",
-        "other_thread",
-        "breakpoints",
-        "cause",
-        "collected",
-        "parent",
-        "pausing",
-        "threads",
-        "tasks",
-        "values",
-        "failed",
-        "returned",
-        "until",
-    }
+    assert view.keys() == Snapshot.__annotations__.keys() - NOT_AT_A_STOP
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),
         "a.py:10", "session 1", *view.get("notes", ()),
@@ -328,7 +353,9 @@ def test_a_pause_that_is_pending_is_told_with_places() -> None:
     view["tasks"] = ["Task-1 at a.py:9 in g"]
     assert CHECK.validate_python(view, strict=True) == view
     lines = render.snapshot(view, PROJECT).splitlines()
-    assert lines[0].startswith("Not stopped yet [session 1]: all its threads are blocked.")
+    assert lines[0].startswith(
+        "Not stopped yet [session 1]: all its threads are blocked, or run native code."
+    )
     assert lines[1:] == [
         "Threads:",
         *map("  {}".format, view["threads"]),

@@ -11,6 +11,7 @@ M.VERSION = 1
 function M.attach(channel, opts)
   local rpc, nvim_dap = require('dapeer.rpc'), require('dapeer.nvim_dap')
   nvim_dap.install()
+  require('dapeer.person.attention').watch()
   require('dapeer.editor.windows').watch()
   require('dapeer.editor.disk').watch()
   -- A core on another machine has its socket there.
@@ -22,6 +23,7 @@ function M.attach(channel, opts)
     secret = opts.secret,
     left = function()
       require('dapeer.registry.serving').abandon(channel)
+      require('dapeer.person.approvals').left(channel)
     end,
   }
   rpc.join(core)
@@ -34,7 +36,8 @@ function M.attach(channel, opts)
     cwd = vim.fn.getcwd(),
     version = tostring(vim.version()),
     breakpoints = dap and require('dapeer.nvim_dap.breakpoints').snapshot() or vim.empty_dict(),
-    approve = require('dapeer.person.approvals').wants(),
+    exceptions = require('dapeer.nvim_dap.exceptions').filters(),
+    approve = require('dapeer.person.approvals').wants(channel),
     secrets = require('dapeer.config').get().secrets,
     tools = require('dapeer.registry').specs(),
   }

@@ -39,7 +39,7 @@ function M.find()
   if root and vim.fn.executable(root .. '/.venv/bin/dapeer') == 1 then
     return { root .. '/.venv/bin/dapeer' }
   elseif root and vim.fn.executable('uv') == 1 then
-    return { 'uv', 'run', '--quiet', '--no-dev', '--project', root, 'dapeer' }
+    return { 'uv', 'run', '--quiet', '--no-default-groups', '--project', root, 'dapeer' }
   end
   return nil, advice(root)
 end

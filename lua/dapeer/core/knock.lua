@@ -1,6 +1,11 @@
--- Tells the cores that wait for Neovims of their project that this one is there. Each listens at a socket in the
--- user's own runtime folder (server/dapeer/mcp/rendezvous/knocks.py); what is said is where we listen. Who decides is the core.
+-- Tells cores where this Neovim listens: by a file in the user's own runtime folder, for those that start later
+-- (server/dapeer/neovim/discovery/sockets.py), then at the socket there of each that waits for Neovims
+-- (server/dapeer/mcp/rendezvous/knocks.py). A core opens its socket before it reads the files, so neither misses the other.
+-- Which core attaches is decided by the core.
 local M = {}
+
+local OWNER_ONLY = tonumber('700', 8)
+local OWNER_READS = tonumber('600', 8)
 
 -- As `runtime_folder` of server/dapeer/mcp/rendezvous/announcement.py.
 ---@return string
@@ -44,6 +49,57 @@ local function knock_at(path, words)
   end)
 end
 
+-- Every core that waits. In a luv callback.
+---@param doors string
+---@param words string
+local function knock_at_all(doors, words)
+  vim.uv.fs_scandir(doors, function(_, entries)
+    for name in
+      function()
+        return entries and vim.uv.fs_scandir_next(entries)
+      end
+    do
+      local path = doors .. '/' .. name
+      if name:match('^awaits%-nvim%.%d+%.sock$') and is_own(path, 'socket') then
+        knock_at(path, words)
+      end
+    end
+  end)
+end
+
+-- Whole or not at all: others read it at any time. In a luv callback.
+---@param path string
+---@param words string
+---@param done fun()  also when it cannot be written
+local function write(path, words, done)
+  local unfinished = ('%s.%d'):format(path, vim.uv.os_getpid())
+  vim.uv.fs_open(unfinished, 'w', OWNER_READS, function(_, file)
+    if not file then
+      return done()
+    end
+    vim.uv.fs_write(file, words, 0, function()
+      vim.uv.fs_close(file, function()
+        vim.uv.fs_rename(unfinished, path, done)
+      end)
+    end)
+  end)
+end
+
+-- In a luv callback.
+---@param path string
+---@param done fun()  when the folder is there
+local function with_folder(path, done)
+  vim.uv.fs_mkdir(path, OWNER_ONLY, function(problem)
+    if problem and problem:match('^ENOENT') then
+      return vim.schedule(function()
+        pcall(vim.fn.mkdir, path, 'p', OWNER_ONLY)
+        done()
+      end)
+    end
+    done()
+  end)
+end
+
 ---Say where this Neovim listens, once; one that listens nowhere says nothing. Returns before anything is done.
 function M.knock()
   local state = require('dapeer.kept').part('knock')
@@ -56,19 +112,18 @@ function M.knock()
   address = address:find('/', 1, true) and vim.fn.fnamemodify(address, ':p') or address
   local words = vim.json.encode({ address = address, cwd = vim.fn.getcwd(-1, -1), pid = vim.uv.os_getpid() }) .. '\n'
   local doors = folder()
-  vim.uv.fs_scandir(doors, function(_, entries)
-    if not entries or not is_own(doors, 'directory') then
-      return
-    end
-    for name in
-      function()
-        return vim.uv.fs_scandir_next(entries)
-      end
-    do
-      local path = doors .. '/' .. name
-      if name:match('^awaits%-nvim%.%d+%.sock$') and is_own(path, 'socket') then
-        knock_at(path, words)
-      end
+  local announcement = ('%s/neovim-%s.json'):format(doors, vim.fn.sha256(address):sub(1, 16))
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = vim.api.nvim_create_augroup('dapeer_announcement', { clear = true }),
+    callback = function()
+      vim.uv.fs_unlink(announcement)
+    end,
+  })
+  with_folder(doors, function()
+    if is_own(doors, 'directory') then
+      write(announcement, words, function()
+        knock_at_all(doors, words)
+      end)
     end
   end)
 end

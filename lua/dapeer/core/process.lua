@@ -8,6 +8,14 @@ local PATIENCE = 5 * 1000 -- ms that a core has to end its debug sessions and it
 local LINES = 200 -- of its standard error that are kept …
 local LONGEST_LINE = 500 -- … and their bytes
 
+-- The options that the plugin passes on by flags.
+local OPTIONS = {
+  ['--port'] = 'bridge.port',
+  ['--token-file'] = 'bridge.token_file',
+  ['--log-file'] = 'bridge.log_file',
+  ['--log-level'] = 'bridge.log_level',
+}
+
 ---@class dapeer.Process
 ---@field command string[]
 ---@field token? string            of `bridge.token_file` only when the core listens: it may be the one who makes the file
@@ -182,12 +190,18 @@ function M.dismiss(core)
   end, PATIENCE)
 end
 
----The last thing that a core has said on its standard error.
+---The last thing that a core has said on its standard error. Where that names a flag that stands for an option, it
+---names the option, and that first.
 ---@param core dapeer.Process
 ---@return string
 function M.last_words(core)
-  local words = core.stderr[#core.stderr] or 'it said nothing'
-  return (words:gsub('^dapeer: ', ''):gsub('%.$', ''))
+  local option
+  local words = (core.stderr[#core.stderr] or 'it said nothing'):gsub('%-%-[%w-]+', function(flag)
+    option = option or OPTIONS[flag]
+    return OPTIONS[flag]
+  end)
+  words = words:gsub('^dapeer: ', ''):gsub('%.$', '')
+  return option and ('%s: %s'):format(option, words) or words
 end
 
 return M

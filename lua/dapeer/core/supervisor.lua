@@ -14,6 +14,7 @@ local WRONG_USE = 2 -- a core's exit code when trying again is no use
 ---The whole state.
 ---@class dapeer.Life
 ---@field wanted boolean                there should be a core
+---@field guest? boolean                 only an integration has asked for it so far
 ---@field core? dapeer.Process             the newest, alive or not
 ---@field options dapeer.StartOptions    of the last start
 ---@field delay integer                 ms before the next restart
@@ -29,8 +30,10 @@ local life = require('dapeer.kept').part('life', {
 
 local spawn
 
+---@param sentence string
+---@param level? integer
 local function warn(sentence, level)
-  vim.notify('dapeer: ' .. sentence, level or vim.log.levels.WARN)
+  require('dapeer.person.attention').say(sentence, level or vim.log.levels.WARN)
 end
 
 local EVENTS = { on_ready = 'DapeerReady', on_stop = 'DapeerStopped' }
@@ -67,7 +70,7 @@ end
 local function give_up(sentence)
   life.wanted = false
   life.failure = sentence
-  warn(sentence .. ' See :Dapeer status.', vim.log.levels.ERROR)
+  require('dapeer.person.attention').say(sentence, vim.log.levels.ERROR, ' See :Dapeer status.')
 end
 
 local function cancel_restart()
@@ -146,18 +149,39 @@ end
 ---Start the core, once the previous one has ended; does nothing if one runs or is starting.
 ---@param options? dapeer.StartOptions
 function M.start(options)
+  life.guest = false
   if life.wanted and not life.timer then
     return
   end
   cancel_restart()
   life.wanted, life.options, life.failure = true, options or {}, nil
   life.delay, life.quick = FIRST_DELAY, 0
-  vim.api.nvim_create_autocmd('VimLeavePre', {
+  -- Not VimLeavePre: what is decided there, such as a diff, is to be heard by the core.
+  vim.api.nvim_create_autocmd('VimLeave', {
     group = vim.api.nvim_create_augroup('dapeer_bridge', { clear = true }),
     callback = M.stop,
   })
   if not alive() then
     spawn()
+  end
+end
+
+---Start the core for an integration, which dismisses it: unless a person or another part has asked for it meanwhile.
+function M.start_as_guest()
+  if not life.wanted then
+    M.start()
+    life.guest = true
+  end
+end
+
+---End a core that only an integration has started, if nobody else uses it.
+---@param client string  the program of the integration, whose own connection does not count
+function M.dismiss_guest(client)
+  local others = vim.tbl_filter(function(name)
+    return not vim.startswith(name:lower(), client)
+  end, require('dapeer.person.actions').assistants())
+  if life.guest and #others == 0 then
+    M.stop()
   end
 end
 
@@ -198,14 +222,23 @@ function M.token()
   return core and core.token
 end
 
+-- Cores that are attached to this Neovim, whoever has started them.
+local function attached()
+  return vim.tbl_filter(function(each)
+    return not require('dapeer.rpc').has_ended(each.channel)
+  end, require('dapeer.rpc').attached())
+end
+
 local function state()
   local core = current()
   if core then
     return core.port and 'running' or 'starting'
   elseif life.wanted then
     return life.timer and 'restarting' or 'starting'
+  elseif alive() then
+    return 'stopping'
   end
-  return alive() and 'stopping' or 'stopped'
+  return #attached() > 0 and 'attached' or 'stopped'
 end
 
 -- For a status line: who is there, and what waits for the person.
@@ -220,6 +253,29 @@ local function text(assistants, waits)
   return #waits > 0 and ('%s: %s'):format(who, waits[1]) or who
 end
 
+-- One line for :Dapeer and :checkhealth: who may act, and what runs.
+---@param assistants string[]
+---@return string
+local function summary(assistants)
+  local core, held = current(), require('dapeer.person.approvals').held()
+  local parts, now = {}, state()
+  if held == 'paused' then
+    table.insert(parts, 'paused: no assistant may act (:Dapeer resume)')
+  elseif held then
+    table.insert(parts, 'no assistant may act (:Dapeer start)')
+  end
+  if #attached() > 0 then
+    local who = #assistants > 0 and table.concat(assistants, ', ') or 'a core without an assistant'
+    table.insert(parts, who .. (#assistants > 1 and ' are' or ' is') .. ' attached')
+  end
+  if core and core.port then
+    table.insert(parts, ('running, port %d, process %d'):format(core.port, core.process.pid))
+  else
+    table.insert(parts, now == 'attached' and 'by a core of its own' or now)
+  end
+  return table.concat(parts, '; ')
+end
+
 ---@return dapeer.Status
 function M.status()
   local core = current()
@@ -229,6 +285,8 @@ function M.status()
     waits = waits,
     text = text(assistants, waits),
     state = state(),
+    summary = summary(assistants),
+    held = require('dapeer.person.approvals').held(),
     port = core and core.port,
     pid = core and core.process.pid,
     command = life.core and life.core.command,

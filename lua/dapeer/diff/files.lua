@@ -2,6 +2,7 @@
 local M = {}
 
 local PATIENCE = 60 * 1000 -- ms in which an accepted text is expected on the disk
+local QUIET = 100 -- ms after which a file that has another text is taken to be written
 
 -- One name for a file that has several, before it is there, too.
 local function real(path)
@@ -74,10 +75,17 @@ local function read_again(buffer)
   pcall(vim.api.nvim_del_autocmd, answer)
 end
 
----Show what is on the disk in the buffers of a file that have no changes of their own.
+---Show what is on the disk in the buffers of a file that have no changes of their own; where the person types, later.
 ---@param path string
 function M.refresh(path)
+  local attention = require('dapeer.person.attention')
   for _, buffer in ipairs(M.buffers(path)) do
+    if buffer == vim.api.nvim_get_current_buf() and attention.typing() then
+      attention.when_typed(function()
+        M.refresh(path)
+      end)
+      return
+    end
     local empty = vim.api.nvim_buf_line_count(buffer) == 1 and vim.api.nvim_buf_get_lines(buffer, 0, 1, false)[1] == ''
     if not vim.bo[buffer].modified then
       pcall(empty and read_first or read_again, buffer)
@@ -88,22 +96,25 @@ end
 ---@type table<string, fun()>  by path: stops waiting
 local expected = {}
 
----Refresh a file's buffers now, and wait for it no longer.
+---Refresh a file's buffers now. It is watched on: Claude Code closes a diff before it writes.
 ---@param path string
 function M.settle(path)
   path = real(path)
   if expected[path] then
-    expected[path]()
     M.refresh(path)
   end
 end
 
 -- The directory is watched: a file may be replaced by another, or not be there yet.
-local function watch(path, changed)
-  local event, timer = assert(vim.uv.new_fs_event()), assert(vim.uv.new_timer())
+---@param path string
+---@param changed fun()
+---@param rested fun()  no change has followed the last one
+---@return fun() stop
+local function watch(path, changed, rested)
+  local event, timer, quiet = assert(vim.uv.new_fs_event()), assert(vim.uv.new_timer()), assert(vim.uv.new_timer())
   local function stop()
     expected[path] = nil
-    for _, handle in ipairs({ event, timer }) do
+    for _, handle in ipairs({ event, timer, quiet }) do
       if not handle:is_closing() then
         handle:close()
       end
@@ -113,13 +124,16 @@ local function watch(path, changed)
   event:start(vim.fs.dirname(path), {}, function(_, which)
     if not which or which == name then
       changed()
+      if not quiet:is_closing() then
+        quiet:start(QUIET, 0, rested)
+      end
     end
   end)
   timer:start(PATIENCE, 0, stop)
   return stop
 end
 
----Somebody is about to write a file: refresh its buffers when it has these bytes.
+---Somebody is about to write a file: refresh its buffers when it has these bytes, or when others have come to rest.
 ---@param path string
 ---@param bytes string
 function M.expect(path, bytes)
@@ -136,12 +150,20 @@ function M.expect(path, bytes)
       return
     end
     M.read(path, #bytes, function(found)
-      if found == bytes then
-        M.settle(path)
+      if found == bytes and expected[path] then
+        expected[path]()
+        M.refresh(path)
       end
     end)
   end
-  expected[path] = watch(path, look)
+  -- A formatter may write it, too. Half of a text would take the cursor along.
+  expected[path] = watch(
+    path,
+    look,
+    vim.schedule_wrap(function()
+      M.settle(path)
+    end)
+  )
   look()
 end
 

@@ -5,7 +5,6 @@ local M = {}
 ---@field told? boolean
 ---@field there boolean        the person is in the proposal
 ---@field command? string      the command line that runs, if one was typed in the proposal
----@field leaving? boolean     `:q` in the original
 
 local WRITES = { write = true, update = true, wq = true, xit = true, exit = true, wall = true }
 
@@ -67,26 +66,23 @@ local function watch_writes(diff, state, decide, on)
   end)
 end
 
+-- A proposal is reviewed beside the original: without either there is nothing to review.
 ---@param diff dapeer.Diff
----@param state dapeer.Gestures
 ---@param decide fun(what: 'accept'|'reject', reason?: string)
-local function watch_windows(diff, state, decide, on)
+local function watch_windows(diff, decide, on)
   local view = diff.view
   local function look()
     local inside = require('dapeer.diff.view').has_person(view)
     vim.schedule(function()
-      local left_quit = state.leaving and #vim.fn.win_findbuf(view.left) == 0
-      state.leaving = false
-      if left_quit or not require('dapeer.diff.view').shown(view) then
+      local missing = require('dapeer.diff.view').missing(view)
+      if missing then
         view.inside = inside
-        decide('reject')
+        decide('reject', missing)
       end
     end)
   end
-  on('QuitPre', view.left, function()
-    state.leaving = true
-  end)
   on('WinClosed', nil, look)
+  on({ 'BufHidden', 'BufUnload', 'BufWipeout' }, view.left, look)
   on({ 'BufHidden', 'BufUnload', 'BufWipeout' }, view.right, look)
 end
 
@@ -119,7 +115,7 @@ function M.watch(diff, decide)
     })
   end
   watch_writes(diff, state, decide, on)
-  watch_windows(diff, state, decide, on)
+  watch_windows(diff, decide, on)
   watch_exit(diff, on)
 end
 

@@ -29,7 +29,7 @@ end
 ---@param sides dapeer.Sides
 local function show(diff, sides)
   local attention = require('dapeer.person.attention')
-  if attention.typing() then
+  if attention.busy() then
     attention.say('a diff opens when you have stopped typing: ' .. diff.name)
   end
   diff.done = require('dapeer.person.waiting').add('a diff waits for you: ' .. diff.name)
@@ -66,10 +66,10 @@ function M.open(cb, args, ctx)
   ctx.on_cancel(function()
     life().decide(diff, 'rejected', { reason = 'The assistant no longer waits for it.' })
   end)
+  ctx.if_lost(life().lost(diff))
   ctx.progress(('waiting for the person to review %s'):format(diff.name))
   local old = args.old_file_path and editor.absolute(args.old_file_path) or file
-  local contents = args.new_file_contents
-  require('dapeer.diff.sides').get(old, file, contents, function(sides, failure)
+  require('dapeer.diff.sides').get(old, file, args.new_file_contents, function(sides, failure)
     if diff.outcome then
       return
     elseif not sides then

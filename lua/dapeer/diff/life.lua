@@ -73,6 +73,13 @@ local function result(diff, text, reason)
   return { content = content }
 end
 
+---What the caller of a diff that nobody has decided gets if this Neovim ends, or the core.
+---@param diff dapeer.Diff
+---@return table
+function M.lost(diff)
+  return result(diff, nil, 'Neovim, or the core, ended before the person decided.')
+end
+
 -- It may be decided before it was to be shown.
 ---@param diff dapeer.Diff
 local function decided(diff)
@@ -90,7 +97,7 @@ local function forget(diff)
 end
 
 ---@param diff dapeer.Diff
----@param more { outcome: string, reason?: string }
+---@param more { outcome: string, reason?: string, by_person: boolean }
 local function close(diff, more)
   forget(diff)
   if not diff.view then
@@ -125,7 +132,7 @@ local function when_closable(diff, by_person, callback)
   end
   -- Its own autocommands have seen what they should.
   vim.api.nvim_clear_autocmds({ group = diff.group })
-  diff.wait = attention.when_free(callback)
+  diff.wait = (by_person and attention.when_typed or attention.when_free)(callback)
 end
 
 ---Decide a diff, once: its windows go, and its caller gets the answer.
@@ -156,7 +163,7 @@ function M.decide(diff, outcome, more)
   vim.schedule(function()
     diff.answer(answer)
     when_closable(diff, more.by_person, function()
-      close(diff, { outcome = outcome, reason = more.reason })
+      close(diff, { outcome = outcome, reason = more.reason, by_person = more.by_person or false })
     end)
   end)
 end

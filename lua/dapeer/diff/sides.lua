@@ -6,6 +6,8 @@ local M = {}
 ---@field new dapeer.Text
 ---@field notes string[]   a few words each, for the person
 
+local WRITABLE = tonumber('222', 8) -- permissions of a file that anybody may write
+
 local function refuse_binary(bytes, what)
   if bytes:find('\0', 1, true) then
     return ('%s is binary (it has a NUL byte): no diff of it can be reviewed.'):format(what)
@@ -18,7 +20,8 @@ end
 ---@return string?
 function M.refusal(args, path)
   local editor = require('dapeer.editor')
-  for _, one in ipairs({ path, args.old_file_path and editor.absolute(args.old_file_path) or path }) do
+  local old = args.old_file_path and editor.absolute(args.old_file_path) or path
+  for _, one in ipairs({ path, old }) do
     if require('dapeer.editor.secrets').covers(one) then
       return editor.refusal(one)
     end
@@ -59,8 +62,9 @@ local function as_utf8(bytes, path)
 end
 
 ---@param path string
+---@param is_new boolean  it need not be there
 ---@param done fun(text?: dapeer.Text, note?: string, problem?: string)
-local function original(path, done)
+local function original(path, is_new, done)
   local text = require('dapeer.editor.bytes')
   local buffer = unsaved(path)
   if buffer then
@@ -69,6 +73,8 @@ local function original(path, done)
   require('dapeer.diff.files').read(path, require('dapeer.editor').LARGEST, function(bytes, problem)
     if problem then
       return done(nil, nil, ('%s cannot be reviewed: %s.'):format(path, problem))
+    elseif not bytes and not is_new then
+      return done(nil, nil, ('old_file_path: there is no file %s. Leave it out for a new file.'):format(path))
     elseif not bytes then
       return done(text.parse(''), 'new file')
     end
@@ -81,6 +87,12 @@ local function original(path, done)
   end)
 end
 
+-- For its owner; an administrator may write all the same.
+local function is_read_only(path)
+  local found = vim.uv.fs_stat(path)
+  return found ~= nil and (not vim.uv.fs_access(path, 'W') or bit.band(found.mode, WRITABLE) == 0)
+end
+
 ---Get both sides.
 ---@param old_path string
 ---@param path string
@@ -88,7 +100,7 @@ end
 ---@param done fun(sides?: dapeer.Sides, problem?: string)
 function M.get(old_path, path, contents, done)
   local text = require('dapeer.editor.bytes')
-  original(old_path, function(old, note, problem)
+  original(old_path, old_path == path, function(old, note, problem)
     if not old then
       return done(nil, problem)
     end
@@ -97,8 +109,10 @@ function M.get(old_path, path, contents, done)
     if note then
       table.insert(notes, 1, note)
     end
-    if vim.uv.fs_stat(path) and not vim.uv.fs_access(path, 'W') then
+    if is_read_only(path) then
       table.insert(notes, 'read-only file')
+    elseif is_read_only(old_path) then
+      table.insert(notes, 'read-only original')
     end
     done({ old = old, new = new, notes = notes })
   end)

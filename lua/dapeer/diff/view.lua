@@ -161,13 +161,13 @@ end
 local function remove(buffer)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     -- `silent!` hides the error if it could not be closed.
-    pcall(vim.api.nvim_win_close, window, true)
+    require('dapeer.editor.windows').close(window)
     if vim.api.nvim_win_is_valid(window) then
       empty(window)
     end
   end
   if vim.api.nvim_buf_is_valid(buffer) then
-    pcall(vim.api.nvim_buf_delete, buffer, { force = true })
+    require('dapeer.editor.windows').delete(buffer)
   end
   if vim.api.nvim_buf_is_valid(buffer) then
     pcall(vim.cmd, 'noautocmd bwipeout! ' .. buffer)
@@ -180,11 +180,16 @@ function M.has_person(view)
   return view.tab ~= nil and vim.api.nvim_get_current_tabpage() == view.tab
 end
 
----Whether the person can see the proposal somewhere.
+---Which side the person can see nowhere any more, as a sentence.
 ---@param view dapeer.View
----@return boolean
-function M.shown(view)
-  return vim.api.nvim_buf_is_valid(view.right) and #vim.fn.win_findbuf(view.right) > 0
+---@return string?  nil: both are shown
+function M.missing(view)
+  for _, side in ipairs({ { view.right, 'proposal' }, { view.left, 'original' } }) do
+    local buffer, name = unpack(side)
+    if not vim.api.nvim_buf_is_loaded(buffer) or #vim.fn.win_findbuf(buffer) == 0 then
+      return ('The %s was closed without a decision.'):format(name)
+    end
+  end
 end
 
 ---Close all that shows a diff. Who is in its tab page goes to the next diff, or back to where they came from.

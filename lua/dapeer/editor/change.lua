@@ -50,16 +50,41 @@ local function apply(bufnr, part, hunk)
   vim.api.nvim_buf_set_lines(bufnr, first, first + count, true, lines)
 end
 
+-- Neovim moves the cursor with the text that it stands in; until 0.12 not the other end of a selection.
+---@param bufnr integer
+---@return fun() restore
+function M.hold_selection(bufnr)
+  local selects = vim.api.nvim_get_mode().mode:match('^[vVsS\19\22]')
+  if not selects or vim.api.nvim_get_current_buf() ~= bufnr then
+    return function() end
+  end
+  local space, from = vim.api.nvim_create_namespace('dapeer.selection'), vim.fn.getpos('v')
+  local column = math.min(from[3] - 1, #editor.line(bufnr, from[2]))
+  local mark = vim.api.nvim_buf_set_extmark(bufnr, space, from[2] - 1, column, {})
+  return function()
+    local at = vim.api.nvim_buf_get_extmark_by_id(bufnr, space, mark, {})
+    vim.api.nvim_buf_del_extmark(bufnr, space, mark)
+    local now = vim.fn.getpos('v')
+    if at[1] and (at[1] + 1 ~= now[2] or (at[2] + 1 ~= now[3] and now[3] == from[3])) then
+      vim.cmd.normal({ 'o', bang = true })
+      vim.api.nvim_win_set_cursor(0, { at[1] + 1, at[2] })
+      vim.cmd.normal({ 'o', bang = true })
+    end
+  end
+end
+
 ---Give a buffer other lines.
 ---@param bufnr integer
 ---@param part { from: integer, old: string[], new: string[] }  lines behind the first `from` ones
 function M.replace(bufnr, part)
   local hunks = text.hunks(part.old, part.new)
+  local restore = M.hold_selection(bufnr)
   end_step(bufnr)
   -- From the end: the numbers of the lines before stay right.
   for index = #hunks, 1, -1 do
     apply(bufnr, part, hunks[index])
   end
+  restore()
   end_step(bufnr)
 end
 

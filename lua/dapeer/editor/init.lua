@@ -135,7 +135,7 @@ local function ready(bufnr, options)
 end
 
 ---The buffer that a tool's `filename` means, loaded, but not shown by this.
----@param filename? string|integer  nil: where the person is; a buffer number; or a path
+---@param filename? string|integer  nil or 0: where the person is; a buffer number; or a path
 ---@param options? { create?: boolean, load?: boolean }  create: a file that is not there yet will do; load = false: it
 ---stays as it is
 ---@return integer? bufnr
@@ -144,7 +144,7 @@ end
 function M.buffer(filename, options)
   local bufnr, problem
   local number = tonumber(filename)
-  if filename == nil or filename == '' then
+  if filename == nil or filename == '' or number == 0 then
     bufnr = require('dapeer.editor.windows').current()
     problem = 'The person has no file open in a window. Give `filename`.'
   elseif number and (type(filename) == 'number' or filename:match('^%d+$')) then

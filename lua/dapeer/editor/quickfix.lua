@@ -1,4 +1,4 @@
--- The quickfix list: what is in it, and a new one.
+-- The quickfix list and the location lists: what is in them, and a new quickfix list.
 local M = {}
 
 local attention = require('dapeer.person.attention')
@@ -10,10 +10,74 @@ local HEIGHT = 10
 
 local TYPES = { e = 'error', w = 'warning', i = 'info', n = 'note', h = 'hint' }
 
+---@class dapeer.editor.Source  The quickfix list, or the location list of a window.
+---@field name string
+---@field window? integer  nil: the quickfix list
+
+---@param source dapeer.editor.Source
+---@param what table
+local function ask(source, what)
+  return source.window and vim.fn.getloclist(source.window, what) or vim.fn.getqflist(what)
+end
+
 -- In Vim script: a list may have a hundred thousand items, of which a few are wanted.
-local function slice(number, start, count)
-  local of = ("getqflist({'nr': %d, 'items': 1}).items"):format(number)
+---@param source dapeer.editor.Source
+local function slice(source, number, start, count)
+  local of = source.window and ('getloclist(%d, '):format(source.window) or 'getqflist('
+  of = ("%s{'nr': %d, 'items': 1}).items"):format(of, number)
   return vim.api.nvim_eval(('%s[%d:%d]'):format(of, start, start + count - 1))
+end
+
+---@param window integer
+---@return dapeer.editor.Source
+local function location(window)
+  local name = editor.name(vim.api.nvim_win_get_buf(window))
+  return { name = ('location list of the window of %s'):format(name), window = window }
+end
+
+-- The windows that have a location list, without those that show one.
+---@return integer[]
+local function with_locations()
+  return vim.tbl_filter(function(window)
+    return vim.fn.getloclist(window, { size = 1 }).size > 0 and vim.fn.getwininfo(window)[1].quickfix == 0
+  end, vim.api.nvim_list_wins())
+end
+
+-- The window whose location list is meant: one with a list before one without.
+---@param filename? string
+---@return integer?
+---@return string? problem
+local function window_of(filename)
+  if filename == nil then
+    local here = vim.api.nvim_get_current_win()
+    -- A window that shows a location list has that list.
+    local window = vim.fn.getwininfo(here)[1].loclist == 1 and here or require('dapeer.editor.windows').window()
+    return window, 'The person has no file open in a window. Give `filename`.'
+  end
+  local bufnr, problem = editor.buffer(filename, { load = false })
+  if not bufnr then
+    return nil, problem
+  end
+  local found = vim.fn.win_findbuf(bufnr)
+  for _, window in ipairs(with_locations()) do
+    if vim.tbl_contains(found, window) then
+      return window
+    end
+  end
+  return found[1], ('No window shows %s, and location lists are those of windows.'):format(editor.name(bufnr))
+end
+
+---@param source dapeer.editor.Source
+local function emptiness(source)
+  local sentence = ('The %s is empty.'):format(source.name)
+  local others = source.window and with_locations() or {}
+  if #others == 0 then
+    return sentence
+  end
+  local names = vim.tbl_map(function(window)
+    return editor.name(vim.api.nvim_win_get_buf(window))
+  end, others)
+  return ('%s Windows with one show: %s.'):format(sentence, table.concat(names, ', '))
 end
 
 ---@class dapeer.editor.Item
@@ -60,19 +124,21 @@ local function line_of(found)
   return ('%s %d %s'):format(mark, found.index, said)
 end
 
+---@param source dapeer.editor.Source
 ---@param args { start?: integer, count?: integer }
 ---@return dapeer.Result
-function M.list(args)
+local function listed(source, args)
   local start, count = args.start or 0, args.count or 100
-  local info = vim.fn.getqflist({ nr = 0, size = 1, title = 1, idx = 1 })
-  local lists = vim.fn.getqflist({ nr = '$' }).nr
+  local info = ask(source, { nr = 0, size = 1, title = 1, idx = 1 })
+  local lists = ask(source, { nr = '$' }).nr
   local items = {}
-  for index, raw in ipairs(start < info.size and slice(info.nr, start, count) or {}) do
+  for index, raw in ipairs(start < info.size and slice(source, info.nr, start, count) or {}) do
     items[index] = item(raw, start + index - 1, info.idx)
   end
-  local lines = { 'The quickfix list is empty.' }
+  local lines = { info.size == 0 and emptiness(source) or nil }
   if info.size > 0 then
-    lines[1] = ('%s (list %d of %d, %d items)'):format(info.title, info.nr, lists, info.size)
+    local of = source.window and source.name .. ': ' or ''
+    lines[1] = ('%s%s (list %d of %d, %d items)'):format(of, info.title, info.nr, lists, info.size)
   end
   vim.list_extend(lines, vim.tbl_map(line_of, items))
   if start + #items < info.size then
@@ -87,6 +153,20 @@ function M.list(args)
     start = start,
     items = items,
   })
+end
+
+---@param args { location?: boolean, filename?: string, start?: integer, count?: integer }
+---@return dapeer.Result?
+---@return string? problem
+function M.list(args)
+  if not args.location and args.filename == nil then
+    return listed({ name = 'quickfix list' }, args)
+  end
+  local window, problem = window_of(args.filename)
+  if not window then
+    return nil, problem
+  end
+  return listed(location(window), args)
 end
 
 -- Vim takes a text with a zero byte for something else.
@@ -138,7 +218,7 @@ function M.set(args)
   end
   local said = ('Quickfix list "%s": %d items; :colder brings back the previous one.'):format(title, #args.items)
   local shown = false
-  if args.open and attention.typing() then
+  if args.open and attention.busy() then
     said = said .. ' Not opened: the person is typing.'
   elseif args.open then
     local problem = show()

@@ -28,7 +28,7 @@ end
 
 -- A window in which the person types keeps its buffer, and its cursor.
 local function busy(window)
-  return window == vim.api.nvim_get_current_win() and attention.typing()
+  return window == vim.api.nvim_get_current_win() and attention.busy()
 end
 
 local function usable(window, bufnr)
@@ -208,7 +208,7 @@ end
 ---@param where dapeer.editor.Place
 ---@return boolean focused
 local function focus(window, where)
-  if not where.focus or attention.typing() then
+  if not where.focus or attention.busy() then
     return window == vim.api.nvim_get_current_win()
   end
   vim.api.nvim_set_current_win(window)

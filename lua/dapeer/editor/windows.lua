@@ -1,4 +1,4 @@
--- The person's windows, as the tools see them: where the person works. Nothing here moves a window, a cursor or a mode.
+-- The person's windows: where the person works, as the tools see it, and how one is closed.
 local M = {}
 
 local VISITED = 'dapeer_visited' -- a window's variable: when the person was there
@@ -99,6 +99,49 @@ end
 function M.current()
   local window = M.window()
   return window and vim.api.nvim_win_get_buf(window)
+end
+
+---@param window integer
+---@return boolean
+local function is_elsewhere(window)
+  return vim.api.nvim_win_get_tabpage(window) ~= vim.api.nvim_get_current_tabpage()
+end
+
+-- Up to version 0.11 Neovim crashes where the last window of another tab page is closed while a floating window is
+-- there. The tab page goes with that window, and what floats in it.
+---@param window integer
+local function close_what_floats_beside(window)
+  local tab, floating = vim.api.nvim_win_get_tabpage(window), {}
+  for _, other in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    if vim.api.nvim_win_get_config(other).relative ~= '' then
+      floating[#floating + 1] = other
+    elseif other ~= window then
+      return
+    end
+  end
+  for _, other in ipairs(floating) do
+    pcall(vim.api.nvim_win_close, other, true)
+  end
+end
+
+---Close a window, in whichever tab page it is. A person's autocommand may prevent it.
+---@param window integer
+function M.close(window)
+  if is_elsewhere(window) then
+    close_what_floats_beside(window)
+  end
+  pcall(vim.api.nvim_win_close, window, true)
+end
+
+---Delete a buffer, and close its windows. A person's autocommand may prevent it.
+---@param buffer integer
+function M.delete(buffer)
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    if is_elsewhere(window) then
+      M.close(window)
+    end
+  end
+  pcall(vim.api.nvim_buf_delete, buffer, { force = true })
 end
 
 return M

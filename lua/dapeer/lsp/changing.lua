@@ -76,7 +76,9 @@ local function edit(change, bufnr)
   -- Ends the undo step of what was typed before.
   vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
   local listed = vim.bo[bufnr].buflisted
+  local restore = require('dapeer.editor.change').hold_selection(bufnr)
   vim.lsp.util.apply_text_edits(minimal, bufnr, 'utf-8')
+  restore()
   vim.bo[bufnr].buflisted = listed
   if change.old.eol ~= change.new.eol then
     vim.bo[bufnr].eol = change.new.eol

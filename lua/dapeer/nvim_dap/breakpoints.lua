@@ -11,6 +11,10 @@ local told ---@type table?
 local applied = {}
 local pending = false
 
+---The breakpoints of files whose buffers were unloaded, which takes their signs: programs have them still.
+---@type table<string, table[]>
+local kept = {}
+
 ---@param buffer integer
 ---@param breakpoints table[] nvim-dap's own
 ---@return table[]
@@ -43,7 +47,44 @@ function M.snapshot()
       found[path] = here
     end
   end
-  return found
+  return vim.tbl_extend('keep', found, kept)
+end
+
+---@param breakpoints table nvim-dap's own
+---@param buffer integer
+---@param line integer
+---@param wanted table
+local function set(breakpoints, buffer, line, wanted)
+  breakpoints.set({
+    condition = wanted.condition,
+    hit_condition = wanted.hitCondition,
+    log_message = wanted.logMessage,
+  }, buffer, line)
+end
+
+---A buffer is about to lose its signs.
+---@param buffer integer
+local function keep(buffer)
+  local path = vim.api.nvim_buf_get_name(buffer)
+  local here = on_disk(buffer, require('dap.breakpoints').get(buffer)[buffer] or {})
+  for _, each in ipairs(here) do
+    each.sign = nil
+  end
+  if path ~= '' and #here > 0 then
+    kept[path] = here
+  end
+end
+
+---Put the signs of a file back.
+---@param buffer integer
+local function put_back(buffer)
+  local path = vim.api.nvim_buf_get_name(buffer)
+  local here = kept[path]
+  kept[path] = nil
+  for _, each in ipairs(here or {}) do
+    -- A line that the file no longer has is no reason to leave out the others.
+    pcall(set, require('dap.breakpoints'), buffer, each.line, each)
+  end
 end
 
 local function push()
@@ -74,6 +115,7 @@ end
 local function buffer_of(path)
   local buffer = vim.fn.bufadd(path)
   require('dapeer.editor.loading').load(buffer)
+  put_back(buffer)
   return buffer
 end
 
@@ -98,11 +140,7 @@ end
 local function place(breakpoints, buffer, change)
   local wanted = change.wanted
   if wanted then
-    breakpoints.set({
-      condition = wanted.condition,
-      hit_condition = wanted.hitCondition,
-      log_message = wanted.logMessage,
-    }, buffer, change.line)
+    set(breakpoints, buffer, change.line, wanted)
   else
     local lines = require('dapeer.editor.lines')
     local line = lines.in_buffer(lines.changed(buffer), change.line)
@@ -149,10 +187,39 @@ end
 
 ---Watch what the person does with breakpoints; nvim-dap has no event for it.
 function M.install()
-  require('dapeer.nvim_dap.internals').on_breakpoints(M.changed)
+  require('dapeer.nvim_dap.internals').on_breakpoints(function(how)
+    if how == 'clear' then
+      kept = {}
+    end
+    M.changed()
+  end)
   -- Signs move with the text; a file that was written is what the debugger reads.
-  vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufUnload', 'TextChanged', 'InsertLeave' }, {
-    group = vim.api.nvim_create_augroup('dapeer.breakpoints', {}),
+  local group = vim.api.nvim_create_augroup('dapeer.breakpoints', {})
+  vim.api.nvim_create_autocmd('BufUnload', {
+    group = group,
+    callback = function(event)
+      pcall(keep, event.buf)
+    end,
+  })
+  -- Of a buffer that is wiped nvim-dap takes them from its program, too.
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    group = group,
+    callback = function(event)
+      local path = vim.api.nvim_buf_get_name(event.buf)
+      if kept[path] then
+        kept[path] = nil
+        M.changed()
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufFilePost' }, {
+    group = group,
+    callback = function(event)
+      pcall(put_back, event.buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufWritePost', 'TextChanged', 'InsertLeave' }, {
+    group = group,
     callback = function(event)
       local placed = vim.fn.sign_getplaced(event.buf, { group = 'dap_breakpoints' })[1]
       if placed and #placed.signs > 0 and next(require('dapeer.rpc').attached()) then

@@ -1,4 +1,5 @@
---- Has a program wait before its first line until the cores have told it what it collects.
+--- Has a program wait before its first line until the cores have told it what it collects, and how its adapter is asked
+--- for exceptions of a type.
 local M = {}
 
 ---Milliseconds after which it waits no longer.
@@ -6,6 +7,7 @@ local PATIENCE = 3000
 
 ---@class dapeer.WaitingStart
 ---@field cores table<integer, true>  those that have not told it yet, by channel
+---@field session dap.Session
 ---@field go fun()
 
 ---@type table<integer, dapeer.WaitingStart>  by session id
@@ -28,10 +30,15 @@ local function wait(session, start)
   for _, channel in ipairs(require('dapeer.editor.collecting').channels()) do
     cores[channel] = true
   end
+  if require('dapeer.nvim_dap.exceptions').need_a_core(session) then
+    for _, core in ipairs(require('dapeer.rpc').attached()) do
+      cores[core.channel] = true
+    end
+  end
   if not next(cores) then
     return false
   end
-  waiting[session.id] = { cores = cores, go = start }
+  waiting[session.id] = { cores = cores, session = session, go = start }
   vim.defer_fn(function()
     go(session.id)
   end, PATIENCE)
@@ -41,9 +48,13 @@ end
 ---A core has told a program what it collects.
 ---@param channel integer  the core's
 ---@param id integer       the session's
-function M.told(channel, id)
+---@param exceptions table|vim.NIL  the arguments of `setExceptionBreakpoints`
+function M.told(channel, id, exceptions)
   local start = waiting[id]
   if start then
+    if exceptions ~= vim.NIL then
+      require('dapeer.nvim_dap.exceptions').heed(start.session, exceptions)
+    end
     start.cores[channel] = nil
     if not next(start.cores) then
       go(id)

@@ -88,7 +88,7 @@ local function refresh(session)
     return
   end
   refreshes[session] = { before = values(frame) }
-  if not require('dapeer.nvim_dap.internals').request_scopes(session, frame) then
+  if not require('dapeer.nvim_dap.internals').frames.request_scopes(session, frame) then
     refreshes[session] = nil
   end
 end

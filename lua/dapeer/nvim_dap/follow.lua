@@ -1,7 +1,7 @@
 --- What a person sees of a stop that the assistant has caused, and which session their keys act on.
 ---
 --- nvim-dap jumps to every stop: it moves the cursor, and shows the file in a window that may be another's. Who
---- types meanwhile would type into the program. So a stop is told to nvim-dap as one that leaves the focus where it
+--- types meanwhile, or has just pressed a key, would type into the program. So a stop is told to nvim-dap as one that leaves the focus where it
 --- is (`preserveFocusHint` of DAP's `stopped`), unless the person is free for it; its sign is placed here, and
 --- `:Dapeer follow` goes there. A stop that the person has caused is nvim-dap's alone.
 local M = {}
@@ -20,10 +20,15 @@ local asked = setmetatable({}, { __mode = 'k' })
 ---@field body table               of the event; nvim-dap reads it when it jumps
 ---@field told boolean?            the adapter's own hint on the focus
 ---@field shown? boolean           nvim-dap or we have shown it
+---@field hasty? boolean           the person's cursor would go there, had they not just pressed a key
 ---@field forget? fun()            withdraws the message to the person
 
 ---@type table<dap.Session, dapeer.Stop>
 local stops = setmetatable({}, { __mode = 'k' })
+
+---The line of the latest stop.
+---@type table<dap.Session, integer>
+local lines = setmetatable({}, { __mode = 'k' })
 
 ---Which session had the focus before.
 ---@type table<dap.Session, dap.Session>
@@ -66,16 +71,19 @@ end
 
 ---Whether the person's cursor may go to a stop that the assistant has caused.
 ---@return boolean
+---@return boolean hasty  it may as soon as they have paused
 local function may_jump()
   local follow = require('dapeer.config').get().follow
   if follow ~= 'idle' then
-    return follow == 'always'
+    return follow == 'always', false
   end
-  return not require('dapeer.person.attention').typing()
+  local attention = require('dapeer.person.attention')
+  local reads = not attention.typing()
     and require('dapeer.nvim_dap.showing').shows_source(vim.api.nvim_get_current_win())
+  return reads and attention.rested(), reads
 end
 
----Tell the person where the program has stopped, as soon as they do not type.
+---Tell the person where the program has stopped, or go there, as soon as they do not type.
 ---@param session dap.Session
 ---@param stop dapeer.Stop
 ---@param frame dap.StackFrame
@@ -86,6 +94,9 @@ local function tell(session, stop, frame)
   local attention = require('dapeer.person.attention')
   local withdraw = function() end
   local cancel = attention.when_free(function()
+    if stop.hasty and session.stopped_thread_id == stop.body.threadId and may_jump() then
+      return require('dapeer.nvim_dap.internals').frames.jump(session, frame)
+    end
     withdraw = require('dapeer.person.waiting').mention(sentence)
   end)
   stop.forget = function()
@@ -117,7 +128,9 @@ end
 local function about_to_jump(session)
   local stop = stops[session]
   if stop and not stop.shown then
-    stop.body.preserveFocusHint = stop.told or not may_jump()
+    local jumps, hasty = may_jump()
+    stop.hasty = hasty
+    stop.body.preserveFocusHint = stop.told or not jumps
   end
 end
 
@@ -125,17 +138,30 @@ end
 ---@param response table?
 local function jumped(session, response)
   local stop = stops[session]
-  local thread = stop and (session.threads or {})[stop.body.threadId]
+  local thread = (session.threads or {})[stop and stop.body.threadId or session.stopped_thread_id]
   local frame = session.current_frame
   -- Others ask for stacks, too; this one is nvim-dap's own where it keeps the frames.
   local own = thread and response and thread.frames == response.stackFrames
-  if not (stop and own and frame) or stop.shown then
+  if not (own and frame) then
+    return
+  end
+  local left = stop and stop.body.preserveFocusHint and not stop.told
+  local stays = left and session.stopped_thread_id == stop.body.threadId
+  if stop and stop.shown then
+    -- Where two stops came at once, the stack of the first has shown the second; nvim-dap takes its sign away with the next.
+    if stays then
+      require('dapeer.nvim_dap.showing').place_sign(session, frame)
+    end
+    return
+  end
+  local before = lines[session]
+  lines[session] = frame.line
+  if not stop then
     return
   end
   stop.shown = true
-  local left = stop.body.preserveFocusHint and not stop.told
-  if left and session.stopped_thread_id == stop.body.threadId then
-    require('dapeer.nvim_dap.showing').show(session, stop.body, frame)
+  if stays then
+    require('dapeer.nvim_dap.showing').show(session, stop.body, frame, before)
     tell(session, stop, frame)
   end
 end
@@ -151,13 +177,13 @@ function M.open_terminal(session, open)
   local function make()
     local buffer = vim.api.nvim_create_buf(true, false)
     vim.schedule(function()
-      require('dapeer.person.attention').when_typed(function()
+      require('dapeer.person.attention').when_paused(function()
         require('dapeer.nvim_dap.showing').open_terminal(buffer)
       end)
     end)
     return buffer
   end
-  require('dapeer.nvim_dap.internals').while_opening_terminals(session, make, open)
+  require('dapeer.nvim_dap.internals').terminals.while_opening(session, make, open)
 end
 
 ---The person's keys keep acting on the person's own session while it runs.

@@ -1,19 +1,31 @@
 --- Connects this plugin to nvim-dap once that is loaded, and sends its sessions to the cores.
 local M = {}
 
+---Tell sessions of the changes of nvim-dap that are off: of all when they begin, and of each that fails later.
+---@param dap table
+local function tell_what_is_off(dap)
+  local internals = require('dapeer.nvim_dap.internals')
+  local function tell(session, body)
+    pcall(require('dapeer.nvim_dap.tap').say, session, 'dapeerPatchOff', body)
+    pcall(require('dapeer.nvim_dap.listeners').say, session, 'dapeerPatchOff', body)
+  end
+  dap.listeners.after.event_initialized['dapeer.patches'] = function(session)
+    for _, body in ipairs(internals.left_alone()) do
+      tell(session, body)
+    end
+  end
+  internals.tell_by(function(body)
+    for _, session in ipairs(require('dapeer.nvim_dap.sessions').all()) do
+      tell(session, body)
+    end
+  end)
+end
+
 ---An error here is shown once, and does not affect nvim-dap.
 ---@param dap table the module `dap`
-local function loaded(dap)
-  for _, name in ipairs({
-    'tap',
-    'listeners',
-    'breakpoints',
-    'terminals',
-    'children',
-    'follow',
-    'effects',
-    'collecting',
-  }) do
+---@param names string[]
+local function install(dap, names)
+  for _, name in ipairs(names) do
     local ok, err = pcall(function()
       require('dapeer.nvim_dap.' .. name).install(dap)
     end)
@@ -23,6 +35,19 @@ local function loaded(dap)
       end)
     end
   end
+end
+
+---@param dap table the module `dap`
+local function loaded(dap)
+  tell_what_is_off(dap)
+  install(dap, { 'breakpoints' })
+  -- All else is about sessions.
+  require('dapeer.nvim_dap.internals').when_debugging(function()
+    install(
+      dap,
+      { 'tap', 'listeners', 'terminals', 'children', 'follow', 'effects', 'holding', 'collecting', 'exceptions' }
+    )
+  end)
 end
 
 ---Follow nvim-dap, however late it is loaded.

@@ -172,15 +172,19 @@ local function hindrance(dap, config)
   elseif config.request ~= 'launch' and config.request ~= 'attach' then
     return 'The configuration needs a `request`: launch or attach.'
   end
-  return require('dapeer.nvim_dap.starts').missing(adapter)
+  return require('dapeer.nvim_dap.adapters').missing(adapter)
 end
 
 ---Say which launch a new session comes of; the same again when asked again. Legal in a luv callback.
 ---@param session dap.Session
 ---@return integer? id
+---@return boolean? waited  for the person
+---@return string[]? exception_filters
 function M.claim(session)
   local starts = package.loaded['dapeer.nvim_dap.starts']
-  return starts and starts.claim(session)
+  if starts then
+    return starts.claim(session)
+  end
 end
 
 ---Start something by `dap.run`. Opens no picker: what asks the person is refused.
@@ -204,15 +208,47 @@ function M.run(opts)
   ---@cast config table
   local starts = require('dapeer.nvim_dap.starts')
   local launch = starts.watch(config, opts)
-  -- Later, so that the core knows the id before its outcome.
-  vim.schedule(function()
+  local hold = require('dapeer.person.hold')
+  local function run()
     -- `new`: a session of the same name continues; otherwise nvim-dap restarts it.
     local ok, err = pcall(dap.run, config, { new = true, filetype = opts.filetype })
     if not ok then
       starts.fail(launch, tostring(err))
     end
+  end
+  -- Later, so that the core knows the id before its outcome.
+  vim.schedule(function()
+    local at_once = false
+    launch.wait = hold.when_possible(function()
+      at_once = true
+      starts.begin(launch)
+      hold.during(run)
+    end)
+    launch.waited = not at_once
   end)
   return launch.id
+end
+
+---Give a start up that nobody waits for any more.
+---@param id integer
+function M.cancel(id)
+  require('dapeer.nvim_dap.starts').cancel(id)
+end
+
+---@type table<string, true>
+local told = {}
+
+---Tell the person, once, that programs of a language are debugged without nvim-dap.
+---@param kind string  the adapter
+function M.elsewhere(kind)
+  if told[kind] then
+    return
+  end
+  told[kind] = true
+  local attention = require('dapeer.person.attention')
+  attention.when_free(function()
+    attention.say(('the assistant debugs outside of Neovim: nvim-dap has no adapter `%s`'):format(kind))
+  end)
 end
 
 return M

@@ -32,13 +32,11 @@ local function mark_running(session, thread_id)
     if not mark_stopped() then
       return
     end
-    on_main(function()
-      local path = frame and frame.source and frame.source.path
-      local buffer = path and vim.fn.bufnr(path) or -1
-      if buffer > 0 and group then
-        require('dapeer.nvim_dap.showing').place_sign(session, buffer, frame.line)
-      end
-    end)
+    if frame then
+      on_main(function()
+        require('dapeer.nvim_dap.showing').place_sign(session, frame)
+      end)
+    end
   end
 end
 
@@ -51,6 +49,9 @@ function M.send(session, command, arguments, latest_stop)
   local stop = latest_stop()
   if commands.DRIVES[command] then
     require('dapeer.nvim_dap.follow').drive(session, arguments)
+  end
+  if command == 'setExceptionBreakpoints' then
+    require('dapeer.nvim_dap.exceptions').own(arguments)
   end
   local undo = commands.RESUMES[command] and mark_running(session, arguments.threadId)
   session:request(command, arguments, function(err)

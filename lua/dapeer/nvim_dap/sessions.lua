@@ -43,7 +43,7 @@ function M.facts(session)
   local config = session.config or {}
   configs[session.id] = config
   configs[session.id - KEPT] = nil
-  local ok, launch = pcall(function()
+  local ok, launch, waited, filters = pcall(function()
     return require('dapeer.nvim_dap.launch').claim(session)
   end)
   return {
@@ -53,6 +53,8 @@ function M.facts(session)
     request = tostring(config.request or ''),
     parent = session.parent and session.parent.id or nil,
     launch = ok and launch or nil,
+    waited = ok and waited or nil,
+    exception_filters = ok and filters or nil,
   }
 end
 

@@ -23,46 +23,62 @@ local function buffer_of(source, session)
   end
 end
 
----Scroll the other windows that show a buffer to a line.
+-- nvim-dap moves one window, too. The others are where the person has put them.
 ---@param buffer integer
----@param line integer
----@param column integer
-local function scroll(buffer, line, column)
-  local own = vim.api.nvim_get_current_win()
-  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    if window ~= own and not vim.wo[window].diff then
-      if pcall(vim.api.nvim_win_set_cursor, window, { line, math.max(column - 1, 0) }) then
-        vim.api.nvim_win_call(window, function()
-          vim.cmd('silent! ' .. line .. 'foldopen!')
-        end)
-      end
-    end
+---@param before integer?  the line of the stop before
+---@return integer?
+local function follows(buffer, before)
+  local windows = vim.tbl_filter(function(window)
+    return vim.api.nvim_win_get_buf(window) == buffer and not vim.wo[window].diff
+  end, vim.api.nvim_tabpage_list_wins(0))
+  local window = #windows == 1 and windows[1]
+    or vim.iter(windows):find(function(window)
+      return vim.api.nvim_win_get_cursor(window)[1] == before
+    end)
+  return window ~= vim.api.nvim_get_current_win() and window or nil
+end
+
+---Scroll the window in which the person reads along.
+---@param buffer integer
+---@param frame dap.StackFrame
+---@param before integer?
+local function scroll(buffer, frame, before)
+  local window = require('dapeer.config').get().follow ~= 'sign' and follows(buffer, before)
+  local place = { frame.line, math.max((frame.column or 1) - 1, 0) }
+  if window and pcall(vim.api.nvim_win_set_cursor, window, place) then
+    vim.api.nvim_win_call(window, function()
+      vim.cmd('silent! ' .. frame.line .. 'foldopen!')
+    end)
   end
 end
 
----Place nvim-dap's sign of a stop.
+---Place nvim-dap's sign of a stop, and no second one.
 ---@param session dap.Session
----@param buffer integer
----@param line integer
-function M.place_sign(session, buffer, line)
-  pcall(vim.fn.sign_place, 0, session.sign_group, 'DapStopped', buffer, { lnum = line, priority = 22 })
+---@param frame dap.StackFrame
+function M.place_sign(session, frame)
+  local buffer, group = buffer_of(frame.source, session), session.sign_group
+  if buffer and vim.api.nvim_buf_is_loaded(buffer) then
+    pcall(vim.fn.sign_unplace, group)
+    pcall(vim.fn.sign_place, 0, group, 'DapStopped', buffer, { lnum = frame.line, priority = 22 })
+  end
 end
 
 ---Show a stop as nvim-dap does, except that the person stays where they are.
 ---@param session dap.Session
 ---@param body table  of the event
 ---@param frame dap.StackFrame
-function M.show(session, body, frame)
+---@param before integer?  the line of the stop before
+function M.show(session, body, frame, before)
   local buffer = buffer_of(frame.source, session)
   if not buffer or frame.line < 1 then
     return
   end
   require('dapeer.editor.loading').load(buffer)
   vim.bo[buffer].buflisted = true
-  M.place_sign(session, buffer, frame.line)
-  scroll(buffer, frame.line, frame.column or 1)
+  M.place_sign(session, frame)
+  scroll(buffer, frame, before)
   if body.reason == 'exception' then
-    require('dapeer.nvim_dap.internals').show_exception(session, body.threadId, buffer, frame)
+    require('dapeer.nvim_dap.internals').frames.show_exception(session, body.threadId, buffer, frame)
   end
 end
 

@@ -4,6 +4,8 @@
 --- about a failure are also sent to the cores.
 local M = {}
 
+local adapters = require('dapeer.nvim_dap.adapters')
+
 local TIMEOUT = 15000
 local LAST_WORDS = 100 -- ms in which nvim-dap may still say why a session closed
 local LONGEST = 800
@@ -18,10 +20,14 @@ local LONGEST = 800
 ---@field said string[] nvim-dap's messages to the person since
 ---@field session? dap.Session set when it is claimed
 ---@field initialized? boolean the adapter has answered once, so it lives
+---@field waited? boolean the person had to leave a mode first
+---@field wait? fun() stops waiting for that
+---@field begun? boolean nvim-dap has been asked
+---@field given_up? boolean nobody waits for it, and nvim-dap has no session of it yet
 
 ---@type dapeer.Launch[]
 local watched = {}
----@type table<dap.Session, integer>
+---@type table<dap.Session, dapeer.Launch>
 local claimed = setmetatable({}, { __mode = 'k' })
 local last_id = 0
 
@@ -57,10 +63,31 @@ function M.fail(launch, why)
   require('dapeer.rpc').notify('launch_failed', launch.id, text)
 end
 
+---A start is given up: what it has begun ends, or does not begin.
+---@param launch dapeer.Launch
+local function abandon(launch)
+  launch.given_up = true
+  if launch.wait then
+    launch.wait()
+  end
+  local session = launch.session
+  if session and not session.closed and launch.initialized then
+    session:disconnect({ terminateDebuggee = launch.request == 'launch' })
+  elseif session and not session.closed then
+    session:close()
+  end
+end
+
 ---@param launch dapeer.Launch
 local function time_out(launch)
   if launch.initialized then
     return finish(launch)
+  end
+  vim.schedule(function()
+    abandon(launch)
+  end)
+  if not launch.begun then
+    return M.fail(launch, 'the person has not left a completion, a command or its window in Neovim for too long.')
   end
   local what = launch.session and "nvim-dap's adapter did not answer" or 'nvim-dap started no session'
   local said = #launch.said > 0 and ' It said: ' .. table.concat(launch.said, ' ') or ''
@@ -108,38 +135,6 @@ local function waiting_for(config)
   end
 end
 
----Why an adapter's program cannot be started, if so.
----@param adapter any
----@return string?
-function M.missing(adapter)
-  local program = type(adapter) == 'table' and (adapter.type == 'executable' and adapter or adapter.executable)
-  local command = type(program) == 'table' and program.command
-  if type(command) ~= 'string' or vim.in_fast_event() then
-    return nil
-  end
-  local options = program.options or program
-  local elsewhere = options.env or (options.cwd and command:find('/', 1, true) and command:sub(1, 1) ~= '/')
-  if not elsewhere and vim.fn.executable(command) == 0 then
-    return ("The program `%s` of nvim-dap's adapter does not exist."):format(command)
-  end
-end
-
----Fail a launch whose filters the adapter does not have; as it would fail without nvim-dap.
----@param launch dapeer.Launch
-local function check_filters(launch)
-  local offered = {}
-  for _, each in ipairs(launch.session.capabilities.exceptionBreakpointFilters or {}) do
-    offered[#offered + 1] = each.filter
-  end
-  for _, filter in ipairs(launch.exception_filters or {}) do
-    if not vim.tbl_contains(offered, filter) then
-      local known = #offered > 0 and table.concat(offered, ', ') or 'none'
-      M.fail(launch, ('There is no exception filter `%s`; the adapter has: %s.'):format(filter, known))
-      return launch.session:disconnect({ terminateDebuggee = launch.request == 'launch' })
-    end
-  end
-end
-
 ---The adapter has answered, or refused, what makes a session run.
 ---@param session dap.Session
 ---@param err any
@@ -152,8 +147,6 @@ local function answered(session, err, last)
         M.fail(launch, #launch.said > 0 and '' or tostring(err))
       elseif last then
         finish(launch)
-      else
-        check_filters(launch)
       end
       return
     end
@@ -184,11 +177,14 @@ end
 local function starting(original)
   return function(adapter, config, ...)
     local launch = waiting_for(config)
-    local why = launch and M.missing(adapter)
+    if launch and launch.given_up then
+      return finish(launch)
+    end
+    local why = launch and adapters.missing(adapter)
     if why then
       return M.fail(launch, why)
     end
-    local session = original(adapter, config, ...)
+    local session = original(launch and adapters.patient(adapter) or adapter, config, ...)
     if session then
       pcall(M.claim, session)
     elseif launch then
@@ -209,15 +205,14 @@ end
 ---Say which launch a new session comes of; the same again when asked again. Legal in a luv callback.
 ---@param session dap.Session
 ---@return integer? id
+---@return boolean? waited  for the person
+---@return string[]? exception_filters
 function M.claim(session)
   local launch = not claimed[session] and not session.parent and waiting_for(session.config or {})
   if launch then
-    claimed[session] = launch.id
+    claimed[session] = launch
     launch.session = session
     require('dapeer.nvim_dap.follow').start(session)
-    if launch.exception_filters then
-      require('dapeer.nvim_dap.internals').set_filters_once(session, launch.exception_filters)
-    end
     session.on_close['dapeer.launch'] = function()
       if #launch.said > 0 then
         M.fail(launch, '')
@@ -229,7 +224,34 @@ function M.claim(session)
       end
     end
   end
-  return claimed[session]
+  if claimed[session] then
+    return claimed[session].id, claimed[session].waited, claimed[session].exception_filters
+  end
+end
+
+---Nothing stands against a start any more.
+---@param launch dapeer.Launch
+function M.begin(launch)
+  launch.begun = true
+  if not launch.timer:is_closing() then
+    launch.timer:start(TIMEOUT, 0, function()
+      time_out(launch)
+    end)
+  end
+end
+
+---Give a start up: what it has begun ends.
+---@param id integer
+function M.cancel(id)
+  local launch = vim.iter(watched):find(function(each)
+    return each.id == id
+  end)
+  if launch then
+    abandon(launch)
+  end
+  if launch and (launch.session or not launch.begun) then
+    finish(launch)
+  end
 end
 
 ---Watch what comes of a start that is about to be made.

@@ -34,6 +34,9 @@ local reason = 'nvim-dap is not loaded'
 ---Marks the end of the journal; an event of dapeer's, which no adapter sends.
 local REPLAYED = '{"seq":0,"type":"event","event":"dapeer.replayed","body":{}}'
 
+---Tells a core that nvim-dap cannot look at the stop now: Neovim waits for a key.
+local BLOCKED = '{"seq":0,"type":"event","event":"dapeer.blocked","body":{}}'
+
 -- Requests whose arguments are the person's own configuration, environment included.
 local PRIVATE = { launch = true, attach = true, restart = true }
 
@@ -78,7 +81,11 @@ end
 ---@param body string
 local function incoming(loop, body)
   if loop.tap then
-    emit(loop.tap, 'i', name_of(body), body)
+    local name = name_of(body)
+    emit(loop.tap, 'i', name, body)
+    if name == 'stopped' and vim.api.nvim_get_mode().blocking then
+      emit(loop.tap, 'i', 'dapeer.blocked', BLOCKED)
+    end
   elseif #loop.early < 100 then
     loop.early[#loop.early + 1] = body
   end
@@ -192,6 +199,8 @@ end
 ---@return boolean possible
 ---@return string? reason
 function M.possible()
+  -- With it comes what decides.
+  pcall(require, 'dap.session')
   return reason == nil, reason
 end
 

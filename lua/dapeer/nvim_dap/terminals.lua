@@ -56,7 +56,7 @@ end
 ---@return function
 local function following(handler)
   return function(session, request)
-    require('dapeer.nvim_dap.internals').while_starting_jobs(function(start)
+    require('dapeer.nvim_dap.internals').terminals.while_starting(function(start)
       return listened(session, start)
     end, function()
       require('dapeer.nvim_dap.follow').open_terminal(session, function()

@@ -3,19 +3,18 @@ local M = {}
 
 local actions = require('dapeer.person.actions')
 
-local ONCE, DENY = 'Allow once', 'Deny'
-
----@type table<dapeer.Kind, boolean>  kinds that need no more questions until Neovim ends
+---@type table<integer, table<dapeer.Kind, boolean>>  by core: kinds that need no more questions while it lives
 local allowed = {}
 
 ---@class dapeer.Question
 ---@field id any
 ---@field action dapeer.Action
 ---@field asked dapeer.Kind[]  those of its kinds that the person wants to be asked about
----@field shown? boolean   the person sees it
+---@field channel integer  of the core that asks
+---@field window? dapeer.Consent  the person sees it
 ---@field over? boolean    a choice is of no interest any more
 ---@field done fun()        withdraws it from the waiting list
----@field withdraw? fun()   removes the question's window
+---@field wait? fun()       stops waiting for the person
 
 ---@type dapeer.Question[]  one at a time is shown, the first
 local questions = {}
@@ -27,21 +26,53 @@ local function kinds_of(action)
   return action.kinds or { action.kind }
 end
 
----Which kinds of action need a question.
+---@alias dapeer.Hold 'paused'|'stopped'
+
+---The person lets no assistant act.
+---@type dapeer.Hold?
+local held
+
+local HELD = {
+  paused = 'The person has paused assistants in this Neovim; :Dapeer resume lets them go on',
+  stopped = 'The person has ended what assistants may do in this Neovim; :Dapeer start lets them in again',
+}
+
+-- An older core does not tell its channel.
+local UNKNOWN = 0
+
+---@param channel integer
+---@param kind dapeer.Kind
+---@return boolean
+local function is_allowed(channel, kind)
+  return ((allowed[channel] or {})[kind] or (allowed[UNKNOWN] or {})[kind]) == true
+end
+
+---Which kinds of action of a core need a question.
+---@param channel integer
 ---@return table<dapeer.Kind, boolean>
-function M.wants()
+function M.wants(channel)
   local wants = {}
   for kind, rule in pairs(require('dapeer.config').get().approve) do
     -- A function is asked each time: it may refuse what is allowed otherwise.
-    wants[kind] = type(rule) == 'function' or (rule ~= false and not allowed[kind])
+    wants[kind] = held ~= nil or type(rule) == 'function' or (rule ~= false and not is_allowed(channel, kind))
   end
   return wants
+end
+
+---@param channel integer  of one core only, or UNKNOWN: of all
+local function tell_wants(channel)
+  local rpc = require('dapeer.rpc')
+  for _, core in ipairs(rpc.attached()) do
+    if channel == UNKNOWN or core.channel == channel then
+      rpc.tell(core, 'approve', M.wants(core.channel))
+    end
+  end
 end
 
 ---The options have changed: what was allowed for this session is asked again, and every core knows.
 function M.reconsider()
   allowed = {}
-  require('dapeer.rpc').notify('approve', M.wants())
+  tell_wants(UNKNOWN)
 end
 
 local function answer(id, allow, reason)
@@ -54,100 +85,122 @@ local present
 local function finish(question)
   question.over = true
   question.done()
-  for index, other in ipairs(questions) do
-    if other == question then
-      table.remove(questions, index)
-    end
+  if question.wait then
+    question.wait()
   end
+  if question.window then
+    require('dapeer.person.consent').close(question.window)
+  end
+  questions = vim.tbl_filter(function(other)
+    return other ~= question
+  end, questions)
   vim.schedule(present)
 end
 
+---Hold off every act of assistants, or let them act again; what waits for the person is denied.
+---@param what dapeer.Hold?
+function M.hold(what)
+  held = what
+  for _, question in ipairs(what and questions or {}) do
+    finish(question)
+    answer(question.id, false, HELD[what])
+  end
+  tell_wants(UNKNOWN)
+end
+
+---@return dapeer.Hold?
+function M.held()
+  return held
+end
+
 ---@param question dapeer.Question
----@param choice string?
-local function decide(question, choice)
+---@param verdict dapeer.Verdict
+local function decide(question, verdict)
   if question.over then
     return
   end
   finish(question)
-  if choice == ONCE then
-    answer(question.id, true)
-  elseif choice == DENY or not choice then
-    answer(question.id, false, choice and 'The person denied it.' or 'The person gave no consent.')
-  else
+  if verdict == 'deny' or verdict == 'none' then
+    local reason = verdict == 'deny' and 'The person denied it.' or 'The person gave no consent.'
+    return answer(question.id, false, reason)
+  elseif verdict == 'session' then
+    allowed[question.channel] = allowed[question.channel] or {}
     for _, kind in ipairs(question.asked) do
-      allowed[kind] = true
+      allowed[question.channel][kind] = true
     end
-    require('dapeer.rpc').notify('approve', M.wants())
-    answer(question.id, true)
+    tell_wants(question.channel)
   end
-end
-
-local waiting = false -- until the person has stopped typing
-
--- Neovim's own `vim.ui.select` waits for a key, so dapeer opens a window. A replaced `vim.ui.select` is used.
-local function is_neovims(select)
-  return vim.endswith(debug.getinfo(select, 'S').source, 'vim/ui.lua')
-end
-
----@param question dapeer.Question
----@param prompt string
----@param choices string[]
-local function ask_in_window(question, prompt, choices)
-  local asked = { question = prompt, choices = choices, other = false, default = #choices }
-  question.withdraw = require('dapeer.person.ask').ask({ asked }, function(answers, complete)
-    question.withdraw = nil
-    decide(question, complete and answers[1].answer --[[@as string]] or nil)
-  end)
+  answer(question.id, true)
 end
 
 ---@param question dapeer.Question
 local function show(question)
-  question.shown = true
-  local wants = actions.one_line(actions.described(question.action))
-  local prompt = ('The assistant wants %s (%s): '):format(wants, table.concat(kinds_of(question.action), ', '))
-  local session = ('Allow %s for this session'):format(table.concat(question.asked, ', '))
-  local choices = { ONCE, session, DENY }
-  if is_neovims(vim.ui.select) then
-    return ask_in_window(question, prompt, choices)
+  local function done(verdict)
+    decide(question, verdict)
   end
-  local options = { prompt = prompt, kind = 'dapeer' }
-  local ok, problem = pcall(vim.ui.select, choices, options, function(choice)
-    decide(question, choice)
-  end)
-  if not ok then
-    decide(question, nil)
-    require('dapeer.person.attention').say('vim.ui.select failed: ' .. tostring(problem), vim.log.levels.WARN)
+  local function closed(inside)
+    question.window = nil
+    if inside then
+      return done('none')
+    end
+    -- Something else has closed it: it comes again.
+    present()
   end
+  local kinds = kinds_of(question.action)
+  question.window = require('dapeer.person.consent').open(question.action, kinds, question.asked, done, closed)
 end
 
 function present()
   local question = questions[1]
-  if not question or question.shown or waiting then
-    return
-  end
-  -- Keys meant for a text must not answer a question.
-  waiting = true
-  require('dapeer.person.attention').when_free(function()
-    waiting = false
-    if questions[1] then
-      show(questions[1])
+  if question and not question.window and not question.wait then
+    -- What the person writes is not covered while they write it.
+    question.wait = require('dapeer.person.attention').when_free(function()
+      question.wait = nil
+      if not question.over and not question.window then
+        show(question)
+      end
+    end)
+    if question.window then
+      question.wait = nil
     end
-  end)
+  end
+end
+
+---Answer the question that the person sees, or go there.
+---@param verdict 'allow'|'session'|'deny'|'answer'
+---@return string? problem
+function M.command(verdict)
+  local question = questions[1]
+  if not question then
+    return 'there is no question'
+  end
+  local seen = question.window ~= nil
+  if not seen then
+    show(question)
+  end
+  if verdict == 'answer' then
+    require('dapeer.person.consent').enter(question.window)
+  elseif verdict == 'deny' or seen then
+    decide(question, verdict)
+  else
+    return 'here is the question; read it, and allow it then'
+  end
 end
 
 ---@param id any
+---@param channel integer
 ---@param action dapeer.Action
 ---@param asked dapeer.Kind[]
-local function question_person(id, action, asked)
+local function question_person(id, channel, action, asked)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(id, false, 'No person can answer in this Neovim: it has no user interface.')
   end
   local done = require('dapeer.person.waiting').add('a question waits for you: ' .. actions.described(action))
-  table.insert(questions, { id = id, action = action, asked = asked, done = done })
+  table.insert(questions, { id = id, channel = channel, action = action, asked = asked, done = done })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
   local attention = require('dapeer.person.attention')
-  if attention.typing() then
+  if attention.busy() then
     local text = 'a question for you when you have stopped typing: ' .. actions.described(action)
     vim.schedule(function()
       attention.say(text)
@@ -181,8 +234,13 @@ end
 ---kinds of the action.
 ---@param id any                of the core, which gets it back
 ---@param action dapeer.Action
-function M.ask(id, action)
+---@param channel? integer      the core's
+function M.ask(id, action, channel)
+  channel = channel or UNKNOWN
   action = actions.without_null(action)
+  if held then
+    return answer(id, false, HELD[held])
+  end
   -- A crashed core may have left a question with this number, whose answer must not count for this one.
   M.forget(id)
   local asked = {}
@@ -190,12 +248,12 @@ function M.ask(id, action)
     local verdict, reason = ruled(action, kind)
     if verdict == false then
       return answer(id, false, reason)
-    elseif verdict == nil and not allowed[kind] then
+    elseif verdict == nil and not is_allowed(channel, kind) then
       table.insert(asked, kind)
     end
   end
   if #asked > 0 then
-    question_person(id, action, asked)
+    question_person(id, channel, action, asked)
   else
     answer(id, true)
   end
@@ -204,12 +262,20 @@ end
 ---Nobody waits for the answer any more: a question goes, a late choice counts for nothing.
 ---@param id any
 function M.forget(id)
-  for _, question in ipairs(vim.list_slice(questions)) do
+  for _, question in ipairs(questions) do
     if question.id == id then
       finish(question)
-      if question.withdraw then
-        question.withdraw()
-      end
+    end
+  end
+end
+
+---A core has ended: so do its questions, and what it was allowed.
+---@param channel integer
+function M.left(channel)
+  allowed[channel] = nil
+  for _, question in ipairs(questions) do
+    if question.channel == channel then
+      finish(question)
     end
   end
 end

@@ -1,4 +1,4 @@
--- The person's attention: taken only when they are not typing, and asked for in one line.
+-- The person's attention: taken only when they are not typing and have paused, and asked for in one line.
 local M = {}
 
 -- Modes in which a key that the person has in mind does no harm elsewhere: Normal, also of a terminal.
@@ -14,86 +14,133 @@ function M.typing()
     or vim.fn.getcmdwintype() ~= ''
 end
 
--- Who waits for the assistant in a terminal stays in terminal mode: there no keys for a while are as good as
--- another mode.
+-- A person who has pressed a key this recently, in whatever mode, has the next one in mind.
 local PAUSE = 1500 -- ms
 
----Call back, once, when no key has come for `PAUSE` in terminal mode.
----@param callback fun()
----@return fun() cancel
-local function when_idle(callback)
-  local timer = assert(vim.uv.new_timer())
-  local keys = vim.api.nvim_create_namespace('')
-  local function cancel()
-    vim.on_key(nil, keys)
-    timer:stop()
-    if not timer:is_closing() then
-      timer:close()
-    end
+---When the last key was typed, by luv's clock.
+local typed_at = -math.huge
+
+---What is called back at each key.
+---@type table<fun(), true>
+local rearming = {}
+
+local watching = false
+
+---Notice the person's keys from now on; those of mappings and macros are not theirs.
+function M.watch()
+  if watching then
+    return
   end
-  local look = vim.schedule_wrap(function()
-    if not timer:is_closing() and vim.api.nvim_get_mode().mode == 't' then
-      callback()
+  watching = true
+  local moved = vim.api.nvim_replace_termcodes('<MouseMove>', true, true, true)
+  vim.on_key(function(key, typed)
+    if typed == '' or key == moved then
+      return
     end
-  end)
-  timer:start(PAUSE, 0, look)
-  vim.on_key(function()
-    timer:start(PAUSE, 0, look)
-  end, keys)
-  return cancel
+    typed_at = vim.uv.hrtime() / 1e6
+    for rearm in pairs(rearming) do
+      rearm()
+    end
+  end, vim.api.nvim_create_namespace('dapeer.attention'))
+end
+
+---@param from number
+---@return number  milliseconds until something is long enough ago; 0: it is
+local function left(from)
+  return math.max(PAUSE - (vim.uv.hrtime() / 1e6 - from), 0)
+end
+
+---Whether no key has come for a while.
+---@return boolean
+function M.rested()
+  return left(typed_at) == 0
+end
+
+---Whether nothing that is the person's may be moved: they type, or have pressed a key just now.
+---@return boolean
+function M.busy()
+  return M.typing() or not M.rested()
 end
 
 local waits = 0
 
----Call back when the person has left every mode in which they type: at once, or later, then in an event of its own.
+---Call back, once, as soon as something about the keys, the mode and the macros holds: at once, or later, then in an
+---event of its own.
+---@param holds fun(): boolean
 ---@param callback fun()
+---@param later? number  milliseconds after which to look, whatever happens
 ---@return fun() cancel
-function M.when_typed(callback)
-  if not M.typing() then
+function M.when(holds, callback, later)
+  if holds() then
     callback()
     return function() end
   end
+  M.watch()
   waits = waits + 1
   local group = vim.api.nvim_create_augroup('dapeer_attention_' .. waits, { clear = true })
-  local over = false
+  local timer, over, look = assert(vim.uv.new_timer()), false, nil
+  local function arm(milliseconds)
+    -- A busy loop's own time is late: the timer would end before the pause does, and nothing would look again.
+    vim.uv.update_time()
+    timer:start(math.ceil(milliseconds) + 1, 0, look)
+  end
+  local function rearm()
+    arm(PAUSE)
+  end
   local function cancel()
     if not over then
       over = true
+      rearming[rearm] = nil
+      timer:close()
       vim.api.nvim_del_augroup_by_id(group)
     end
   end
+  -- Later: `n` may be only what an operator passes through, and a macro is still recorded.
+  look = vim.schedule_wrap(function()
+    if not over and holds() then
+      cancel()
+      callback()
+    end
+  end)
+  rearming[rearm] = true
+  arm(later or left(typed_at))
   -- A mode may end within a prompt, without an event; then Neovim waits for a key in a safe state.
   vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave', 'SafeState' }, {
     group = group,
-    -- Later: `n` may be only what an operator passes through, and a macro is still recorded.
-    callback = vim.schedule_wrap(function()
-      if not over and not M.typing() then
-        cancel()
-        callback()
-      end
-    end),
+    callback = function()
+      look()
+    end,
   })
   return cancel
 end
 
----Call back when the person does not type, or has paused in a terminal.
+---Call back when the person has left every mode in which they type.
+---@param callback fun()
+---@return fun() cancel
+function M.when_typed(callback)
+  return M.when(function()
+    return not M.typing()
+  end, callback)
+end
+
+---Call back when the person has paused, and does not type.
+---@param callback fun()
+---@return fun() cancel
+function M.when_paused(callback)
+  return M.when(function()
+    return not M.busy()
+  end, callback)
+end
+
+---Call back when the person has paused, and does not type, or is in a terminal: who waits for the assistant there stays
+---in terminal mode.
 ---@param callback fun()
 ---@return fun() cancel
 function M.when_free(callback)
-  local cancel_typed, cancel_idle
-  local function cancel()
-    cancel_typed()
-    cancel_idle()
-  end
-  local function free()
-    if cancel_idle then
-      cancel()
-    end
-    callback()
-  end
-  cancel_typed = M.when_typed(free)
-  cancel_idle = M.typing() and when_idle(free) or function() end
-  return cancel
+  local from = vim.uv.hrtime() / 1e6
+  return M.when(function()
+    return not M.busy() or (M.rested() and left(from) == 0 and vim.api.nvim_get_mode().mode == 't')
+  end, callback, PAUSE)
 end
 
 ---@class dapeer.Focus

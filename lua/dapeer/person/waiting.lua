@@ -119,10 +119,10 @@ function M.add(sentence)
   table.insert(entries, entry)
   vim.schedule(function()
     draw_status()
-    entry.visible = not done and attention.typing()
+    entry.visible = not done and attention.busy()
     if entry.visible then
       draw()
-      entry.over = attention.when_typed(function()
+      entry.over = attention.when_free(function()
         entry.visible = false
         draw()
       end)

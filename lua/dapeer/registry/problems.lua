@@ -95,6 +95,16 @@ function M.clear(name, concern)
   end)
 end
 
+---Whether something is wrong with a tool.
+---@param concern dapeer.Concern
+---@param name string
+---@return boolean
+function M.has(concern, name)
+  return vim.iter(problems):any(function(problem)
+    return problem.concern == concern and problem.name == name
+  end)
+end
+
 ---@return string[]  a sentence each
 function M.list()
   return vim.tbl_map(function(problem)

@@ -4,6 +4,9 @@ local M = {}
 -- Keywords whose value is a table of schemas by name. Lua's `{}` would become a list.
 local BY_NAME = { 'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas' }
 
+-- How mcp-tools.nvim called arguments of its tools.
+local OLDER = { bufnr = 'filename', col = 'column' }
+
 local from_args
 
 -- `required = true` on an argument is how mcp-tools.nvim says it; JSON Schema has a list of names. What has a
@@ -101,6 +104,29 @@ local function may_be_null(schema)
   return type(schema) == 'table' and type(schema.type) == 'table' and vim.tbl_contains(schema.type, 'null')
 end
 
+---The arguments of a built-in tool that it also takes by an older name.
+---@param tool dapeer.Tool
+---@return table<string, string>?  the names now, by the older ones; nil: none
+function M.older(tool)
+  local found = {}
+  for older, name in pairs(tool.group and tool.args and OLDER or {}) do
+    found[older] = tool.args[name] and not tool.args[older] and name or nil
+  end
+  return next(found) and found or nil
+end
+
+-- What Lua has given by older names; a core has renamed its own.
+---@param tool dapeer.Tool
+---@param arguments table
+local function rename(tool, arguments)
+  for older, name in pairs(M.older(tool) or {}) do
+    if arguments[name] == nil then
+      local value = arguments[older]
+      arguments[name], arguments[older] = older == 'bufnr' and value and tostring(value) or value, nil
+    end
+  end
+end
+
 ---Return the arguments with what was left out at its default.
 ---@param tool dapeer.Tool
 ---@param given table
@@ -109,6 +135,7 @@ end
 function M.complete(tool, given)
   local schema = M.of(tool)
   local arguments = vim.tbl_extend('force', vim.empty_dict(), given)
+  rename(tool, arguments)
   for name, property in pairs(schema.properties) do
     if arguments[name] == nil and type(property) == 'table' and property.default ~= nil then
       arguments[name] = vim.deepcopy(property.default)

@@ -128,6 +128,12 @@ local function sink_of(core, id)
     progress = function(done, total, message)
       rpc.tell(core, 'tool_progress', id, done or vim.NIL, total or vim.NIL, message or vim.NIL)
     end,
+    if_lost = function(value)
+      local json = values.encode(value, 'result')
+      if json then
+        rpc.tell(core, 'tool_if_lost', id, json)
+      end
+    end,
     done = function(value, err)
       if err then
         return answer(false, err)

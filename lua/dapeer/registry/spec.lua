@@ -132,6 +132,7 @@ local function encoded(tool)
     title = tool.title,
     description = tool.description,
     input_schema = schema,
+    older = require('dapeer.registry.schema').older(tool),
     group = tool.group or 'custom',
     read_only = tool.read_only or false,
     destructive = tool.destructive or false,

@@ -114,8 +114,13 @@ return {
   {
     name = 'quickfix_list',
     title = 'Read the quickfix list',
-    description = "List the items of Neovim's quickfix list: results of searches, compilers, linters.",
-    args = { start = START, count = COUNT },
+    description = "List Neovim's quickfix list or a location list: results of searches, compilers.",
+    args = {
+      location = { type = 'boolean', description = "that of the person's window" },
+      filename = { type = 'string', description = 'that of the window with this file' },
+      start = START,
+      count = COUNT,
+    },
     read_only = true,
     execute = function(cb, args)
       cb(require('dapeer.editor.quickfix').list(args))

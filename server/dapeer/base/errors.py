@@ -115,11 +115,17 @@ _REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
 )
 
 
+_NO_THREAD = "can't start new thread"
+"""What Python says, without a number, where the system lets a user start nothing more."""
+
+
 def of_system(error: BaseException) -> SystemRefuses | None:
     """Return what the system rejects, and what helps; None for an error that not every program may meet."""
     error = single(error)
     if isinstance(error, MemoryError):
         return out_of_memory()
+    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+        return refused(BlockingIOError(errno.EAGAIN, "There is no room for another thread"))
     if isinstance(error, OSError) and error.errno in _REMEDIES:
         return refused(error)
     return None

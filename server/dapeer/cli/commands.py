@@ -9,42 +9,78 @@ It imports its modules when it runs: the MCP library takes half a second to load
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.credentials import OPENCODE_URL
+from dapeer.base.system.stderr import say
+from dapeer.mcp.rendezvous.reaching import ANY, AUTO, NONE
 
 if TYPE_CHECKING:
+    from dapeer.mcp.rendezvous.reaching import Reached
     from dapeer.mcp.serving import ServerOptions
 
-AUTO: Final = "auto"
-NONE: Final = "none"
+log = logging.getLogger(__name__)
 
 
 def stdio(arguments: argparse.Namespace) -> int:
     """Serve the client at stdin and stdout, by a server that runs already or by one of its own."""
     nvim = arguments.nvim or _neovim_around()
-    # These options apply to the whole server, so the client gets a server of its own.
-    alone = arguments.no_bridge or arguments.successor or arguments.front
-    if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
-        from dapeer.mcp.rendezvous import bridge, reaching, standing
+    if not (arguments.no_bridge or arguments.successor or arguments.front):
+        from dapeer.mcp.rendezvous import bridge, standing
 
-        if reached := reaching.reach(str(Path.cwd()), nvim):
+        if reached := _joinable(arguments, nvim):
             wish = standing.ClientWish(
                 nvim, arguments.given, arguments.credentials, data=arguments.data
             )
             return bridge.carry(reached, wish)
+    nvim = AUTO if nvim == ANY else nvim
     import asyncio
 
     from dapeer.mcp import loading
 
-    with loading.quickly(), loading.models_when_used():
+    with loading.quickly():
         from dapeer.mcp.serving import serve_stdio
 
     asyncio.run(serve_stdio(_offer(arguments, nvim), arguments.front))
     return 0
+
+
+def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
+    """Connect to a server that runs, and does all that was asked for; the person learns why another one is not joined."""
+    from dapeer.mcp.rendezvous import reaching
+
+    reached = reaching.reach(str(Path.cwd()), nvim)
+    if reached is None:
+        return None
+    server = f"the server of {reached.said.project} (process {reached.said.pid})"
+    if of_a_server := _of_a_whole_server(arguments):
+        reached.connection.close()
+        say(
+            f"{', '.join(of_a_server)}: a server that runs cannot change this for one client, so this client has "
+            f"a server of its own. It does not share the sessions of {server}."
+        )
+        return None
+    level = logging.WARNING if arguments.log_file else logging.INFO
+    log.log(level, "joined %s, whose own log is elsewhere", server)
+    return reached
+
+
+def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
+    """Return what was asked for that applies to all clients of a server."""
+    asked = {
+        "--read-only": arguments.read_only,
+        "--tools": arguments.tools,
+        "--readable": arguments.readable,
+        "--no-redact": arguments.no_redact,
+        "--opencode": arguments.opencode,
+        f"${OPENCODE_URL}": os.environ.get(OPENCODE_URL),
+    }
+    return [name for name, value in asked.items() if value]
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -66,9 +102,9 @@ def serve(arguments: argparse.Namespace) -> int:
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
     from dapeer.mcp.serving import ServerOptions
-    from dapeer.opencode.client import URL, address
+    from dapeer.opencode.client import address
 
-    url = arguments.opencode or os.environ.get(URL)
+    url = arguments.opencode or os.environ.get(OPENCODE_URL)
     return ServerOptions(
         arguments.read_only,
         arguments.tools,
@@ -84,11 +120,11 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
 
 
 def _neovim_around() -> str:
-    """Return the Neovim in whose terminal dapeer runs; without it, or after its end: those of the project."""
+    """Return the Neovim in whose terminal dapeer runs; without it, or after its end: any, as `reaching.reach` has it."""
     from dapeer.neovim.discovery import sockets
 
     address = sockets.terminal_of()
-    return address if address is not None and sockets.is_listening(address) else AUTO
+    return address if address is not None and sockets.is_listening(address) else ANY
 
 
 def rtp(_arguments: argparse.Namespace) -> int:
@@ -111,8 +147,10 @@ def demo(arguments: argparse.Namespace) -> int:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Report what is installed, or try one adapter."""
-    from dapeer.cli import doctor
+    from dapeer.cli import doctor, patches
 
+    if arguments.patches:
+        return patches.report_patches()
     return doctor.check(arguments.adapter) if arguments.adapter else doctor.report()
 
 
@@ -155,3 +193,11 @@ def adapters(_arguments: argparse.Namespace) -> int:
     from dapeer.cli import doctor
 
     return doctor.report_adapters()
+
+
+def adapters_changed(arguments: argparse.Namespace) -> int:
+    """Install or remove debug adapters."""
+    from dapeer.cli import adapters
+
+    work = adapters.install if arguments.installs else adapters.uninstall
+    return work(arguments.adapter, every=arguments.all)

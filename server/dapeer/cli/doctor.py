@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import platform
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
 from importlib import metadata
@@ -21,33 +18,35 @@ import anyio
 
 import dapeer
 from dapeer.adapters.choice.choice import typed
-from dapeer.adapters.choice.detection import Detection, detect, unpatched
-from dapeer.adapters.definition.definition import Definition, names_in
+from dapeer.adapters.choice.detection import Detection, Patch, detect
+from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.adapters.process.adapter import Adapter, open_adapter
-from dapeer.adapters.process.reaper import Reaper
-from dapeer.base.errors import AdapterUnknown, DapeerError, RequestFailed
+from dapeer.adapters.definition.retired import RETIRED, retired_in
+from dapeer.adapters.definition.table import parsed
+from dapeer.base.errors import AdapterUnknown, DapeerError
 from dapeer.base.system import ownership
 from dapeer.base.system.process_table import ptrace_scope
-from dapeer.base.system.promptness import refusal
+from dapeer.base.text.fitting import shortened
 from dapeer.cli.install.clients import CLIENTS
 from dapeer.cli.install.command import here
 from dapeer.cli.install.reach import reached
-from dapeer.dap.channel import Channel
-from dapeer.dap.handshake import CLIENT
-from dapeer.dap.messages import Body, Request
-
-OLDEST_NEOVIM: Final = (0, 10)
+from dapeer.cli.patches import described, rows_of, rows_of_nvim_dap
+from dapeer.cli.trial import introduced, tried
+from dapeer.neovim.discovery.program import too_old, version_of
 
 NOTHING_READY: Final = 1
 """Exit code when nothing can be debugged."""
+
+
+ROOM: Final = 45
+"""Columns for languages, in a terminal of 80."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One line of a report."""
 
-    state: Literal["ok", "ready", "note", "missing", "failed"]
+    state: Literal["ok", "ready", "note", "missing", "failed", "slow"]
     what: str
     detail: str = ""
 
@@ -57,9 +56,11 @@ class Finding:
 
 def report() -> int:
     """Print the state of this installation and its debug adapters; return the exit code."""
-    found = [each for definition in _definitions() for each in _adapter_and_doors(definition)]
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
-    _print(["", "Debug adapters", *map(str, found), f"  Put your own into {user_folder()}"])
+    sys.stdout.flush()  # what follows takes a while
+    found = _examined()
+    _print(["", "Debug adapters", *map(str, found), *map(str, _retired_keys())])
+    _print([f"  Put your own into {user_folder()}"])
     _print(["", "Assistants", *map(str, _assistants())])
     return 0 if any(finding.state == "ready" for finding in found) else NOTHING_READY
 
@@ -67,13 +68,20 @@ def report() -> int:
 def report_adapters() -> int:
     """Print each known debug adapter, what it debugs, and whether it is ready."""
     for definition in _definitions():
+        found = detect(definition)
         languages = ", ".join(definition.languages) or definition.title
-        _print([str(_adapter(definition)), f"{'':11}{languages}; defined in {definition.path}"])
+        title = f"{definition.id} {found.version}".rstrip()
+        row = Finding("ready" if found.ready else "missing", title, shortened(languages, ROOM))
+        own = definition.path.parent != shipped()
+        _print([str(row), *([_below(f"defined in {definition.path}")] if own else [])])
+        if not found.ready:
+            get = [_below(f"Get it: {found.install}")] if found.install else []
+            _print([_below(f"{found.missing}."), *get])
     return 0
 
 
 def check(name: str) -> int:
-    """Start one adapter for real, have it introduce itself, end it, and print all that; return the exit code.
+    """Start one adapter for real, have it introduce itself and debug a program, and print all that; return the exit code.
 
     Raises:
         AdapterUnknown: There is no adapter of this name.
@@ -93,7 +101,7 @@ async def _check(definition: Definition) -> int:
         async for finding in trial:
             findings.append(finding)
             _print([str(finding)])
-    return NOTHING_READY if findings[-1].state in ("missing", "failed") else 0
+    return NOTHING_READY if findings[-1].state in ("missing", "failed", "slow") else 0
 
 
 async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
@@ -102,25 +110,21 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
     yield there
     if there.state == "missing":
         return
-    for door in doors(definition):
-        yield door
-    began = time.perf_counter()
-    reaper = Reaper()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            inputs = _nothing_to_run(definition, Path(folder))
-            async with open_adapter(definition, "launch", inputs, reaper) as adapter:
-                yield Finding("ok", "starts", f"process {adapter.pid}")
-                told = await _introduced(definition, adapter)
-                yield Finding(
-                    "ok", "answers `initialize`", f"{sum(map(bool, told.values()))} capabilities"
-                )
-    except DapeerError as error:
-        yield Finding("failed", definition.id, str(error))
-        return
-    finally:
-        await reaper.aclose()
-    yield Finding("ok", "ends", f"{time.perf_counter() - began:.1f} s in total")
+    for note in await anyio.to_thread.run_sync(_notes, definition):
+        yield note
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            pid, told = await introduced(definition, Path(folder))
+        except DapeerError as error:
+            yield Finding("failed", definition.id, error.what)
+            return
+        yield Finding("ok", "starts", f"process {pid}")
+        yield Finding("ok", "answers `initialize`", f"{sum(map(bool, told.values()))} capabilities")
+        outcome = (await tried([definition], Path(folder)))[definition.id]
+    if outcome.state == "ready":
+        yield Finding("ok", "a program", outcome.told)
+    else:
+        yield Finding(outcome.state, definition.id, outcome.told)
 
 
 def _assistants() -> list[Finding]:
@@ -131,60 +135,55 @@ def _assistants() -> list[Finding]:
     return found or [Finding("note", "none", f"`dapeer install {'|'.join(CLIENTS)}` connects one")]
 
 
-def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
-    """Return the inputs of adapters that start together with a program: one that does nothing."""
-    if "program" not in names_in({}, definition.transport):
-        return {"cwd": str(folder)}
-    program = folder / f"empty{next(iter(definition.extensions), '')}"
-    # A line there has to be: the debugger of Ruby stops at the first one, and lives till then.
-    program.write_text("0\n", encoding="utf-8")
-    return {"cwd": str(folder), "program": str(program), "args": []}
-
-
-async def _introduced(definition: Definition, adapter: Adapter) -> Body:
-    """Return the capabilities in an adapter's `initialize` response."""
-    channel = Channel(adapter.transport, lambda _message: None, _refuse)
-    receiving = asyncio.create_task(channel.run())
-    arguments = {**CLIENT, "adapterID": definition.adapter_id}
-    try:
-        return await channel.request("initialize", arguments, seconds=definition.timeouts.start)
-    finally:
-        receiving.cancel()
-        await asyncio.wait([receiving])
-
-
-async def _refuse(request: Request) -> Body:
-    raise RequestFailed(request.command, "dapeer only looks whether the adapter works")
-
-
 def _definitions() -> Iterable[Definition]:
     return load_all(shipped(), user_folder()).values()
+
+
+def _retired_keys() -> Iterator[Finding]:
+    """Yield each key in the user's own definitions, of adapters and of test runners, that dapeer ignores now."""
+    folder = user_folder()
+    for path in sorted((*folder.glob("*.toml"), *folder.glob("tests/*.toml"))):
+        for name in dict.fromkeys(retired_in(parsed(path))):
+            said = f"`{name}` in {path} is ignored: {RETIRED[name]} Remove it."
+            yield Finding("note", path.stem, said)
 
 
 def _adapter(definition: Definition) -> Finding:
     return finding_of(definition.id, detect(definition))
 
 
-def _adapter_and_doors(definition: Definition) -> list[Finding]:
-    found = _adapter(definition)
-    if found.state != "ready":
-        return [found]
-    late = delays(definition, refusal()) if has_relay(definition) else ()
-    unfit = [
-        Finding("note", definition.id, f"not changed: {each}") for each in unpatched(definition)
+def _examined() -> list[Finding]:
+    """Return the lines on all adapters: whether each is there, and debugs a program."""
+    definitions = list(_definitions())
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(_adapter, definitions))
+    ready = [d for d, each in zip(definitions, found, strict=True) if each.state == "ready"]
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes = anyio.run(tried, ready, Path(folder))
+    rows: list[Finding] = []
+    for definition, each in zip(definitions, found, strict=True):
+        outcome = outcomes.get(definition.id)
+        if outcome is None:
+            rows.append(each)
+            continue
+        where = f"{each.detail}: " * bool(each.detail)
+        rows += [Finding(outcome.state, each.what, f"{where}{outcome.told}"), *_notes(definition)]
+    return rows
+
+
+def _notes(definition: Definition) -> list[Finding]:
+    """Return what there is to know of an adapter that is there: who else can use it, what is slow, what is not changed."""
+    rows = rows_of(definition, detect(definition))
+    return [*doors(definition), *rows_off(definition.id, rows)]
+
+
+def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
+    """Return what dapeer changes in other versions of some software, and leaves as it is in the installed one."""
+    return [
+        Finding("note", name, f"not changed: {described(each)}")
+        for each in rows
+        if each.state == "off"
     ]
-    return [found, *doors(definition), *late, *unfit]
-
-
-def has_relay(definition: Definition) -> bool:
-    """Return whether a program's messages reach the adapter by a connection that dapeer hastens."""
-    return bool(definition.children and definition.children.relay)
-
-
-def delays(definition: Definition, refusal: str) -> list[Finding]:
-    """Return what is slow with an adapter, since the system refuses to let dapeer hasten it. Pure."""
-    said = f"each stop and each answer takes 40 ms longer or more: the system does not let dapeer hasten them ({refusal})"
-    return [Finding("note", definition.id, said)] if refusal else []
 
 
 def doors(definition: Definition) -> list[Finding]:
@@ -199,8 +198,13 @@ def finding_of(name: str, detection: Detection) -> Finding:
         return Finding(
             "ready", f"{name} {detection.version}".rstrip(), detection.found.get(name, "")
         )
-    get = f" Get it: {detection.install}" if detection.install else ""
+    get = f"\n{_below(f'Get it: {detection.install}')}" if detection.install else ""
     return Finding("missing", name, f"{detection.missing}.{get}")
+
+
+def _below(text: str) -> str:
+    """Return a further line on what the line above is about."""
+    return f"{'':11}{text}"
 
 
 def _installation() -> Iterator[Finding]:
@@ -212,6 +216,7 @@ def _installation() -> Iterator[Finding]:
             get = f"Get it: {sys.executable} -m pip install {package}"
             yield Finding("missing", package, get)
     yield neovim_finding(shutil.which("nvim"))
+    yield from rows_off("nvim-dap", rows_of_nvim_dap()[0])
     if not ownership.tells():
         yield Finding(
             "note",
@@ -226,14 +231,10 @@ def neovim_finding(path: str | None) -> Finding:
     """Say which Neovim there is to debug along in; nothing else needs one."""
     if path is None:
         return Finding("note", "Neovim", "not found; only for sharing sessions with nvim-dap")
-    done = subprocess.run(
-        [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    match = re.match(r"NVIM v(\d+)\.(\d+)\S*", done.stdout)
-    if match is None:
+    version = version_of(path)
+    if version is None:
         return Finding("note", "Neovim", f"{path} does not report its version")
-    version = match[0].removeprefix("NVIM v")
-    if (int(match[1]), int(match[2])) < OLDEST_NEOVIM:
+    if too_old(version):
         return Finding("note", f"Neovim {version}", f"{path} is too old: 0.10 is needed")
     return Finding("ok", f"Neovim {version}", path)
 

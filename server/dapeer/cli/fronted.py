@@ -6,17 +6,15 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 
-from dapeer.base.bare import signal
+from dapeer.base.system import termination
 from dapeer.mcp.front.front import Front
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     from collections.abc import Generator, Sequence
-    from typing import NoReturn
 
 
 def serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
@@ -27,8 +25,7 @@ def serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
         for_neovims: A Neovim needs the whole server, too.
         data: The client gets the data of results.
     """
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
+    termination.end_at_signals()
     front = Front(data=data)
     # A client that has an answer may start a Neovim, which knocks at once.
     with _door() if for_neovims else nullcontext() as door:
@@ -65,7 +62,3 @@ def _wait_for_a_neovim(front: Front, door: socket.socket) -> None:
     # One that appears from here on knocks.
     if not any(map(sockets.is_listening, sockets.listening())):
         select.select([front.news, door], [], [])
-
-
-def _leave(_number: int, _frame: object) -> NoReturn:
-    sys.exit(0)

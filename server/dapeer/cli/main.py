@@ -9,12 +9,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_IN_WINDOWS = {"install", "--help", "-h", "--version"}
+"""What changes files or prints only; everything else needs what POSIX has."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     Each part is imported when it is needed: `argparse` alone takes as long as a bridge's whole start.
     """
     given = sys.argv[1:] if argv is None else argv
+    if sys.platform == "win32" and not _IN_WINDOWS.intersection(given):
+        sys.stderr.write(
+            "dapeer does not run on Windows yet. Install and start it in WSL, the Windows Subsystem for Linux.\n"
+        )
+        return 1
     if given and given[0] == "stdio":
         from dapeer.cli import stdio  # noqa: PLC0415 - see above
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 
+from dapeer.mcp.rendezvous.reaching import ANY, AUTO, NONE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Final
 
-AUTO: Final = "auto"
-NONE: Final = "none"
 NO_BRIDGE: Final = "--no-bridge"
 DATA: Final = "--data"
 
@@ -47,7 +47,7 @@ def run(given: Sequence[str]) -> int | None:
 
 def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
     """Return the value of `--nvim` and the other options; None if something is unusual."""
-    nvim, flags = AUTO, set[str]()
+    nvim, flags = ANY, set[str]()
     words = iter(given)
     for word in words:
         if word == "--nvim" and (value := next(words, "")) in (AUTO, NONE):
@@ -61,6 +61,7 @@ def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
 
 def _is_usual() -> bool:
     """Whether a whole server would start with nothing but its own tools, and without an error."""
+    from dapeer.base.system.credentials import OPENCODE_URL
     from dapeer.base.system.folder_names import configuration
     from dapeer.mcp.front.streams import can_serve
 
@@ -71,7 +72,7 @@ def _is_usual() -> bool:
     return (
         can_serve()
         # The Neovim around, OpenCode's tools, adapters of the user's own.
-        and not os.environ.get("NVIM")
-        and not os.environ.get("DAPEER_OPENCODE_URL")
+        and not (os.environ.get("NVIM") or os.environ.get("NVIM_LISTEN_ADDRESS"))
+        and not os.environ.get(OPENCODE_URL)
         and not os.path.lexists(os.path.join(configuration(), "adapters"))
     )

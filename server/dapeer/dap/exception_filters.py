@@ -138,6 +138,25 @@ class Filters:
             return {"filters": [], "exceptionOptions": list(self._options(self._types, wanted))}
         return {"filters": plain, "filterOptions": list(self._conditions(self._types, wanted))}
 
+    def named(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
+        """Return what another client's `exceptionOptions` are as a caller names them; None if they have no such name."""
+        if self._types is None or not self._types.modes:
+            return None
+        modes = {mode: name for name, mode in self._types.modes.items()}
+        texts: list[str] = []
+        for option in options:
+            path = [list[str](part.get("names") or ()) for part in option.get("path") or ()]
+            mode = option.get("breakMode")
+            if mode == "never":
+                continue
+            if mode not in modes or not path or path[0] != [self._types.category]:
+                return None
+            if any(part.get("negate") for part in option["path"]):
+                return None
+            names = [name for part in path[1:] for name in part]
+            texts += [f"{modes[mode]}:{name}" for name in names] if path[1:] else [modes[mode]]
+        return texts
+
     @staticmethod
     def _options(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
         for name, only in wanted:

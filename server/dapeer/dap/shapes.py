@@ -52,7 +52,19 @@ class BreakpointFailedEventBody(TypedDict):
     count: NotRequired[int]
 
 
-_EVENTS = {**EVENTS, "breakpointFailed": BreakpointFailedEventBody}
+class PatchOffEventBody(TypedDict):
+    """A patch of dapeer's is off; no event of the protocol's, see `failures`."""
+
+    name: NotRequired[str]
+    lost: NotRequired[str]
+    why: NotRequired[str]
+
+
+_EVENTS = {
+    **EVENTS,
+    "breakpointFailed": BreakpointFailedEventBody,
+    "dapeerPatchOff": PatchOffEventBody,
+}
 
 
 M = TypeVar("M", bound=Message)

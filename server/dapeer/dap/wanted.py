@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # ruff: noqa: N815 - keys as DAP writes its own
+import re
 from typing import NotRequired, TypedDict
 
 from dapeer.dap.types import SourceBreakpoint
@@ -14,6 +15,8 @@ class WantedBreakpoint(SourceBreakpoint):
     column: NotRequired[int]
     collect: NotRequired[list[str]]
     """Expressions of which each hit makes a row, instead of a stop."""
+    expect: NotRequired[str]
+    """An expression; where it does not hold the program stops, with the row before."""
     maxHits: NotRequired[int]
     """The hits after which nothing is collected any more."""
     collectedBy: NotRequired[str]
@@ -34,7 +37,7 @@ class WantedLife(TypedDict):
 
 
 class WantedFunction(TypedDict):
-    """Functions at which a program collects, by name: no adapter gets it."""
+    """Functions at which a program collects, by name: no adapter gets it. One with neither calls nor expressions stops there."""
 
     name: str
     """`shop.total`, `Order.*`; several between commas."""
@@ -48,6 +51,30 @@ class WantedFunction(TypedDict):
     life: NotRequired[WantedLife]
 
 
+def collects_at(wanted: WantedFunction) -> bool:
+    """Whether a program collects at functions, and does not stop there."""
+    return bool(wanted["calls"] or wanted["collect"])
+
+
 def title_of(wanted: WantedFunction) -> str:
     """Return what functions at which a program collects are known by."""
     return f"calls of {wanted['name']}" if wanted["calls"] else wanted["name"]
+
+
+def function_breakpoint(text: str) -> dict[str, str]:
+    """Return a function breakpoint that is written `f`, or `f if condition`.
+
+    >>> function_breakpoint("shop::total if n > 3")
+    {'name': 'shop::total', 'condition': 'n > 3'}
+    """
+    name, _, condition = text.partition(" if ")
+    return {"name": name.strip(), **({"condition": condition.strip()} if condition else {})}
+
+
+def last_part(name: str) -> str:
+    """Return the last part of a function's name, without its parameters.
+
+    >>> last_part("shop::Cart<int>::add(int)"), last_part("main.(*Cart).Add"), last_part("Cart#add")
+    ('add', 'Add', 'add')
+    """
+    return re.split(r"\W+", re.sub(r"(?<=\w)[(<].*?[)>]+(?=\W|$)", "", name).strip())[-1]

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system import foreign_files
 from dapeer.launch import keys
 from dapeer.launch.launch_json import (
     IN_EDITOR,
@@ -73,12 +74,12 @@ class Configuration:
         """
         asking = {ask.key for ask in self.asks} & keys.INTERPRETERS
         own, rest = keys.split(
-            {key: value for key, value in self.values.items() if key not in asking}
+            {key: value for key, value in self.values.items() if key not in asking}, self.request
         )
         merged = {**keys.without_targets(own, inputs), **inputs}
         if "env" in own and "env" in inputs:
             merged["env"] = {**own["env"], **inputs["env"]}
-        return merged, {**rest, **config}
+        return merged, {**keys.without_targets(rest, inputs), **config}
 
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return these arguments as keys of this configuration, for its adapter."""
@@ -152,7 +153,7 @@ def in_project(project: Path) -> Found:
     """Read the project's launch.json; without one there is nothing. Blocks while it reads."""
     path = project / LAUNCH_JSON
     try:
-        file = parse(path.read_bytes())
+        file = parse(foreign_files.read_bytes(path))
     except FileNotFoundError:
         return Found((), {})
     except OSError as error:

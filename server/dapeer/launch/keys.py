@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from dapeer.adapters.definition.definition import TARGETS
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 
@@ -18,21 +19,20 @@ INPUTS = {
     "processId": "pid", "pid": "pid", "host": "host", "port": "port",
 }  # fmt: skip
 """Keys of configurations, and the arguments of dap_run with the same meaning."""
-_TARGETS = frozenset({"program", "module", "code"})
 INTERPRETERS = frozenset({"python", "pythonPath"})
 
 
 def without_targets(own: Json, inputs: Json) -> Json:
     """Return the arguments without those that say what to run, when another program is given."""
-    if not inputs.keys() & _TARGETS:
+    if not inputs.keys() & {*TARGETS}:
         return own
-    return {key: value for key, value in own.items() if key not in _TARGETS}
+    return {key: value for key, value in own.items() if key not in TARGETS}
 
 
 CORRECT = "Fix the configuration, or pass the argument to dap_run."
 
 
-def split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
+def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
     """Return arguments of dap_run, and the keys that only the adapter knows.
 
     Raises:
@@ -48,11 +48,24 @@ def split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
             inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
         elif key == "connect" and is_object(value):
             inputs |= value
+        elif key == "target" and is_object(value):
+            # Where `gdbtarget` would start a gdbserver for a program, its debugger runs the program itself.
+            inputs |= _remote(value) if request == "attach" else {}
         elif argument and not isinstance(value, list | Mapping):
             inputs[argument] = _number(value) if argument in {"pid", "port"} else value
         elif key not in _TERMINALS:
             rest[key] = value
     return inputs, rest
+
+
+def _remote(target: Json) -> dict[str, Any]:
+    """Return the address of the gdbserver of a configuration of `gdbtarget`."""
+    written = target.get("parameters")
+    host, _, port = str(written[0] if is_array(written) and written else "").rpartition(":")
+    named = {"host": target.get("host", host), "port": _number(target.get("port", port))}
+    return {
+        name: value for name, value in named.items() if value and isinstance(named["port"], int)
+    }
 
 
 def _words(value: object) -> list[str]:

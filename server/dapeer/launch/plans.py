@@ -7,19 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.choice.attachable import check_port, check_process, choose_for_process
+from dapeer.adapters.choice.attachable import (
+    check_port,
+    check_process,
+    check_served,
+    choose_for_process,
+    page_at,
+    port_of,
+)
 from dapeer.adapters.choice.choice import able, choose
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.choice.interpreter import check_version, find_python
-from dapeer.adapters.definition.definition import LOOPBACK, Definition, names_in
-from dapeer.adapters.definition.magic import above
+from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
+from dapeer.adapters.definition.definition import LOOPBACK, TARGETS, Definition, names_in
+from dapeer.adapters.definition.magic import above, has_section, starts_others
+from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.mappings import taken
 from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.node_ids import as_program, node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.process_table import program_file
 from dapeer.launch.request import LaunchRequest, RequestName
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
@@ -28,6 +37,8 @@ from dapeer.sessions.plan import Plan
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
     """Reject an impossible attach before it starts, because adapters often do not respond to one."""
     pid, port = inputs.get("pid"), inputs.get("port")
+    if pid is not None and port is not None:
+        raise ArgumentError("`pid` and `port` are two ways to one program.", "Give one of them.")
     if pid is not None:
         check_process(definition, pid)
         for session in debugger.sessions.values():
@@ -40,14 +51,36 @@ def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> No
         check_port(str(inputs.get("host") or LOOPBACK), port, definition.attach.get("tcp"))
 
 
+def _with_port(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs with the port where a process listens that can be attached to so only, in place of its id."""
+    pid = inputs.get("pid")
+    port = port_of(definition, pid) if pid is not None and "port" not in inputs else None
+    if port is None:
+        return inputs
+    return {name: value for name, value in inputs.items() if name != "pid"} | {"port": port}
+
+
+def _with_page(
+    definition: Definition, inputs: dict[str, Any], config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the inputs with the page that is attached to, where a port has several."""
+    attach, port = definition.attach.get("tcp"), inputs.get("port")
+    if attach is None or not attach.pages or port is None:
+        return inputs
+    told = (inputs.get("url"), inputs.get("program"), config.get("urlFilter"), config.get("url"))
+    wanted = str(next(filter(None, told), ""))
+    page = page_at(str(inputs.get("host") or LOOPBACK), port, attach.pages, wanted)
+    return {name: value for name, value in inputs.items() if name != "program"} | page
+
+
 def _definition(
     debugger: Debugger, kind: str | None, request: str, inputs: Mapping[str, Any]
 ) -> Definition:
-    targets = {name: inputs.get(name) for name in ("program", "module", "code")}
+    targets = {name: inputs.get(name) for name in TARGETS}
     if targets["program"] is not None:
         targets["program"] = node_id(str(targets["program"]))[0]
     if request == "attach" and kind is None and not any(targets.values()):
-        there = {name: inputs.get(name) for name in ("pid", "port")}
+        there = {name: inputs.get(name) for name in ("pid", "port", "host")}
         return choose_for_process(debugger.definitions, ready=_is_ready, **there)
     return choose(debugger.definitions, type=kind, ready=_is_ready, **targets)
 
@@ -56,10 +89,15 @@ def _is_ready(definition: Definition) -> bool:
     return detect(definition).ready
 
 
-def _interpreter(inputs: Json, project: Path) -> str:
-    cwd, program = Path(inputs["cwd"]), inputs.get("program")
+def _interpreter(inputs: Json, project: Path) -> dict[str, str]:
+    """Return the interpreter, and a remark on one that was passed over."""
+    cwd, program, given = Path(inputs["cwd"]), inputs.get("program"), inputs.get("python")
     file = None if program is None else node_id(str(program))[0]
-    return find_python(inputs.get("python"), cwd, surroundings(cwd), project=project, program=file)
+    around = surroundings(cwd)
+    found = find_python(given, cwd, around, project=project, program=file)
+    remark = "" if given else unused_environment(cwd, around, file, found)
+    remarks = "; ".join(filter(None, [str(inputs.get("remark") or ""), remark]))
+    return {"python": found, **({"remark": remarks} if remarks else {})}
 
 
 def check_interpreter(plan: Plan) -> None:
@@ -90,6 +128,59 @@ _NO_PROJECTS = (Path.home(), Path("/"))
 _MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml", "CMakeLists.txt")
 
 
+_STANDS_IN = "dapeer has no adapter `{}`: {} stands in for it, and knows none of its own keys"
+
+
+_BUILDS = {
+    ("go", "run"): "Give what it runs, a folder or a file, as `program`: Delve builds it.",
+    ("go", "test"): "Give the package's folder and `::` as `program` (`./cart::`), or one test (`cart_test.go::TestTotal`).",
+    ("cargo", "run"): "Build it with `cargo build` and the same options, and give the file below target/debug as `program`; examples are in target/debug/examples.",
+    ("cargo", "test"): "Give a test as `program` (`src/cart.rs::tests::adds`), or a file with its tests (`tests/cart.rs::`).",
+}  # fmt: skip
+"""Commands that build a program and start it, and what to give instead."""
+
+
+def _refuse_builds(inputs: Mapping[str, Any], project: Path) -> None:
+    """Raise `ArgumentError` where the program is a command that builds another one and starts it: no debugger follows."""
+    program = Path(str(inputs.get("program") or ""))
+    name = "" if program.is_relative_to(project) else program.name
+    given = [str(each) for each in inputs["args"]]
+    verb = next((each for each in given if not each.startswith(("-", "+"))), "")
+    instead = _BUILDS.get((name, verb))
+    if instead is not None:
+        raise ArgumentError(
+            f"`{name} {verb}` builds a program and starts it, and the debugger would see {name} alone.",
+            instead,
+        )
+
+
+def _check_target(inputs: Json, config: Json, project: Path) -> None:
+    """Raise `ArgumentError` where the target cannot be debugged: a command that builds it, or a page that nobody serves."""
+    _refuse_builds(inputs, project)
+    if url := inputs.get("url") or config.get("url"):
+        check_served(str(url))
+
+
+def _found_for(definition: Definition) -> Mapping[str, str]:
+    """Return what is found on this machine, where arguments of the launch name it."""
+    found = definition.detect.placeholders()
+    named = any(name in found for _, name in placeholders(definition.launch, ""))
+    return detect(definition).found if named else {}
+
+
+def _remarks(
+    asked: LaunchRequest, definition: Definition, request: RequestName, inputs: Json, config: Json
+) -> dict[str, str]:
+    """Return what there is to say of a start, as an input."""
+    stands_in = asked.type in definition.stands_in_for
+    remarks = (
+        str(inputs.get("remark") or ""),
+        _STANDS_IN.format(asked.type, definition.id) if stands_in else "",
+        definition.remark(request, inputs, config),
+    )
+    return {"remark": "; ".join(filter(None, remarks))} if any(remarks) else {}
+
+
 def plan_of(
     debugger: Debugger, asked: LaunchRequest, request: RequestName, given: Json, config: Json
 ) -> Plan:
@@ -99,17 +190,24 @@ def plan_of(
 
     Raises:
         AdapterUnknown: No adapter fits.
+        ArgumentError: The program only builds another one and starts it.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
+    if request == "launch":
+        _check_target(inputs, config, debugger.project)
     inputs["project"] = str(_project_of(inputs, debugger.project))
     definition = _definition(debugger, asked.type, request, inputs)
+    inputs |= _remarks(asked, definition, request, inputs, config)
     if "python" in names_in(definition.launch, definition.transport):
-        inputs["python"] = _interpreter(inputs, debugger.project)
+        inputs |= _interpreter(inputs, debugger.project)
+    inputs |= _found_for(definition)
     if definition.tests is not None and request == "launch":
         inputs, config, name = as_program(definition.tests, inputs, config)
         asked = replace(asked, name=asked.name or name)
     if request == "attach":
+        inputs = _with_port(definition, inputs)
         _check_reach(debugger, definition, inputs)
+        inputs = _with_page(definition, inputs, config)
     for useless in definition.useless(request, inputs, config):
         there = able(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
@@ -118,9 +216,14 @@ def plan_of(
         inputs["env"] = {**needed, **(inputs.get("env") or {})}
     config, mappings = taken(definition, config, debugger.project)
     core = read_core(inputs["core"]) if "core" in inputs else None
+    file = str(inputs.get("program") or program_file(int(inputs.get("pid") or 0)))
+    quirks = definition.quirks
+    forks = has_section(file, quirks.unfollowed) or starts_others(
+        file, definition.extensions, quirks.starts_others
+    )
     return Plan(
         definition, request, inputs, config, asked.name, asked.filters, asked.functions, asked.conditions,
-        asked.tests, mappings, core,
+        asked.tests, mappings, core, forks,
     )  # fmt: skip
 
 

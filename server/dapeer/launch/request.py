@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.choice.core_dump import read_core
+from dapeer.adapters.choice.interpreter import called
+from dapeer.adapters.definition.definition import TARGETS
 from dapeer.adapters.runners.named_tests import Named
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system import foreign_files
+from dapeer.base.system.environment import surroundings
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.view.sources import check_line, expanded, source_file
 
@@ -47,12 +53,17 @@ USUAL = {"follow_children": True, "just_my_code": True, "terminal": False}
 
 
 def given(arguments: Json) -> dict[str, Any]:
-    """Return the arguments that a caller has given, as JSON has them."""
+    """Return the arguments that a caller has given, as JSON has them; a URL as `program` is `url`."""
     return {
-        name: _plain(value)
+        "url" if name == "program" and is_url(str(value)) else name: _plain(value)
         for name, value in arguments.items()
         if value is not None and value != USUAL.get(name)
     }
+
+
+def is_url(program: str) -> bool:
+    """Whether a program is a page, and no file."""
+    return re.match(r"(?:https?|file)://|about:", program, re.IGNORECASE) is not None
 
 
 def _plain(value: object) -> object:
@@ -73,8 +84,19 @@ def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, A
     if "core" in inputs:
         return {**checked, **_with_core(inputs, where, project)}
     if request == "launch" and inputs.get("program") is not None:
-        checked["program"] = _program(str(inputs["program"]), where, project)
+        asked = str(inputs["program"])
+        path = _called(asked, where, project, str(inputs.get("python") or ""))
+        checked["program"] = path or _program(asked, where, project)
+        if path is not None:
+            checked["remark"] = f"{asked} is {path}"
     return checked
+
+
+def _called(name: str, cwd: Path, project: Path, python: str) -> str | None:
+    """Return the path of a program that is given by its bare name; None where a file or folder has this name here."""
+    if os.sep in name or any(os.path.lexists(base / name) for base in (cwd, project)):
+        return None
+    return called(name, cwd, surroundings(cwd), project, python)
 
 
 def folder_of(cwd: str | None, project: Path) -> Path:
@@ -84,8 +106,8 @@ def folder_of(cwd: str | None, project: Path) -> Path:
         ArgumentError: There is no such folder.
     """
     folder = (project / expanded(cwd)).absolute() if cwd else project
-    if not folder.is_dir():
-        raise ArgumentError(f"`cwd`: {folder} is not a directory.", "Give an existing one.")
+    if reason := foreign_files.why_no_folder(folder):
+        raise ArgumentError(f"`cwd`: {folder} {reason}.", "Give an existing folder.")
     return folder
 
 
@@ -96,12 +118,28 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     """
     if program is None:
         return None
-    file, test = node_id(program)
-    tried = [(base / expanded(file)).absolute() for base in (cwd, project)]
+    bases = (cwd, project)
+    file, test = node_id(program, *bases)
+    tried = [(base / expanded(file)).absolute() for base in bases]
     for path in tried:
-        if path.exists():
+        if foreign_files.is_file(path) or foreign_files.is_folder(path):
             return f"{path}{test}"
-    raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
+    reasons = map(foreign_files.why_no_file, tried)
+    path, reason = next(
+        ((path, why) for path, why in zip(tried, reasons, strict=True) if why != "does not exist"),
+        (tried[0], "does not exist"),
+    )
+    or_command = "" if os.sep in program else ", or the name of a command on PATH"
+    raise ArgumentError(f"`program`: {path} {reason}.", f"Give an existing file{or_command}.")
+
+
+def check_named(asked: LaunchRequest) -> None:
+    """Reject a request that has a name and nothing to run: a configuration was meant."""
+    if asked.name and not asked.config and not {*TARGETS} & asked.inputs.keys():
+        raise ArgumentError(
+            f"`name` only names the new session: nothing says what {asked.name!r} runs.",
+            f"To start the configuration of that name, give configuration={asked.name!r}.",
+        )
 
 
 def check_attach(pid: int | None, port: int | None) -> None:
@@ -130,7 +168,7 @@ def with_paths(breakpoints: Iterable[Placed], cwd: Path, project: Path) -> list[
         ArgumentError: A file does not exist, or ends before the line.
     """
     wanted = [
-        (source_file(name, cwd if (cwd / name).is_file() else project), each)
+        (source_file(name, cwd if foreign_files.is_file(cwd / name) else project), each)
         for name, each in breakpoints
     ]
     for path, each in wanted:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from anyio import to_thread
-
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.runners.whole import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.launch.configurations import (
     NVIM,
@@ -29,6 +29,7 @@ from dapeer.launch.request import (
     LaunchRequest,
     RequestName,
     check_attach,
+    check_named,
     checked,
     folder_of,
 )
@@ -88,7 +89,7 @@ class Launcher:
     async def found(self, told: Sequence[Json]) -> Found:
         """Return all configurations: those of the project, and those that Neovim has sent (`told`)."""
         project = self.debugger.project
-        here = await to_thread.run_sync(in_project, project)
+        here = await in_thread(in_project, project)
         return together(here, in_neovim(told, project))
 
     async def _by_arguments(self, asked: LaunchRequest, where: Where) -> Start:
@@ -97,20 +98,24 @@ class Launcher:
         inputs = checked(asked.inputs, debugger.project, request)
         if request == "attach" and not asked.config and "core" not in inputs:
             check_attach(inputs.get("pid"), inputs.get("port"))
+        if request == "launch" and asked.type is None:
+            inputs = await in_thread(as_tests, debugger.definitions.values(), inputs)
         asked, inputs = await tests_of(asked, request, inputs)
+        if request == "launch":
+            check_named(asked)
         if asked.type is not None and typed(debugger.definitions, asked.type) is None:
             # A type that only nvim-dap may know; assume that its keys are the usual ones.
             there = await self._neovim(where, (asked.type,))
             if there is not None:
                 named = Configuration(asked.name or asked.type, asked.type, request, NVIM, {})
                 return self._verbatim(there, asked, named, inputs)
-        plan = await to_thread.run_sync(plan_of, debugger, asked, request, inputs, asked.config)
+        plan = await in_thread(plan_of, debugger, asked, request, inputs, asked.config)
         # nvim-dap maps no paths; if the adapter does not either, only dapeer can. Nor does nvim-dap open a
         # terminal unless the adapter asks for one.
         if where == "auto" and (plan.mappings or plan.in_our_terminal or plan.core):
             where = "direct"
         there = await self._neovim(where, plan.definition.names)
-        return await self._planned(there, plan, asked)
+        return await self._planned(there, plan, asked, where)
 
     async def _by_name(self, asked: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         debugger = self.debugger
@@ -136,15 +141,21 @@ class Launcher:
         split, config = chosen.split(asked.inputs, asked.config)
         inputs = checked(split, debugger.project, request)
         named = replace(asked, type=chosen.type, name=asked.name or chosen.name)
-        plan = await to_thread.run_sync(plan_of, debugger, named, request, inputs, config)
-        return await self._planned(there, plan, named)
+        plan = await in_thread(plan_of, debugger, named, request, inputs, config)
+        return await self._planned(there, plan, named, where)
 
-    async def _planned(self, there: InNeovim | None, plan: Plan, asked: LaunchRequest) -> Start:
+    async def _planned(
+        self, there: InNeovim | None, plan: Plan, asked: LaunchRequest, where: Where
+    ) -> Start:
         """Return the start of a plan: in Neovim if possible, else under an adapter of dapeer."""
         if there is not None:
             return self._translated(there, plan, asked)
-        await to_thread.run_sync(check_interpreter, plan)
-        return StartHere(plan)
+        beside = self.peer if where == "auto" else None
+        if beside is not None and not await beside.types():
+            # It has no nvim-dap, or one that is not set up.
+            beside = None
+        await in_thread(check_interpreter, plan)
+        return StartHere(plan, beside)
 
     async def _neovim(self, where: Where, names: Sequence[str]) -> InNeovim | None:
         """Return the Neovim to start in; None: start without one."""

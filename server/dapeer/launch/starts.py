@@ -15,8 +15,12 @@ from dapeer.launch.request import (
 from dapeer.peers import Peer, unsaved
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.forwarded import ForwardedSession
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.session import Session
+
+OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.adapters.{name}."
+WAITED = "The start waited until the person was free in Neovim."
 
 
 class Start(Protocol):
@@ -30,6 +34,15 @@ class Start(Protocol):
     @property
     def folder(self) -> Path:
         """The folder that the program runs in, to which names of files may be relative."""
+        ...
+
+    @property
+    def adapter(self) -> str:
+        """The id of the definition by which it is started; empty: another client of DAP decides."""
+        ...
+
+    def notes(self, session: Session) -> Sequence[str]:
+        """Return what the caller should know of how it was started."""
         ...
 
     async def begin(
@@ -50,6 +63,18 @@ class StartHere:
     """A start under an adapter of dapeer."""
 
     plan: Plan
+    beside: Peer | None = None
+    """The Neovim whose nvim-dap has no adapter for it."""
+
+    @property
+    def adapter(self) -> str:
+        """The id of its definition."""
+        return self.plan.definition.id
+
+    def notes(self, session: Session) -> Sequence[str]:  # noqa: ARG002 - as every start has it
+        """Return that it does not run in the person's Neovim."""
+        name = self.plan.definition.id
+        return [OUTSIDE.format(name=name)] if self.beside is not None else []
 
     @property
     def launched(self) -> bool:
@@ -69,6 +94,8 @@ class StartHere:
             raise ArgumentError(
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
             )
+        if self.beside is not None:
+            self.beside.debugs_elsewhere(self.plan.definition.id)
         session = await debugger.start(self.plan, wanted)
         return session, debugger.push(*_files(wanted), started=session)
 
@@ -81,6 +108,12 @@ class StartInNeovim:
     options: Json
     launched: bool
     folder: Path
+    adapter: str = ""
+
+    def notes(self, session: Session) -> Sequence[str]:
+        """Return that the start has waited for the person, if so."""
+        waited = isinstance(session, ForwardedSession) and session.hello.waited
+        return [WAITED] if waited else []
 
     async def begin(
         self, debugger: Debugger, wanted: Sequence[Placed]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
@@ -14,13 +15,15 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.base.system.threads import end_with
 from dapeer.mcp.front.front import Front
 from dapeer.mcp.ide.services import Services
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
-from dapeer.mcp.transports import stdio
+from dapeer.mcp.transports import stdio, unix_socket
+from dapeer.mcp.transports.page import PersonsPage
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
@@ -71,8 +74,15 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     """
     data = _whoever_it_is if offer.data else asks_for_data
     async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_at, stop, tasks.cancel_scope)
-        await stdio.serve(server, front)
+        tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
+        if not (offer.patient and offer.complete):
+            end_with(os.dup(0))
+            await stdio.serve(server, front)
+        else:
+            # Other clients of the server that has ended look for one, too, and stay when this one leaves.
+            async with unix_socket.serve(server, offer.nvim) as guests:
+                await stdio.serve(server, front)
+                await guests.gone()
         tasks.cancel_scope.cancel()
 
 
@@ -105,12 +115,14 @@ async def running(
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
             Services(debugger, peers, tasks)
+            server = make_server(debugger, offer.tools, peers=peers, selection=selection)
+            PersonsPage(server, peers, tasks)
             if offer.nvim is not None:
                 # Listen before the first search, so that no Neovim is missed in between.
                 neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
                 tasks.start_soon(neovims.let_in)
                 await neovims.attach(tasks, patient=offer.patient)
-            yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop
+            yield server, stop
             tasks.cancel_scope.cancel()
 
 
@@ -128,6 +140,7 @@ def _signals() -> Generator[anyio.Event]:
             loop.remove_signal_handler(number)
 
 
-async def _cancel_at(stop: anyio.Event, scope: anyio.CancelScope) -> None:
+async def _cancel_at(stop: anyio.Event, server: DapeerServer, scope: anyio.CancelScope) -> None:
     await stop.wait()
+    await server.end_calls()
     scope.cancel()

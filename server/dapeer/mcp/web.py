@@ -62,9 +62,13 @@ async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool
                 if not address.authenticate:
                     _warn(address.host)
                 _announce(port)
+                here = _url(address.host, port)
+                page = f"{here.removesuffix('/mcp')}/live"
+                say(f"clients connect to {here}; {page} shows a person what programs collect")
                 if with_stdin:
                     _stop_with_stdin(stop)
                 await stop.wait()
+                await server.end_calls()
 
 
 def _warn(host: str) -> None:
@@ -106,7 +110,7 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
 
 def _for_bridges(
     offer: ServerOptions, server: DapeerServer, url: str, secret: str | None
-) -> AbstractAsyncContextManager[None]:
+) -> AbstractAsyncContextManager[object]:
     """Let other clients of this project in, if they get all the tools that they expect."""
     if not offer.complete:
         return nullcontext()

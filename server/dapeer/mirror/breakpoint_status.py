@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, StackFrame
-from dapeer.dap.wanted import WantedBreakpoint, title_of
+from dapeer.dap.wanted import WantedBreakpoint, last_part, title_of
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
 TRACED = "dapeerTraced"
 """Tells what became of the breakpoints of a file (`source`) at which the program collects by itself: `breakpoints`, or of its `functions`, and for each what was `made`."""
 SET_LINES = "setBreakpoints"
+SAME = 100
+"""Breakpoints that may share one number."""
 
 
 @dataclass(slots=True)
@@ -33,6 +36,24 @@ class Awaited:
     """States that the caller knows already: state, path and line."""
     told_by: object = None
     """What is known of breakpoints and their states, as it was when the caller was told last."""
+
+    def move(self, path: str, moves: Mapping[int, int]) -> None:
+        """Await those of a file on other lines, by the line that each had."""
+        self.places = {(at, moves.get(n, n) if at == path else n) for at, n in self.places}
+
+
+class _At(NamedTuple):
+    """One of the breakpoints that were sent."""
+
+    path: str
+    """Empty: it is on no line."""
+    pairs: list[tuple[Any, Breakpoint]]
+    place: int
+
+    @property
+    def made(self) -> Breakpoint:
+        """Its state."""
+        return self.pairs[self.place][1]
 
 
 @dataclass(slots=True)
@@ -61,12 +82,17 @@ class Placed:
 
     reached: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Requested path and line of those at which the program was seen."""
+    functions_reached: set[str] = field(default_factory=set[str])
+    """The last parts of the names of functions at which the program has stopped, for any reason, and the names of those whose breakpoint it has hit."""
 
     unanswered: dict[str, str] = field(default_factory=dict[str, str])
     """By source path: why the last request has no response."""
 
     news: int = 0
     """Counts the messages that may have changed the state of a breakpoint."""
+
+    _numbers: dict[int, list[_At]] | None = None
+    """By the adapter's number, where the breakpoints are that have it; None: to be found out."""
 
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
@@ -99,20 +125,30 @@ class Placed:
             return
         if body.get("reason") == "removed":
             changed = Breakpoint(id=number, verified=False, message="removed by the adapter")
-        every: list[list[tuple[Any, Breakpoint]]] = [
-            # js-debug gives one the number of another in another file.
-            *(pairs for path, pairs in self.lines.items() if _may_be_in(changed, path)),
-            self.functions,
-            self.data,
-            self.instructions,
-        ]
-        for pairs in every:
-            found = [index for index, (_, known) in enumerate(pairs) if known.get("id") == number]
+        # js-debug gives one the number of another in another file.
+        found = (
+            each
+            for each in self._numbered(number)
+            if not each.path or _may_be_in(changed, each.path)
+        )
+        for _, group in itertools.groupby(found, lambda each: id(each.pairs)):
+            same = [*group]
             # js-debug gives a new one the number of another; their lines still differ.
-            there = [i for i in found if pairs[i][1].get("line") == changed.get("line")]
-            for index in there or found:
-                wanted, known = pairs[index]
-                pairs[index] = wanted, _merged(known, changed)
+            there = [each for each in same if each.made.get("line") == changed.get("line")]
+            for each in there or same:
+                each.pairs[each.place] = each.pairs[each.place][0], _merged(each.made, changed)
+
+    def _numbered(self, number: int) -> Sequence[_At]:
+        """Return where the breakpoints are that the adapter gave a number; events may tell of thousands."""
+        if self._numbers is None:
+            self._numbers = {}
+            others = ("", self.functions), ("", self.data), ("", self.instructions)
+            for path, pairs in [*self.lines.items(), *others]:
+                for index, (_, made) in enumerate(pairs):
+                    same = self._numbers.setdefault(made.get("id", 0), [])
+                    if len(same) < SAME:
+                        same.append(_At(path, pairs, index))
+        return self._numbers.get(number, ())
 
     def traced(self, body: Body) -> None:
         """Take in where in a file, or at which functions, the program collects by itself."""
@@ -145,15 +181,16 @@ class Placed:
 
     def hit(self, numbers: Sequence[int]) -> None:
         """Record the ids of the breakpoints of a stop."""
-        pairs = self.lines.items() if numbers else ()
-        every = [(path, *pair) for path, known in pairs for pair in known]
         for number in numbers:
-            found = [
-                (path, asked["line"]) for path, asked, made in every if made.get("id") == number
-            ]
+            at = self._numbered(number)
+            self.functions_reached |= {
+                each.pairs[each.place][0] for each in at if each.pairs is self.functions
+            }
+            found = [each for each in at if each.path]
             # js-debug reuses the number of another breakpoint; the location identifies it.
             if len(found) == 1:
-                self.reached.add(found[0])
+                only = found[0]
+                self.reached.add((only.path, only.pairs[only.place][0]["line"]))
 
     def stops(self, body: Body) -> bool:
         """Whether a stop, by its event's body, is at a breakpoint that was set to stop."""
@@ -170,6 +207,7 @@ class Placed:
 
         Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
         """
+        self.functions_reached.add(last_part(frame["name"]))
         line = frame["line"]
         name = str(frame.get("source", {}).get("path") or "").rpartition("/")[2]
         for known, pairs in self.lines.items():
@@ -180,6 +218,10 @@ class Placed:
                     if line in (asked["line"], made.get("line"))
                 )
                 self.reached.update((known, each) for each in at)
+
+    def reaches_function(self, name: str) -> bool:
+        """Whether the program was seen at a function, of which its breakpoint may have another name than its frame."""
+        return bool({name, last_part(name)} & self.functions_reached)
 
     def log_point(self, body: Body) -> tuple[str, int] | None:
         """Return path and line, as they were asked for, of the log point that output comes from; None: of none."""
@@ -197,18 +239,25 @@ class Placed:
 
     def _set_lines(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
+        self._numbers = None
         path = _path(asked)
         self.unanswered.pop(path, None)
-        self.lines[path] = _paired(asked, body)
+        known, told = self.lines.get(path, []), _paired(asked, body)
+        # js-debug has a client ask twice at a start, and answers the second time with an empty list.
+        silent = as_array(asked.get("breakpoints"))[len(told) :]
+        self.lines[path] = [*told, *(pair for pair in known if pair[0] in silent)]
 
     def _set_functions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
+        self._numbers = None
         self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(asked, body)]
 
     def _set_data(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+        self._numbers = None
         self.data = _paired(asked, body)
 
     def _set_instructions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+        self._numbers = None
         self.instructions = _paired(asked, body)
 
 

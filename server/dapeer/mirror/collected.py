@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from dapeer.mirror.row_blocks import Part
 from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
@@ -14,8 +13,8 @@ ROW = "dapeerRow"
 LOG = "log points"
 TRACER = "tracer"
 
-OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed")
-"""The columns of calls before their expressions, as `in_debuggee/dapeer_calls.py` tells them; `took` is in seconds."""
+OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
+"""The columns of calls before their expressions, as `in_debuggee/dapeer_calls.py` tells them; `took` is in seconds, `within` the number of the call around it."""
 
 OF_LIVES = ("file", "line", "changed")
 """The columns of the lines that one call has executed, as `in_debuggee/dapeer_life.py` tells them."""
@@ -46,6 +45,8 @@ class Point:
     """Its rows are nobody's to list: they tell of the watching itself."""
     calls: bool = False
     """Its rows are calls that are over; of several functions, with commas between their names."""
+    expect: str = ""
+    """What is to hold there; the last expression tells whether it does."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -73,6 +74,10 @@ class Collection:
     """Its log point is gone, since it has brought all rows that were wanted."""
     told: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many rows it has been told of."""
+    started: float = 0.0
+    """From when its rows count seconds."""
+    among: Mapping[int, int] = field(default_factory=dict[int, int])
+    """By process of the program how many rows have come."""
 
     def is_news(self, client: str) -> bool:
         """Whether there are rows that a client was not told of."""
@@ -125,10 +130,14 @@ class Collected:
     """Whether there were rows that had to make room for those of later programs."""
     lost: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows that it could not write."""
+    lost_for: str = ""
+    """Why some could not be written, as the system says it; empty: it has not said."""
     _lost_told: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many of these it has been told of."""
     overwritten: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows whose room later ones have taken, in its file."""
+    begun: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    """Points and functions that were called; their calls may not be over."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
 
@@ -142,9 +151,11 @@ class Collected:
         client: str = "",
         max_hits: int = 0,
         calls: bool = False,
+        expect: str = "",
     ) -> Point:
         """Return the point of a place and its expressions; a new number where there is none yet."""
-        wanted = (path, line, function, tuple(expressions), client, max_hits, "", False, calls)
+        place = path, line, function, tuple(expressions), client, max_hits
+        wanted = (*place, "", False, calls, expect)
         for known in self.points.values():
             if known == Point(known.number, *wanted):
                 return known
@@ -186,7 +197,7 @@ class Collected:
         key = process, number
         if key not in self.collections:
             table = Table(len(point.columns))
-            self.collections[key] = Collection(point, process, table, road)
+            self.collections[key] = Collection(point, process, table, road, among=self._rows)
         return self.collections[key]
 
     def add(self, process: int, row: Row, road: str) -> None:
@@ -201,20 +212,22 @@ class Collected:
         collection.table.add(row._replace(hit=collection.hits), order)
         _bound(collection)
 
-    def take(self, process: int, part: Part, road: str) -> None:
-        """Take in rows that a process has written."""
+    def take(self, process: int, part: Part, road: str, started: float = 0.0) -> None:
+        """Take in rows that a process has written, which count seconds from a time on."""
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count
         found: dict[int, Table] = {}
         for number, (lines, order) in by_point(part.text, part.order).items():
             collection = self.of(process, number, road)
             if collection is not None:
+                collection.started = started
                 found[number] = Table(collection.table.width)
                 collection.unreadable += found[number].extend(lines, order)
         for number, table in part.tables:
             collection = self.of(process, number, road)
             if collection is None or collection.table.width != table.width:
                 continue
+            collection.started = started
             if number in found:
                 found[number].join(table)
             else:
@@ -225,6 +238,16 @@ class Collected:
             collection.heard(len(table))
             _bound(collection)
 
+    def lose(self, process: int, count: int, reason: str) -> None:
+        """Take note of how many rows a process could not write, and why."""
+        self.lost[process] = count
+        self.lost_for = reason or self.lost_for
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows have come, so that what has none was not come by."""
+        return not any(self.lost.values())
+
     def newly_lost(self, client: str) -> int:
         """Return how many rows the processes could not write, if the client was not told of all; it is told now."""
         lost = sum(self.lost.values())
@@ -232,28 +255,14 @@ class Collected:
         return lost if lost > told else 0
 
     def reached(self, path: str, line: int) -> bool:
-        """Whether some process has come by a collection point."""
+        """Whether some process has come by a collection point, or may have: its rows are lost."""
+        place = path, line
+        if not self.complete and any((p.path, p.line) == place for p in self.points.values()):
+            return True
         return any(
-            each.hits and (each.point.path, each.point.line) == (path, line)
+            each.hits and (each.point.path, each.point.line) == place
             for each in self.collections.values()
         )
-
-    def uncalled(self, name: str, *, calls: bool) -> list[str]:
-        """Return those of the functions of a point, as it names them, of which no process has a row."""
-        points = {
-            each.number
-            for each in self.points.values()
-            if (each.function, each.calls) == (name, calls)
-        }
-        found = [each for (_, number), each in self.collections.items() if number in points]
-        if any(each.dropped for each in found) or any(self.overwritten.values()):
-            return []
-        if not calls:
-            return [] if any(each.hits for each in found) else [name]
-        # A row has the function's own name, which may be written with more or less of what is around it.
-        seen = {last(each) for rows in found for each in set(rows.table.cells[0])}
-        names = name.split(", ")
-        return [each for each in names if not any(fnmatchcase(one, last(each)) for one in seen)]
 
     def rows(self, process: int) -> Iterator[Row]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""
@@ -261,15 +270,6 @@ class Collected:
             (number, each.table) for (of, number), each in self.collections.items() if of == process
         ]
         return in_order(tables)
-
-
-def last(name: str) -> str:
-    """Return the last part of a function's name.
-
-    >>> last("shop.Order.total")
-    'total'
-    """
-    return name.rpartition(".")[2]
 
 
 def _bound(collection: Collection) -> None:

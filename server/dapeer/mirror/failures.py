@@ -1,4 +1,4 @@
-"""Conditions and log messages of breakpoints that could not be evaluated. Pure."""
+"""Conditions and log messages of breakpoints that could not be evaluated, and patches of ours that are off. Pure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ EVENT = "breakpointFailed"
 
 No adapter sends it. dapeer's launcher of debugpy does, and dapeer converts other adapters' output to it.
 """
+PATCH_OFF = "dapeerPatchOff"
+"""Reports that a patch of ours is off: `name`, `lost` and `why`. Our own code in the debuggee sends it."""
+PATCH = "patch"
+"""The kind of such a failure: `expression` is the patch's name, and `error` what is lost, and why."""
+
+TRACING = "tracing"
+"""The kind of a failure after which the program was not seen any more."""
 
 
 @dataclass(slots=True)
@@ -20,7 +27,7 @@ class Failure:
     """A failed expression: what, where, why, and how often."""
 
     kind: str
-    """`condition`, `hit condition` or `log message`."""
+    """`condition`, `hit condition`, `log message`, `tracing` or `patch`."""
     expression: str
     path: str
     line: int
@@ -51,7 +58,15 @@ class Failures:
             int(body.get("line") or 0),
             uncoloured(str(body.get("error") or "")),
         )
+        self._count(failure, int(body.get("count") or 0))
+
+    def take_patch_off(self, body: Body) -> None:
+        """Record that a patch of ours is off; several processes may report one."""
+        lost, why = (str(body.get(each) or "") for each in ("lost", "why"))
+        self._count(Failure(PATCH, str(body.get("name") or ""), "", 0, f"{lost} ({why})"), 1)
+
+    def _count(self, failure: Failure, count: int) -> None:
         key = (failure.kind, failure.expression, failure.path, failure.line, failure.error)
         known = self.known.get(key, failure)
         self.known[key] = known
-        known.count = int(body.get("count") or known.count + 1)
+        known.count = count or known.count + 1

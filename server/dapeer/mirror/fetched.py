@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dapeer.dap.bodies import ScopesResponseBody, StackTraceResponseBody, VariablesResponseBody
 from dapeer.dap.messages import Body
 from dapeer.dap.shapes import EventHandler, ResponseHandler
-from dapeer.dap.types import StackFrame
+from dapeer.dap.types import StackFrame, Variable
 from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.stops import Stop
@@ -43,7 +43,7 @@ class Fetched:
         if stop is None:
             return
         frames = body.get("stackFrames", [])
-        start, levels = (int(asked.get(each) or 0) for each in ("startFrame", "levels"))
+        start, levels = _part(asked, len(frames))
         known = stop.frames.setdefault(asked["threadId"], [])
         whole = not levels or len(frames) < levels
         if start <= len(known):
@@ -65,7 +65,8 @@ class Fetched:
         if stop.reason.endswith("breakpoint"):
             stop.raised = self._frames.reason(frames[0])
         stop.outermost = self._frames.outermost([*frames, *stop.outer])
-        if not stop.planned:
+        # Data are often written by a library for the user's code.
+        if not stop.planned or stop.reason == "data breakpoint":
             users = self._frames.foremost(frames)
             stop.front = frames.index(users) if users else None
 
@@ -77,7 +78,10 @@ class Fetched:
     def _variables(self, asked: Body, body: VariablesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
-            stop.take_variables(asked, body.get("variables", []))
+            variables = body.get("variables", [])
+            stop.take_variables(asked, variables)
+            for each in variables:
+                _keep_size(stop, each)
 
     def _variable_set(self, asked: Body, body: Body) -> None:
         # An evaluation for the clipboard or a hover without a frame changes nothing.
@@ -86,16 +90,32 @@ class Fetched:
         )
         if not looks:
             self._written(body, asked)
+        elif (stop := self._suspended.stop) is not None:
+            _keep_size(stop, body)
 
     def _written(self, body: Body, asked: Body | None = None) -> None:
         """A write may change any other variable, so all are fetched again."""
         stop = self._suspended.stop
         if stop is not None:
             stop.take_written(asked or {}, body)
+            _keep_size(stop, body)
             stop.outdated = set(stop.variables)
-            stop.forget_parts()
+            stop.parts.forget()
 
     def _exception_info(self, asked: Body, body: Body) -> None:
         stop = self._suspended.stop_of(asked.get("threadId", -1))
         if stop is not None:
             stop.exception = body
+
+
+def _part(asked: Body, told: int) -> tuple[int, int]:
+    """Return from which frame on how many are told; some adapters tell all, whatever is asked."""
+    start, levels = (int(asked.get(each) or 0) for each in ("startFrame", "levels"))
+    return (0, 0) if 0 < levels < told else (start, levels)
+
+
+def _keep_size(stop: Stop, described: Variable | Body) -> None:
+    """Keep how many elements a variable, or the value of an expression, has."""
+    number = described.get("indexedVariables")
+    if isinstance(number, int) and number > 0:
+        stop.elements[described.get("variablesReference", 0)] = number

@@ -16,7 +16,8 @@ class History:
 
     def __init__(self, limit: int = KEPT_STOPS) -> None:
         self._stops: deque[Stop] = deque(maxlen=limit)
-        self._numbers = Numbers()
+        self.numbers = Numbers()
+        """Of the handles of all stops."""
 
     def __iter__(self) -> Iterator[Stop]:
         """Yield the stops, the oldest first."""
@@ -26,7 +27,7 @@ class History:
         """Begin a new stop; the previous one keeps only what history shows."""
         if self._stops:
             self._stops[-1].settle()
-        stop.handles = Handles(self._numbers, self._numbers.given)
+        stop.handles = Handles(self.numbers, self.numbers.given)
         self._stops.append(stop)
 
     @property

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from dapeer.dap.types import Variable
+
+_ELEMENT = re.compile(r"""-?\d|\[(?!\[|raw\])|[bru]{0,2}['"]|[(:](?=.)|(?:None|True|False)\Z""")
+"""How the name of an element begins: its index or its key, as the languages write them."""
+
+
+def is_element(variable: Variable) -> bool:
+    """Whether a child is an element of its container, by its name; the others are members.
+
+    >>> [is_element(Variable(name=n, value="", variablesReference=0)) for n in ("007", "[7]", "'key'", "(1, 2)")]
+    [True, True, True, True]
+    >>> [is_element(Variable(name=n, value="", variablesReference=0)) for n in ("len()", "[[Prototype]]", "@a", "[raw]")]
+    [False, False, False, False]
+    """
+    return bool(_ELEMENT.match(variable["name"]))
 
 
 def is_aside(variable: Variable) -> bool:

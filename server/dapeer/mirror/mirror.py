@@ -95,6 +95,7 @@ class Mirror:
             TRACED: self.placed.traced,
             REMOVED: self.gathered.removed,
             failures.EVENT: self.failures.take,
+            failures.PATCH_OFF: self.failures.take_patch_off,
             "capabilities": self._capabilities,
             "process": self._process,
             **self._fetched.on_event,

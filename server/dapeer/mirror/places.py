@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dapeer.base.json_types import Value, as_array, as_object
 from dapeer.dap.types import Source, StackFrame
 
+SPEC = "${spec}"
+"""Stands in an expression for what is asked, as a text of JSON."""
 FRAMES = 60
 """Frames of one thread that are kept."""
 
@@ -24,7 +27,41 @@ class Sight:
     hides: str = ""
     """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
-    """Why the adapter may not answer while the program runs."""
+    """Why the adapter may not answer while the program computes."""
+    waits: str = ""
+    """An expression in which `SPEC` stands for a question; its value says what threads and tasks wait for, or what their frames hold."""
+    outside: Outside | None = None
+    """How another program reads the places where the adapter does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A program that prints where the threads of a process are, without its help."""
+
+    command: Sequence[str]
+    """With `${pid}`."""
+    thread: re.Pattern[str]
+    """The line before the frames of a thread, with the group `name`, and perhaps `holds`, which is there where it keeps the others from running."""
+    frame: re.Pattern[str]
+    """The line of a frame, with the groups `function`, `file` and `line`."""
+    own: re.Pattern[str]
+    """In the paths of the debugger's files, whose frames are left out."""
+    missing: str
+    """How to get the program."""
+    denied: str = ""
+    """What to do where the system does not let it read the process, with `${pid}`."""
+
+    def read(self, text: str) -> list[Place]:
+        """Read what it has printed."""
+        places: list[Place] = []
+        for line in text.splitlines():
+            if found := self.thread.search(line):
+                holds = bool(found.groupdict().get("holds"))
+                places.append(Place(found["name"] or "", holds=holds))
+            elif places and (found := self.frame.search(line)) and not self.own.search(line):
+                frame = _frame([found["function"], found["file"], int(found["line"])])
+                places[-1] = replace(places[-1], frames=[*places[-1].frames, frame][:FRAMES])
+        return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +70,21 @@ class Place:
 
     name: str
     thread_id: int | None = None
-    """None: it is a task."""
+    """None: it is a task, or a thread that the adapter has not named."""
+    own_id: int = 0
+    """The program's own number of it."""
     stopped: bool = False
     frames: Sequence[StackFrame] = ()
     """The innermost first; empty if unknown."""
     awaited_by: str = ""
     """The task that waits for this one; empty: none that is known."""
+    holds: bool = False
+    """It is known to keep the other threads from running."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with the adapter's number of a thread."""
+        return self.name if self.thread_id is None else f"{self.thread_id} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +95,8 @@ class Seen:
     tasks: Sequence[Place] = ()
     silent: bool = False
     """The adapter did not answer in time."""
+    unread: str = ""
+    """Why no other program has read the places, and how it could; empty where one has, or where none is known."""
 
     @property
     def tells(self) -> bool:
@@ -57,7 +105,7 @@ class Seen:
 
 
 def told(text: str) -> Mapping[str, Sequence[Place]]:
-    """Read a program's answer: `threads` and `tasks`, each with `name` and `frames`, a task perhaps with `awaited_by`.
+    """Read a program's answer: `threads` and `tasks`, each with `name`, `id` and `frames`, a task perhaps with `awaited_by`.
 
     A frame is a list of function, file and line. Entries of another form are left out.
     """
@@ -73,7 +121,13 @@ def _places(listed: Sequence[Value]) -> Iterator[Place]:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:
                 known = [*map(_frame, filter(_is_frame, frames[:FRAMES]))]
-                yield Place(name, frames=known, awaited_by=str(more.get("awaited_by") or ""))
+                own_id = more.get("id")
+                yield Place(
+                    name,
+                    own_id=own_id if isinstance(own_id, int) else 0,
+                    frames=known,
+                    awaited_by=str(more.get("awaited_by") or ""),
+                )
             case _:
                 pass
 

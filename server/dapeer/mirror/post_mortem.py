@@ -58,11 +58,11 @@ class PostMortem:
 
 @contextlib.contextmanager
 def no_process(post_mortem: PostMortem | None) -> Generator[None]:
-    """Replace the error of a call in a core dump by a clear one."""
+    """Add to the error of an evaluation in a core dump that no function can be called."""
     try:
         yield
     except RequestFailed as error:
         if post_mortem is None:
             raise
-        hint = "This is a core dump: no function can be called in it."
+        hint = f"{error.hint} This is a core dump: no function can be called in it.".strip()
         raise RequestFailed(error.command, error.message, hint) from error

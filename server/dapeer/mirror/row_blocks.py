@@ -53,6 +53,8 @@ class Names:
         default_factory=dict[int, tuple[str, str, str]]
     )
     """Thread, task and caller."""
+    begun: frozenset[tuple[int, str]] = frozenset()
+    """Points and functions that were called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,14 +223,17 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
 def read_names(text: bytes, zero: float) -> Names:
     """Return what the lines of a header say, up to a zero byte; a line that is none says nothing."""
     shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
+    begun: set[tuple[int, str]] = set()
     for line in text.partition(b"\0")[0].decode("utf-8", "replace").split("\n")[:-1]:
         match line.split("\t"):
             case ["s", number, point, letters] if (
                 _NUMBER(number) and _NUMBER(point) and LETTERS.issuperset(letters)
             ):
                 shapes[int(number)] = Shape(int(point), letters)
+            case ["b", point, function] if _NUMBER(point):
+                begun.add((int(point), function))
             case ["c", number, thread, task, caller] if _NUMBER(number):
                 contexts[int(number)] = thread, task, caller
             case _:
                 pass
-    return Names(zero, shapes, contexts)
+    return Names(zero, shapes, contexts, frozenset(begun))

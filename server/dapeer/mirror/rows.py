@@ -153,6 +153,10 @@ class Table:
         head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
         return Table(len(cells), *head, cells, self.order)
 
+    def times(self) -> list[float]:
+        """Return the seconds of each row."""
+        return [_at(self.seconds, index) for index in range(len(self))]
+
     def gaps(self) -> dict[int, int]:
         """Return by row how many hits are missing before it."""
         try:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from dapeer.mirror.row_blocks import Part, read_names, read_part
 
-MAGIC = b"dapeerR2"
-HEADER = struct.Struct("<8sIIIIddQQ")
-NAMES = 64
+MAGIC = b"dapeerR3"
+HEADER = struct.Struct("<8sIIIIddQQI")
+NAMES = 72
 """Where the lines of the header begin."""
 SERIAL = struct.Struct("<Q")
 LARGEST = 1 << 27
@@ -46,6 +46,10 @@ class Written:
     """Rows whose room later ones have taken. Some of them may have been read before."""
     lost: int = 0
     """Rows that could not be written: too large, or the disk was full."""
+    begun: frozenset[tuple[int, str]] = frozenset()
+    """Points and functions that were called, though their calls may not be over."""
+    error: int = 0
+    """The number of the system's error for which they could not; 0: it was none of the system's."""
 
     @property
     def text(self) -> str:
@@ -62,7 +66,7 @@ def read(data: bytes | memoryview, after: Place = START) -> Written:
     """
     if len(data) < HEADER.size:
         return Written(place=after)
-    magic, pid, begin, size, chunks, started, zero, dropped, lost = HEADER.unpack_from(data)
+    magic, pid, begin, size, chunks, started, zero, dropped, lost, error = HEADER.unpack_from(data)
     if magic != MAGIC or not SERIAL.size < size <= LARGEST or chunks * size > LARGEST:
         return Written(place=after)
     starts = range(begin, min(begin + chunks * size, len(data) - SERIAL.size + 1), size)
@@ -76,4 +80,4 @@ def read(data: bytes | memoryview, after: Place = START) -> Written:
         part, end = read_part(bytes(data[start + SERIAL.size + known : start + size]), names)
         parts.append(part)
         place = Place(number, known + end)
-    return Written(parts, place, pid, started, dropped, lost)
+    return Written(parts, place, pid, started, dropped, lost, names.begun, error)

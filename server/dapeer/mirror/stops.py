@@ -8,20 +8,15 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from dapeer.base.text.fitting import fitted
-from dapeer.base.text.folding import unfolded
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.handles import Handles
-from dapeer.mirror.members import is_aside
+from dapeer.mirror.unfolding import MEMBERS, Unfolding
 
 KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000
 KEPT_VALUE = 400
 """Characters of a value that outlive their stop."""
-
-UNFOLDED = 100
-"""Containers that are expanded to show one value; some contain the same one many times."""
-
 _REWRITTEN = "@py_"
 """Prefix of the names that pytest gives to the parts of an assertion."""
 _PLANNED = frozenset({
@@ -31,6 +26,8 @@ _PLANNED = frozenset({
 """Reasons of stops at a requested location."""
 _SHOWN = frozenset({"arguments", "locals", "returnValue"})
 """Hints of adapters at scopes of which a person looks at all variables."""
+_MODULE = "Module"
+"""How js-debug names the scope of an ES module, which it calls expensive."""
 
 
 Written = dict[tuple[int, str], tuple[str, Variable]]
@@ -78,10 +75,10 @@ class Stop:
     """Children by variablesReference."""
     set_aside: list[Variable] | None = None
     """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
-    first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
-    """The first children of folded values, by variablesReference."""
-    told: dict[int, str] = field(default_factory=dict[int, str])
-    """Members that the program itself has reported, by variablesReference."""
+    parts: Unfolding = field(default_factory=Unfolding)
+    """The first members of folded values."""
+    elements: dict[int, int] = field(default_factory=dict[int, int])
+    """How many elements a container has (DAP: `indexedVariables`), by variablesReference, where the adapter says so."""
     lazy: set[int] = field(default_factory=set[int])
     """References of lazy variables: a request for their children computes them, as a getter does."""
     outdated: set[int] = field(default_factory=set[int])
@@ -124,7 +121,7 @@ class Stop:
     def top(self) -> StackFrame | None:
         """The frame to look at first, of the thread that stopped.
 
-        That is the innermost; at an unplanned stop, the innermost of the user's code.
+        That is the innermost; at an unplanned stop, or where data was written, the innermost of the user's code.
         """
         frames = self.frames.get(self.thread_id)
         return frames[self.front or 0] if frames else None
@@ -136,11 +133,24 @@ class Stop:
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
         """Return the scopes of a frame whose variables are shown."""
-        scopes = [scope for scope in self.scopes.get(frame_id, ()) if not scope.get("expensive")]
-        if hinted := [s for s in scopes if s.get("presentationHint") in _SHOWN]:
+        known = self.scopes.get(frame_id, ())
+        # In JavaScript the variables of a module are those of its statements outside of functions.
+        outermost = not any(scope["name"].startswith("Local") for scope in known)
+        scopes = [
+            scope
+            for scope in known
+            if (outermost and scope["name"] == _MODULE)
+            or not (scope.get("expensive") or scope.get("presentationHint") == "registers")
+        ]
+        if hinted := [
+            scope
+            for scope in scopes
+            if scope.get("presentationHint") in _SHOWN or scope["name"] == _MODULE
+        ]:
             return hinted
         named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
-        return named or scopes[:1]
+        # GDB has no scope of locals where a function has none.
+        return named or [s for s in scopes if not s["name"].lower().startswith("global")][:1]
 
     def take_scopes(self, frame_id: int, scopes: list[Scope]) -> None:
         """Apply the scopes of a frame.
@@ -188,7 +198,7 @@ class Stop:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif asked.get("start") == 0:
-            self.first[reference] = [v for v in variables if not is_aside(v)]
+            self.parts.take(reference, variables, int(asked.get("count") or MEMBERS))
 
     def take_written(self, asked: Body, body: Body) -> None:
         """Keep a variable's new value: some adapters report the old one until the program resumes."""
@@ -206,38 +216,13 @@ class Stop:
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
         # Most have nothing to unfold.
-        if not variable["variablesReference"]:
-            return variable["value"]
-        return self._unfolded(variable, (), [])
+        return self.parts.shown(variable) if variable["variablesReference"] else variable["value"]
 
-    def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
-        """Return a variable's value with its members, unless it is `around` itself; add to `done` what was expanded for it."""
-        reference = variable["variablesReference"]
-        if reference in self.told:
-            done.append(reference)
-            return self.told[reference]
-        first = self.first.get(reference)
-        if not first or reference in around or len(done) >= UNFOLDED:
-            return variable["value"]
-        done.append(reference)
-        inner = (*around, reference)
-        parts = [(each["name"], self._unfolded(each, inner, done)) for each in first]
-        return unfolded(variable["value"], parts)
-
-    def inside(self, variable: Variable) -> list[Variable]:
-        """Return what was fetched of a folded variable."""
-        return self.first.get(variable["variablesReference"], [])
-
-    def forget_parts(self) -> None:
-        """Forget fetched members of variables, except those in the adapter's own values: they may have changed."""
-        self.first.clear()
-        self.told.clear()
-
-    def opened(self, variable: Variable) -> int:
-        """Return how many containers were opened to show a variable."""
-        done: list[int] = []
-        self._unfolded(variable, (), done)
-        return len(done)
+    def brief(self, variable: Variable) -> str:
+        """Return a variable's value as history shows it."""
+        if variable["variablesReference"]:
+            return self.parts.brief(variable, KEPT_VALUE)
+        return fitted(variable["value"], KEPT_VALUE)
 
     def arguments(self) -> set[str]:
         """Return the names of the innermost frame's arguments, if the adapter marks them."""
@@ -256,8 +241,8 @@ class Stop:
 
     def settle(self) -> None:
         """Keep only what history shows, once the program has resumed."""
-        opened = self.locals() if self.first or self.told else ()
-        self.folded = {v["name"]: self.said(v) for v in opened if self.opened(v)}
+        opened = self.locals() if self.parts else ()
+        self.folded = {v["name"]: self.said(v) for v in opened if self.parts.opened(v)}
         self.settled = True
         self.frames = {
             t: frames[: (self.front or 0) + KEPT_FRAMES]
@@ -268,19 +253,19 @@ class Stop:
         top = self.top
         kept = self.local_scopes(top["id"]) if top else []
         self.scopes = {top["id"]: kept} if top and kept else {}
-        references = [scope["variablesReference"] for scope in kept]
+        references = {scope["variablesReference"] for scope in kept}
         self.variables = {
             r: self.kept(self.variables[r]) for r in references if r in self.variables
         }
         self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
-        self.forget_parts()
+        self.parts.forget()
         self.handles.forget()
 
     def said(self, variable: Variable) -> tuple[int, str]:
         """Return how far a local is expanded, and what the adapter says of it."""
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
-        return self.opened(variable), fitted(variable["value"], KEPT_VALUE)
+        return self.parts.opened(variable), fitted(variable["value"], KEPT_VALUE)
 
     def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
         """Return the locals that history shows, by name: each as it is shown, and what is `said` of it."""
@@ -289,12 +274,12 @@ class Stop:
             said = self.said(each)
             opened = said[0] > 0 and not self.settled
             value = each["value"] if self.settled else said[1]
-            told[each["name"]] = fitted(self.shown(each), KEPT_VALUE) if opened else value, said
+            told[each["name"]] = self.brief(each) if opened else value, said
         return told
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return the part of variables that history shows."""
         return [
-            Variable(name=v["name"], value=fitted(self.shown(v), KEPT_VALUE), variablesReference=0)
+            Variable(name=v["name"], value=self.brief(v), variablesReference=0)
             for v in variables[:KEPT_VARIABLES]
         ]

@@ -34,8 +34,16 @@ class Suspended:
         self._stops = stops
         self.stop = next(reversed(stops.values()), None)
 
-    def _without(self, thread_id: int) -> dict[int, Stop]:
-        return {thread: stop for thread, stop in self._stops.items() if thread != thread_id}
+    def _add(self, thread_id: int, stop: Stop) -> None:
+        # The latest stop comes last, also when the thread had stopped before.
+        self._stops.pop(thread_id, None)
+        if len(self._stops) >= MOST:
+            del self._stops[next(iter(self._stops))]
+        self._stops[thread_id] = self.stop = stop
+
+    def _remove(self, thread_id: int) -> None:
+        if self._stops.pop(thread_id, None) is not None:
+            self.stop = next(reversed(self._stops.values()), None)
 
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs."""
@@ -49,11 +57,9 @@ class Suspended:
         # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
         stop = Stop(self.epoch, body, thread_id, start, self._output_start)
-        # The latest stop comes last, also when the thread had stopped before.
-        others = {} if stop.all_threads else self._without(thread_id)
-        if len(others) >= MOST:
-            del others[next(iter(others))]
-        self._keep({**others, thread_id: stop})
+        if stop.all_threads:
+            self._keep({})
+        self._add(thread_id, stop)
         self.history.add(stop)
 
     def name_thread(self, threads: Collection[int]) -> None:
@@ -62,9 +68,9 @@ class Suspended:
         if stop is None or stop.thread_id in threads or not threads:
             return
         if not isinstance(stop.body.get("threadId"), int):
-            others = self._without(stop.thread_id)
+            self._remove(stop.thread_id)
             stop.thread_id = next(iter(threads))
-            self._keep({**others, stop.thread_id: stop})
+            self._add(stop.thread_id, stop)
 
     def continued(self, body: Body) -> None:
         """Apply a `continued` event."""
@@ -72,11 +78,11 @@ class Suspended:
         if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
             self.resumed()
         else:
-            self._keep(self._without(body.get("threadId", -1)))
+            self._remove(body.get("threadId", -1))
 
     def exited(self, thread_id: int) -> None:
         """Forget the stop of a thread that has ended."""
-        self._keep(self._without(thread_id))
+        self._remove(thread_id)
 
     def resume(self, seq: int, command: str, thread_id: object) -> None:
         """Apply a request that resumes, when it is sent."""

@@ -41,6 +41,12 @@ class Watch:
     """The line that is told is the one to which the program came next: the road does not know which has run before."""
     returned: bool = False
     """The line that is told may have been the last of its call: then the rest of the line that has called it has run, too."""
+    others: bool = False
+    """Other threads ran beside that line, and nobody looked which of them has done it."""
+    already: bool = False
+    """It holds where the program is stopped, which has not moved."""
+    passed_by: str = ""
+    """The lines that were not looked at, where the line that did it may be one of them."""
     cost: str = ""
     """What a road has taken that can be counted."""
 

@@ -6,11 +6,12 @@ are cached while change events arrive, and no longer.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import difflib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,6 +67,18 @@ class Catalogue:
         self._era = 0
         """Counts invalidations: the answer to an older request is not cached."""
         self._answered = anyio.Event()
+        self._endings: set[asyncio.Task[None]] = set()
+
+    def afterwards(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what no answer waits for; `finish` waits for it."""
+        task = asyncio.create_task(work)
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+    async def finish(self) -> None:
+        """Wait for what was begun by `afterwards`."""
+        if self._endings:
+            await asyncio.wait(self._endings)
 
     async def agents(self, directory: Path) -> list[Json]:
         """Return the agents that are not for OpenCode's own use."""

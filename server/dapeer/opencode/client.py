@@ -22,11 +22,10 @@ from dapeer.base.errors import (
     Stranger,
 )
 from dapeer.base.json_types import Json, as_object
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.system.credentials import OPENCODE_PASSWORD, OPENCODE_URL
 from dapeer.base.system.ownership import check_peer
 from dapeer.base.text.fitting import shortened
 
-URL: Final = "DAPEER_OPENCODE_URL"
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"
 
@@ -48,7 +47,7 @@ def address(url: str | None) -> str:
     Raises:
         ArgumentError: That is no address.
     """
-    wanted = (url or os.environ.get(URL) or USUAL).rstrip("/")
+    wanted = (url or os.environ.get(OPENCODE_URL) or USUAL).rstrip("/")
     try:
         parsed = httpx2.URL(wanted)
     except httpx2.InvalidURL:
@@ -219,7 +218,7 @@ class OpenCode:
         why = str(error) or type(error).__name__
         return NoOpenCode(
             f"OpenCode at {self.url} cannot be reached ({why}).",
-            "Start it with `opencode serve`, or name another with --url or $" + URL + ".",
+            "Start it with `opencode serve`, or name another with --url or $" + OPENCODE_URL + ".",
         )
 
     def _check(self, answer: httpx2.Response, what: str) -> None:

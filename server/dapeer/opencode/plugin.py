@@ -5,11 +5,11 @@ It is put into OpenCode's own configuration folder, so no project changes.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system import folder_names
 
 SOURCE: Final = Path(__file__).with_name("relay.js")
 MARK: Final = "// dapeer's relay."
@@ -18,8 +18,7 @@ MARK: Final = "// dapeer's relay."
 
 def place() -> Path:
     """Return where the plugin is, or would be."""
-    settings = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(settings) / "opencode" / "plugin" / "dapeer-relay.js"
+    return Path(folder_names.settings()) / "opencode" / "plugin" / "dapeer-relay.js"
 
 
 def install() -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeFailed
 from dapeer.base.json_types import Json, as_object
+from dapeer.base.system import foreign_files
 from dapeer.opencode.client import OpenCode
 
 MILLISECONDS_FOR_A_CALL: Final = 60 * 60 * 1000
@@ -143,5 +144,5 @@ def _check(name: str, directory: Path) -> None:
             f"`{name}` cannot be a prefix of tool names.",
             "Give up to 24 letters, digits, `-` or `_`.",
         )
-    if not directory.is_dir():
-        raise ArgumentError(f"There is no directory {directory}.", "Give an existing directory.")
+    if reason := foreign_files.why_no_folder(directory):
+        raise ArgumentError(f"{directory} {reason}.", "Give an existing directory.")

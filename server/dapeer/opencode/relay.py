@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -20,8 +20,9 @@ from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.outcome import Outcome
-from dapeer.opencode.runs import Run, Tell
+from dapeer.opencode.runs import Tell
 from dapeer.opencode.session import Session
+from dapeer.opencode.tool_run import ToolRun
 
 NAME: Final = "relay-1"
 """The supported version of the relay, as in `relay.js`."""
@@ -71,8 +72,11 @@ class Relay:
         """Return the tools that the rules allow, those of MCP servers included: name, description, parameters."""
         # OpenCode has no event for MCP servers that start or end.
         servers = json.dumps(await servers_of(self._catalogue, self._directory))
-        key = ("relay", self._directory, self._agent.get("agent"), servers)
-        return await self._catalogue.kept(key, self._list)
+        return await self._catalogue.kept((*self._key, servers), self._list)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return ("relay", self._directory, self._agent.get("agent"))
 
     async def checked(self, tool: str, arguments: Json) -> Json:
         """Return a tool's arguments, converted to its schema.
@@ -81,7 +85,9 @@ class Relay:
             ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
         """
         try:
-            return await self._fitting(tool, arguments, await self.offered())
+            # Of a tool that has gone since, the relay says so; so a call does not ask for the MCP servers.
+            known = await self._catalogue.kept(self._key, self.offered)
+            return await self._fitting(tool, arguments, known)
         except ArgumentError:
             # The cached list may be older than the one that the caller has seen.
             return await self._fitting(tool, arguments, await self._list())
@@ -89,16 +95,16 @@ class Relay:
     async def call(
         self, tool: str, arguments: Json, tell: Tell, seconds: float
     ) -> tuple[Json, Outcome]:
-        """Run a tool until it has ended or needs an answer; only then its session still exists.
+        """Run a tool until it has ended or needs an answer; only then its session stays.
 
         Raises:
             OpenCodeError: OpenCode is gone, or the tool timed out.
         """
         session = await self._session(f"dapeer calls {tool}")
-        run = Run(self._opencode, session, new_id())
+        run = ToolRun(self._opencode, session, new_id())
         order = {"tool": tool, "arguments": arguments}
         going_on = run.wait(lambda: self._prompt(session, order, run.prompt), tell, seconds)
-        return session, await ended(self._opencode, session, going_on)
+        return session, await ended(self._opencode, session, going_on, self._catalogue.afterwards)
 
     async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
         schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
@@ -125,12 +131,10 @@ class Relay:
 
     async def _list(self) -> list[Json]:
         session = await self._session("dapeer lists tools")
-        runs = True
         try:
             answer = await self._prompt(session, {"list": True}, new_id())
-            runs = False
         finally:
-            await end(self._opencode, session, runs=runs)
+            await end(self._opencode, session, asks=False)
         try:
             return json.loads(text_of(answer))
         except ValueError as error:
@@ -161,23 +165,39 @@ def is_call(session: Json) -> bool:
     return MARK in (session.get("metadata") or {}).items()
 
 
-async def ended(opencode: OpenCode, session: Json, going_on: Awaitable[Outcome]) -> Outcome:
-    """Wait until a call has ended or needs an answer; only then its session still exists."""
+async def ended(
+    opencode: OpenCode,
+    session: Json,
+    going_on: Awaitable[Outcome],
+    afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None,
+) -> Outcome:
+    """Wait until a call has ended or needs an answer; only then its session stays.
+
+    Args:
+        opencode: Where it runs.
+        session: Its session.
+        going_on: Waits for it.
+        afterwards: Takes the deletion of the session of a tool that has ended; None: it comes before the answer.
+    """
     state = "running"
     try:
         outcome = await going_on
         state = outcome.state
         return outcome
     finally:
-        if state != "needs_input":
-            await end(opencode, session, runs=state == "running")
+        if afterwards and state in ("done", "failed"):
+            afterwards(end(opencode, session, asks=False))
+        elif state != "needs_input":
+            await end(opencode, session, asks=state == "running")
 
 
-async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
-    """Stop and delete the session of a call. It never fails."""
+async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
+    """Stop and delete the session of a call, which may wait for an answer. It never fails."""
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
-        if runs:
+        if asks:
             await Session(opencode, session).abort()
+        else:
+            await Session(opencode, session).stop()
         await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
 
 

@@ -115,7 +115,7 @@ class Run:
         self, begin: Begin | None, tell: Tell
     ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:
-            self._among_others = await self.session.is_busy()
+            self._among_others = await self._is_busy_before()
             if not self._among_others and self.prompt:
                 _ours.append(self.prompt)
         watching = asyncio.create_task(self._watch(tell, look_at_once=begin is None))
@@ -126,6 +126,9 @@ class Run:
             watching.cancel()
             beginning.cancel()
             await asyncio.gather(watching, beginning, return_exceptions=True)
+
+    async def _is_busy_before(self) -> bool:
+        return await self.session.is_busy()
 
     async def _begin(self, begin: Begin | None) -> None:
         await self._heard.wait()

@@ -145,6 +145,9 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
                     "dapeer stops listening to OpenCode at %s after an error",
                     catalogue.opencode.url,
                 )
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await catalogue.finish()
 
 
 def _credentials(authorization: str) -> dict[str, str]:

@@ -50,12 +50,20 @@ class Session:
         Raises:
             OpenCodeError: OpenCode is gone.
         """
-        await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
+        await self.stop()
         # OpenCode itself would keep a question of a session that no longer waits.
         for ask in await self.asks(answered):
             path, body = reply(ask, "reject", None, None)
             with contextlib.suppress(OpenCodeMissing):
                 await self._opencode.post(path, body, self.directory)
+
+    async def stop(self) -> None:
+        """Stop what the session does; what it asks stays.
+
+        Raises:
+            OpenCodeError: OpenCode is gone.
+        """
+        await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
 
     async def _is_mine(self, session: str | None) -> bool:
         while session is not None and session != self.id:

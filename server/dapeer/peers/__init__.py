@@ -5,7 +5,8 @@ from dapeer.peers.clients import Company
 from dapeer.peers.lua_tool import OTHERS, LuaTool, read_tools
 from dapeer.peers.lua_tools import Progress
 from dapeer.peers.peer import Peer
-from dapeer.peers.peers import Peers, unsaved
+from dapeer.peers.peers import Peers
+from dapeer.peers.shared import unsaved
 
 __all__ = [
     "OTHERS",

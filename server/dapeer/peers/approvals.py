@@ -106,7 +106,7 @@ class Approvals:
             return
         number = next(self._ids)
         future = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._neovim.send(ASK, number, action.facts(ASKED))
+        self._neovim.send(ASK, number, action.facts(ASKED), self._neovim.channel)
         try:
             allowed, why = await future
         finally:

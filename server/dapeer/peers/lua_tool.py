@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, get_args
 
-from dapeer.base.json_types import Json, as_array, is_array, is_object
+from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.peers.kinds import ALL, ActionKind, Kinds
 
 _ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
@@ -32,6 +32,8 @@ class LuaTool:
     """The kinds of its calls."""
     action_when: str | None
     """The argument without which a call has no kind: it only shows what it would do."""
+    older: Mapping[str, str]
+    """The arguments that it also takes by an older name, which is not listed: their names by these."""
     seconds: float | None = field(compare=False)
     """Timeout of a call in seconds; None: no timeout. Clients do not see it."""
 
@@ -55,6 +57,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
         kinds=_kinds(spec.get("action")),
         action_when=spec.get("action_when"),
+        older={name: str(now) for name, now in as_object(spec.get("older")).items()},
         seconds=milliseconds / 1000 or None,
     )
 

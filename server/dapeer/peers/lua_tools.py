@@ -26,6 +26,8 @@ STOP: Final = "require('dapeer.registry.serving').stop(...)"
 REFUSE: Final = "require('dapeer.registry').refuse(...)"
 
 SECONDS_ON_THE_WAY: Final = 0.25
+SECONDS_FOR_LAST_WORDS: Final = 1.0
+"""Seconds in which what a Neovim has sent is here, also from one that was killed."""
 
 
 class Progress(Protocol):
@@ -56,6 +58,8 @@ class LuaTools:
         self._numbers = itertools.count(1)
         self._refused: set[tuple[str, str]] = set()
         self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
+        self._if_lost: dict[int, Any] = {}
+        """The results of calls that Neovim does not come to answer, as their tools have named them."""
 
     async def take(self, told: object) -> None:
         """Record the list of tools, as JSON from Lua; a newer list may arrive meanwhile.
@@ -106,7 +110,7 @@ class LuaTools:
         number = next(self._numbers)
         told = self._running[number] = asyncio.Queue()
         if neovim.closed.is_set():
-            self.gone()
+            self.gone(f"The Neovim at {neovim.target} has ended.")
         # A little less than the timeout here, so that the outcome of a started tool is known.
         latest = time.time() + self._ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
         options = {"latest": latest, **({"client": client} if client else {})}
@@ -122,6 +126,7 @@ class LuaTools:
             return answer
         finally:
             del self._running[number]
+            self._if_lost.pop(number, None)
             if not over:
                 neovim.send(STOP, neovim.channel, number)
 
@@ -156,7 +161,8 @@ class LuaTools:
                             pass
         except TimeoutError as error:
             raise NeovimFailed(
-                f"The tool timed out after {one.seconds:g} s and was cancelled.",
+                f"The tool {one.name} timed out after {one.seconds:g} s and was cancelled: "
+                "it neither returned a value nor called its callback.",
                 "`timeout` in its definition, or bridge.tool_timeout, sets that limit.",
             ) from error
 
@@ -168,6 +174,7 @@ class LuaTools:
         return {
             "tool_started": self._started,
             "tool_progress": self._progressed,
+            "tool_if_lost": self._take_if_lost,
             "tool_result": self._answered,
         }
 
@@ -188,11 +195,27 @@ class LuaTools:
         else:
             self._put(number, "result", json.loads(said))
 
-    def gone(self) -> None:
-        """Fail all open calls: the Neovim has ended."""
-        what = f"The Neovim at {self._neovim.target} ended before it answered."
+    def _take_if_lost(self, number: int, text: object) -> None:
+        if number in self._running:
+            self._if_lost[number] = json.loads(clean(_text(text)))
+
+    async def end(self) -> None:
+        """Answer all open calls, for the server ends; first hear what Neovim has sent by now, maybe as its last words."""
+        if self._running:
+            with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
+                try:
+                    await self._neovim.mode(SECONDS_FOR_LAST_WORDS)
+                except NeovimGone:
+                    await self._neovim.closed.wait()
+        self.gone("The dapeer server ended before the tool answered.")
+
+    def gone(self, what: str) -> None:
+        """Answer all open calls: Neovim will not. `what` has happened, as a sentence."""
         for number in list(self._running):
-            self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
+            if number in self._if_lost:
+                self._put(number, "result", self._if_lost[number])
+            else:
+                self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
 
     def _put(self, number: int, *what: object) -> None:
         if number in self._running:

@@ -14,7 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import typed
-from dapeer.base.errors import AdapterFailed, DapeerError, NeovimBusy
+from dapeer.base.errors import AdapterFailed, ArgumentError, DapeerError, NeovimBusy
 from dapeer.base.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
@@ -29,6 +29,7 @@ SECONDS_TO_START = 20.0
 """Timeout for nvim-dap to start an adapter; some are downloaded or compiled first."""
 
 RUN = "return require('dapeer.nvim_dap.launch').run(...)"
+CANCEL = "require('dapeer.nvim_dap.launch').cancel(...)"
 COLLECTS = "require('dapeer.nvim_dap.collecting').told(...)"
 AGAIN = "return require('dapeer.nvim_dap.sessions').again(...)"
 
@@ -82,11 +83,12 @@ class NvimSessions:
             async with asyncio.timeout(SECONDS_TO_START):
                 return await self._starts.session_of(launch)
         except TimeoutError as error:
+            self._neovim.send(CANCEL, launch)
             state = await self._neovim.state()
             told = f": it {state}" if state else ""
             raise NeovimBusy(
                 f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
-                "dap_status shows whether it does later.",
+                "The start is given up. Try again later, or start without Neovim by where='direct'.",
             ) from error
 
     # -- notifications of Neovim
@@ -162,7 +164,7 @@ class NvimSessions:
         restart = functools.partial(self.again, session)
         with self._debugger.holding(session, restart, focus=launch is not None):
             running = asyncio.create_task(session.run())
-            self._tasks.start_soon(self._collect, session)
+            self._tasks.start_soon(self._prepare, session)
             if launch is not None:
                 self._starts.became(launch, session)
             try:
@@ -171,8 +173,8 @@ class NvimSessions:
                 running.cancel()
                 await asyncio.wait({running})
 
-    async def _collect(self, session: ForwardedSession) -> None:
-        """Have a program collect where that was wanted before it started; its Neovim waits for it."""
+    async def _prepare(self, session: ForwardedSession) -> None:
+        """Have a program collect, and stop at exceptions, as was wanted before it started; its Neovim waits for it."""
         await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
         breakpoints = self._debugger.breakpoints
         for path in filter(session.takes, [*breakpoints.points.by_path]):
@@ -182,4 +184,13 @@ class NvimSessions:
             session.program.awaited.places |= {(title, 0) for _, title in breakpoints.collecting}
             with contextlib.suppress(DapeerError):
                 await session.lines.collect_at([*breakpoints.collecting.values()])
-        self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session)
+        own = session.hello.exception_filters
+        try:
+            session.stops_at.check(own or ())
+        except ArgumentError as error:
+            self._starts.failed(session.hello.launch or 0, error)
+            await session.terminate()
+            return
+        wanted = session.stops_at.standing(breakpoints.exceptions) if own is None else own
+        exceptions = await session.stops_at.asked(wanted) if wanted else None
+        self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session, exceptions)

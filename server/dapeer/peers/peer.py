@@ -11,6 +11,7 @@ from typing import Any, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from dapeer.base.json_types import as_array
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
@@ -24,8 +25,9 @@ from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, Progress
 from dapeer.peers.nvim_sessions import NvimSessions
-from dapeer.peers.shared import SharedBreakpoints
+from dapeer.peers.shared import SharedBreakpoints, SharedFilters
 from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ class Peer:
         opencode: Servers,
         judge: Judge,
         tools_changed: Callable[[], None],
+        page_wanted: Callable[[Peer], None],
     ) -> None:
         self.id = number
         self.neovim: Neovim
@@ -67,6 +70,7 @@ class Peer:
         self._early: list[tuple[str, list[Any]]] | None = []
         """Notifications that arrive before the facts wait until those are taken in."""
         self.shared: SharedBreakpoints
+        self._filters: SharedFilters
         self._collecting: CollectionSigns
         self.approvals: Approvals
         """The person: notified and asked."""
@@ -75,6 +79,9 @@ class Peer:
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
+            "exceptions": self._exceptions,
+            "exception_options": self._exception_options,
+            "page": lambda: page_wanted(self),
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
         }
@@ -122,6 +129,7 @@ class Peer:
             await neovim.aclose()
             raise
         self._push(self.shared.join(self.facts.get("breakpoints")))
+        self._exceptions(self._filters.join(self.facts.get("exceptions")))
         self._collecting.join()
         early, self._early = self._early or [], None
         for kind, arguments in early:
@@ -136,6 +144,7 @@ class Peer:
         self.approvals = Approvals(self.neovim, facts)
         known = self._debugger.breakpoints
         self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions.by_number)
+        self._filters = SharedFilters(known, self.neovim)
         self._collecting = CollectionSigns(known, self.neovim)
         self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
@@ -153,9 +162,12 @@ class Peer:
         """Record that the connection has ended, and end its sessions here."""
         self._taps.forget(self._secret)
         self.shared.close()
+        self._filters.close()
         self._collecting.close()
         self.approvals.gone()
-        self._tools.gone()
+        self._tools.gone(
+            f"The connection to the Neovim at {self.target} ended before the tool answered."
+        )
         self._opencode.forget(self.target)
         await self.sessions.gone()
 
@@ -172,6 +184,10 @@ class Peer:
     async def types(self) -> list[str]:
         """Return the adapter types that nvim-dap knows; empty without nvim-dap."""
         return list(await self._call("launch').types()"))
+
+    def debugs_elsewhere(self, kind: str) -> None:
+        """Show the person that a program is debugged outside of Neovim, for want of an adapter."""
+        self.neovim.send("require('dapeer.nvim_dap.launch').elsewhere(...)", kind)
 
     async def configurations(self) -> list[dict[str, Any]]:
         """Return the configurations that nvim-dap offers."""
@@ -195,6 +211,10 @@ class Peer:
             NeovimError: It does not answer, or the tool failed.
         """
         return await self._tools.run(one, arguments, client, progress)
+
+    async def end_calls(self) -> None:
+        """Answer the calls of its tools, which nobody waits for any more."""
+        await self._tools.end()
 
     async def state(self) -> str | None:
         """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does."""
@@ -227,6 +247,29 @@ class Peer:
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
         self.shared.not_applied(number, unsaved)
+
+    def _exceptions(self, told: object) -> None:
+        """The person has chosen exception filters: for the programs elsewhere, too."""
+        filters = self._filters.take(told)
+        if filters is None:
+            return
+        own = self.sessions.by_number.values()
+        others = [
+            s for s in self._debugger.sessions.values() if s not in own and not s.mirror.ended
+        ]
+
+        async def tell(session: Session) -> None:
+            await session.stops_at.exceptions(session.stops_at.standing(filters) or ())
+
+        self._debugger.tell("the filters", others, tell)
+
+    def _exception_options(self, session: int, options: object) -> None:
+        """The person has chosen types of exceptions by nvim-dap's API, which has no names for them."""
+        if session in self.sessions.by_number:
+            named = self.sessions.by_number[session].stops_at.filters.named(as_array(options))
+            if named is not None:
+                self._exceptions(named)
+                self._filters.show()
 
     def _push(self, paths: list[str]) -> None:
         if paths:

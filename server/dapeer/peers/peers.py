@@ -6,14 +6,13 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.errors import ArgumentError, NeovimBusy, NoNeovim, Refused
+from dapeer.base.errors import NeovimBusy, NoNeovim, Refused
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
@@ -26,6 +25,7 @@ from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
 from dapeer.peers.peer import Peer
 from dapeer.peers.search import Search
+from dapeer.peers.shared import unsaved
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 
@@ -33,14 +33,6 @@ log = logging.getLogger(__name__)
 
 COMING_BACK: Final = "nvim_connect"
 """The tool that a Neovim is attached with again after it was left."""
-
-
-def unsaved(path: str) -> ArgumentError:
-    """Return why no breakpoint is set in a file."""
-    return ArgumentError(
-        f"{Path(path).name} has unsaved changes in Neovim, so its lines there differ from those on disk; nothing was set.",
-        "Save it (nvim_save_document), or ask the person to.",
-    )
 
 
 class Peers:
@@ -57,6 +49,8 @@ class Peers:
     ) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
+        self.page_wanted: Callable[[Peer], None] = lambda _: None
+        """Called when the person in a Neovim wants to see what programs collect: set before the first attaches."""
         self.company = Company(self._tell_company)
         """The assistants that are connected."""
         self._debugger = debugger
@@ -153,6 +147,7 @@ class Peers:
                 self.opencode,
                 self.judge,
                 self._tools_changed,
+                self.page_wanted,
             )
             await peer.attach(target, seconds)
         finally:

@@ -8,16 +8,26 @@ from typing import Any
 
 import anyio
 
-from dapeer.base.json_types import as_object
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.forwarded import ForwardedSession
 
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
+CHOOSE = "require('dapeer.nvim_dap.exceptions').take(...)"
 
 Picture = dict[str, dict[int, WantedBreakpoint]]
 """By path and line."""
+
+
+def unsaved(path: str) -> ArgumentError:
+    """Return why no breakpoint is set in a file."""
+    return ArgumentError(
+        f"{Path(path).name} has unsaved changes in Neovim, so its lines there differ from those on disk; nothing was set.",
+        "Save it (nvim_save_document), or ask the person to.",
+    )
 
 
 class SharedBreakpoints:
@@ -171,6 +181,46 @@ class SharedBreakpoints:
             self.signs[path] = {each["line"]: each.pop("sign") for each in lines if "sign" in each}
             picture[path] = {each["line"]: each for each in lines}
         return picture
+
+
+class SharedFilters:
+    """Keeps dapeer's exception filters and those of one Neovim equal, whoever has chosen them last."""
+
+    def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
+        self._breakpoints = breakpoints
+        self._neovim = neovim
+        self._listening = True
+        breakpoints.filter_listeners.append(self._wanted)
+
+    def close(self) -> None:
+        """Stop sharing; both sides keep what they have."""
+        self._breakpoints.filter_listeners.remove(self._wanted)
+
+    def join(self, told: object) -> object:
+        """Return what both sides have from now on: what the person has chosen, or else what was chosen here."""
+        if told is None and self._breakpoints.exceptions is not None:
+            self._wanted(self._breakpoints.exceptions)
+        return self._breakpoints.exceptions if told is None else told
+
+    def take(self, told: object) -> list[str] | None:
+        """Take in what the person has chosen; return it if it is something else than before."""
+        # Lua's empty table may arrive as an object.
+        filters = None if told is None else [*map(str, as_array(told))]
+        before = self._breakpoints.exceptions
+        self._listening = False
+        try:
+            self._breakpoints.choose(filters)
+        finally:
+            self._listening = True
+        return filters if filters != before else None
+
+    def show(self) -> None:
+        """Tell Neovim what was chosen."""
+        self._neovim.send(CHOOSE, self._breakpoints.exceptions)
+
+    def _wanted(self, filters: list[str] | None) -> None:
+        if self._listening:
+            self._neovim.send(CHOOSE, filters)
 
 
 def _real(path: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, field
 
-from dapeer.base.errors import AdapterFailed
+from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.mirror import Phase
 from dapeer.sessions.forwarded import ForwardedSession
 from dapeer.sessions.session import Session
@@ -25,7 +25,7 @@ def _future() -> asyncio.Future[object]:
 class _Start:
     session: ForwardedSession | None = None
     """The new session."""
-    failure: str | None = None
+    failure: str | DapeerError | None = None
     """nvim-dap's message on why there is no session, or why it ended at once."""
     began: asyncio.Future[object] = field(default_factory=_future)
     failed: asyncio.Future[object] = field(default_factory=_future)
@@ -43,7 +43,7 @@ class Starts:
         start.session = session
         _done(start.began)
 
-    def failed(self, launch: int, why: str) -> None:
+    def failed(self, launch: int, why: str | DapeerError) -> None:
         """Record a failed start."""
         start = self._start(launch)
         start.failure = start.failure or why
@@ -69,6 +69,8 @@ class Starts:
         finally:
             self._starts.pop(launch, None)
         session = start.session
+        if isinstance(start.failure, DapeerError):
+            raise start.failure
         if start.failure is not None:
             raise AdapterFailed(
                 f"nvim-dap could not start this: {start.failure}", "See :messages in Neovim."

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, title_of
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, collects_at, title_of
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.collection_points import CollectionPoints, FunctionPoints
 
+FilterListener = Callable[[list[str] | None], None]
+"""Gets the exception filters that are wanted now; None: each adapter's own defaults."""
 Listener = Callable[[str, int, WantedBreakpoint | None], None]
 """Gets path, line, and the breakpoint that is wanted there now."""
 
@@ -44,6 +46,8 @@ class Breakpoints:
     """Path and line of those that were set by a tool since a program was started: they are meant for the next one."""
     persons: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that a person has set in an editor."""
+    filter_listeners: list[FilterListener] = field(default_factory=list[FilterListener])
+    """Called at once when other exception filters are wanted."""
     listeners: list[Listener] = field(default_factory=list[Listener])
     """Called at once for each line breakpoint that is added, changed or removed."""
 
@@ -121,6 +125,21 @@ class Breakpoints:
         self.points.put(path, asked, client, None)
         return stops or collects
 
+    def move(self, path: str, moves: Mapping[int, int]) -> None:
+        """Want the breakpoints of a file on other lines, by the line that each has; a person's stay, since an editor moves them."""
+        here = [each for each in self.of(path) if each["line"] in moves]
+        moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
+        for each in moving:
+            self._drop(path, each)
+        for each in moving:
+            self.add(path, {**each, "line": moves[each["line"]]})
+
+    def _drop(self, path: str, wanted: WantedBreakpoint) -> None:
+        if "collect" in wanted:
+            self.points.put(path, wanted["line"], wanted.get("collectedBy") or "", None)
+        else:
+            self._put(path, wanted["line"], None)
+
     def _asked(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         moved = (
             wanted["line"]
@@ -135,14 +154,17 @@ class Breakpoints:
         return [each for each in self.collecting if each[0] == client]
 
     def want_functions(self, wanted: Sequence[WantedFunction]) -> None:
-        """Want to collect at functions from now on."""
+        """Want to collect at functions from now on, or to stop."""
         for each in wanted:
-            self.collecting[each.get("collectedBy", ""), title_of(each)] = each
+            if collects_at(each):
+                self.collecting[each.get("collectedBy", ""), title_of(each)] = each
+            elif each["name"] not in self.functions:
+                self.functions = [*self.functions, each["name"]]
 
     @contextlib.contextmanager
     def wanting_functions(self, wanted: Sequence[WantedFunction]) -> Generator[None]:
-        """Want to collect at functions from now on; all is as before if the body fails."""
-        before = dict(self.collecting)
+        """Want to collect at functions from now on, or to stop; all is as before if the body fails."""
+        before, stops = dict(self.collecting), self.functions
         self.want_functions(wanted)
         try:
             yield
@@ -150,6 +172,7 @@ class Breakpoints:
             for each in self.collecting.keys() - before.keys():
                 del self.collecting[each]
             self.collecting.update(before)
+            self.functions = stops
             raise
 
     @contextlib.contextmanager
@@ -180,21 +203,33 @@ class Breakpoints:
             self.remove(*each, client=client)
         return _files(gone)
 
-    def forget(self, kept: Collection[tuple[str, int]] = (), client: str = "") -> list[str]:
-        """Remove what tools have set, of what collects the client's, except `kept` (path and line); return the files that had some."""
+    def forget(
+        self,
+        kept: Collection[tuple[str, int]] = (),
+        collecting: Collection[tuple[str, int]] = (),
+        client: str = "",
+    ) -> list[str]:
+        """Remove what tools have set, except those `kept` that stop (path and line), and those of the client's that go on `collecting`; return the files that had some."""
         stop = [each for each in self.places() if each not in self.persons and each not in kept]
-        collect = [each for each in self.points.places(client) if each not in kept]
+        collect = [each for each in self.points.places(client) if each not in collecting]
         for path, line in stop:
             self._put(path, line, None)
         for path, line in collect:
             self.points.put(path, line, client, None)
         self.functions.clear()
         for each in self.at_functions(client):
-            if (each[1], 0) not in kept:
+            if (each[1], 0) not in collecting:
                 del self.collecting[each]
-        self.exceptions = None
+        if self.exceptions is not None:
+            self.choose(None)
         self.fresh.clear()
         return _files([*stop, *collect])
+
+    def choose(self, filters: list[str] | None) -> None:
+        """Want these exception filters, None: each adapter's own defaults."""
+        self.exceptions = filters
+        for tell in self.filter_listeners:
+            tell(filters)
 
     def left(self, client: str) -> list[str]:
         """Collect no longer what a client has asked for that has gone; return the files."""

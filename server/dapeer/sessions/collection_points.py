@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal
 
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.collected import Collected, Point
@@ -83,6 +85,7 @@ def point_of(collected: Collected, path: str, wanted: WantedBreakpoint) -> Point
         wanted.get("collect") or (),
         path=path,
         line=wanted["line"],
+        expect=wanted.get("expect") or "",
         client=wanted.get("collectedBy") or "",
         max_hits=wanted.get("maxHits") or 0,
     )
@@ -97,3 +100,45 @@ def point_at(collected: Collected, wanted: WantedFunction) -> Point:
         max_hits=wanted.get("maxHits") or 0,
         calls=wanted["calls"],
     )
+
+
+FINALIZER = "__del__"
+LATE = " (unless while the interpreter ended, where the debugger sees nothing)"
+
+
+def without_calls(
+    collected: Collected, name: str, *, calls: bool
+) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
+    """Yield those of the functions of a point, as it names them, of which no process has a row: what is true of each, its name, and a doubt."""
+    points = {
+        n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)
+    }
+    found = [each for (_, number), each in collected.collections.items() if number in points]
+    if not collected.complete or any(collected.overwritten.values()):
+        return
+    if any(each.dropped for each in found):
+        return
+    if not calls:
+        if not any(each.hits for each in found):
+            yield "never called", name, ""
+        return
+    # A row has the function's own name, which may be written with more or less of what is around it.
+    seen = {_last(each) for rows in found for each in set(rows.table.cells[0])}
+    begun = {_last(function) for number, function in collected.begun if number in points}
+    for each in name.split(", "):
+        own = _last(each)
+        if any(fnmatchcase(one, own) for one in seen):
+            continue
+        if any(fnmatchcase(one, own) for one in begun):
+            yield "never ended", each, ""
+        else:
+            yield "never called", each, LATE if own == FINALIZER else ""
+
+
+def _last(name: str) -> str:
+    """Return the last part of a function's name.
+
+    >>> _last("shop.Order.total")
+    'total'
+    """
+    return name.rpartition(".")[2]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
 from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.sessions.detached import Detached
 
 
 class SessionControl(abc.ABC):
@@ -15,6 +16,8 @@ class SessionControl(abc.ABC):
 
     ours: bool = False
     """We hold the adapter, and may kill it."""
+    detached: Detached | None = None
+    """What its program has left running; None: dapeer has not started it, or it was started by another session's."""
 
     # -- messages
 
@@ -37,6 +40,14 @@ class SessionControl(abc.ABC):
 
     def takes(self, path: str) -> bool:
         """Whether breakpoints of a source file may be sent to its adapter."""
+        return True
+
+    def may_run_elsewhere(self, path: str) -> bool:
+        """Whether code of a source file may run in a process that the program starts, and that its adapter does not follow."""
+        return False
+
+    def follows_children(self) -> bool:
+        """Whether processes that the program starts are debugged, or nobody knows."""
         return True
 
     @abc.abstractmethod

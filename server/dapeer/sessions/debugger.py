@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Self
 
 import anyio
-import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import debugs
@@ -17,6 +16,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.folders import sweep
+from dapeer.base.system.threads import beside
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast, Tell, set_lines
@@ -51,8 +51,8 @@ class Debugger:
     async def __aenter__(self) -> Self:
         """Begin to hold sessions."""
         await self._tasks.__aenter__()
-        # Remove what killed servers have left; no call waits for that.
-        self._tasks.start_soon(anyio.to_thread.run_sync, sweep)
+        # Remove what killed servers have left; no call waits for that, but the end does.
+        self._tasks.start_soon(beside, sweep)
         return self
 
     async def __aexit__(
@@ -139,10 +139,14 @@ class Debugger:
 
     async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
         """End a session, its children before it: they need their parent's adapter for it."""
+        if session.detached is not None:
+            session.detached.look()
         await self._cut_off(session, "dap_terminate")
         await self._end_children(session, end)
         if self._is_held(session):
             await end(session)
+        # One may have begun meanwhile.
+        await self._end_children(session, end)
 
     def _is_held(self, session: Session) -> bool:
         return session.id in self.sessions.held

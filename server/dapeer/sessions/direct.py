@@ -24,6 +24,7 @@ from dapeer.base.errors import (
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.sessions.detached import Detached
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.process_watch import ProcessWatch
 from dapeer.sessions.reverse_requests import Offer, run_in_terminal
@@ -79,20 +80,27 @@ class DirectSession(Session):
             sight=plan.definition.sight,
             parent=parent,
         )
+        adapter.on_patch_off(self.mirror.failures.take_patch_off)
         self.post_mortem = plan.post_mortem
         self.stops_at.own = plan.functions
-        self.heed(*plan.definition.stopping.told)
+        self.heed(plan.definition.stopping)
         self.inspect.levels = plan.definition.quirks.stack_levels
         self.stops_at.conditions = plan.conditions
         self.advice = parent.advice if parent else plan.advice
         self.delegates = parent is None and plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
+        if self.launched and parent is None:
+            self.detached = Detached(adapter.processes, self.program, plan.relay)
         inside = plan.definition.quirks.program_inside
         self.watch = ProcessWatch(self, starter, inside=inside)
         # All observers are notified, so the state must be complete.
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
+
+    def untested(self, printed: str) -> str | None:
+        """Return why its program, which was to run tests, has run none, by what it has printed."""
+        return self.plan.untested(printed)
 
     # -- what its adapter says
 
@@ -124,7 +132,10 @@ class DirectSession(Session):
                     await offer.taken()
                     return {}
                 case "runInTerminal" if asked.get("args"):
-                    terminal = run_in_terminal(self.process, asked, launched=self.launched)
+                    screen = self.plan.definition.quirks.screen
+                    terminal = run_in_terminal(
+                        self.process, asked, launched=self.launched, screen=screen
+                    )
                     self._enter(terminal)
                     return {"processId": terminal.pid}
                 case _:
@@ -141,6 +152,15 @@ class DirectSession(Session):
     def takes(self, path: str) -> bool:
         """Whether breakpoints of a source file may be sent to its adapter; nothing runs to one in a core dump."""
         return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
+
+    def may_run_elsewhere(self, path: str) -> bool:
+        """Whether code of a source file may run in a process that the program starts, and that its adapter does not follow."""
+        loaded = (str(each.get("path") or "") for each in self.mirror.loaded.modules.values())
+        return self.plan.may_run_elsewhere(path, loaded)
+
+    def follows_children(self) -> bool:
+        """Whether processes that the program starts are debugged."""
+        return self.plan.definition.children is not None
 
     async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file."""
@@ -185,9 +205,9 @@ class DirectSession(Session):
         await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters send the end before the last output, and drop that when the connection closes.
         await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
-        signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
-        if signal is not None:
+        if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
             self.cause = self.cause or f"probably killed by {signal}"
+        await self.watch.settled(mirror.exit_code)
         if self.process.terminal is not None:
             await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)
         if not self.over and not self._leaving:

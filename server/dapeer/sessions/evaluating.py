@@ -17,7 +17,7 @@ async def evaluate(
     if frame_id is not None:
         arguments["frameId"] = frame_id
     async with session.evaluating:
-        with session.advice.on_failure(context), no_process(session.post_mortem):
+        with no_process(session.post_mortem), session.advice.on_failure(context):
             return await session.request("evaluate", arguments, seconds=seconds)
 
 

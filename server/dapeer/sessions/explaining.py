@@ -26,17 +26,21 @@ async def explain(stop: Stop, asked: Expressions, evaluate: Evaluate) -> None:
 
 
 async def tell_members(
-    stop: Stop, needed: Sequence[Variable], asked: Expressions, evaluate: Evaluate
+    stop: Stop, variables: Sequence[Variable], asked: Expressions, evaluate: Evaluate
 ) -> None:
-    """Find out in the program the members of those `needed` variables that the adapter does not expand."""
-    if asked.bare is None or stop.top is None:
+    """Find out in the program, in one look, what those variables hold that the adapter does not expand."""
+    if not asked.members or stop.top is None or not variables:
         return
-    bare = filter(lambda each: asked.bare and asked.bare.fullmatch(each["value"]), needed)
-    objects = {each["name"]: each["variablesReference"] for each in bare}
-    if objects:
-        expression = asked.members.replace("${names}", json.dumps([*objects]))
-        told = json.loads(await evaluate(expression, stop.top["id"], "clipboard"))
-        stop.told |= {objects[name]: str(text) for name, text in told.items() if name in objects}
+    held = {each["name"]: each["variablesReference"] for each in variables}
+    expression = asked.members.replace("${names}", json.dumps([*held]))
+    # In a hover it is a look, which changes nothing: what else is known of the stop stays.
+    told = json.loads(await evaluate(expression, stop.top["id"], "hover"))
+    stop.parts.tell({held[name]: str(text) for name, text in told.items() if name in held})
+
+
+def is_bare(variable: Variable, asked: Expressions) -> bool:
+    """Whether a variable is an object of which the adapter tells nothing."""
+    return asked.bare is not None and asked.bare.fullmatch(variable["value"]) is not None
 
 
 def _signal(number: str) -> str:

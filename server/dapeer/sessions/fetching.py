@@ -51,6 +51,8 @@ class Fetching:
         self.other_client = OtherClient(mirror, wait_for)
         self.folded: re.Pattern[str] | None = None
         """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
+        self.more_elements: re.Pattern[str] | None = None
+        """`NAME: TYPE` of a child that stands for more elements of its container."""
         self.levels = LEVELS
         """Frames that are fetched at a stop."""
         self._mirror = mirror
@@ -136,14 +138,19 @@ class Fetching:
         return stop.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
-        """Return a part of the `indexed` or `named` children of a variable."""
+        """Return what the adapter answers to a request for a part of the `indexed` or `named` children of a variable.
+
+        It may ignore the filter or the part: `sessions/children` does not.
+        """
+        return await self._chosen(reference, filter=kind, start=start, count=count)
+
+    async def named(self, reference: int) -> Sequence[Variable]:
+        """Return what the adapter answers to a request for all `named` children of a variable."""
+        return await self._chosen(reference, filter="named")
+
+    async def _chosen(self, reference: int, **which: str | int) -> Sequence[Variable]:
         await self.other_client.looked()
-        arguments = {
-            "variablesReference": reference,
-            "filter": kind,
-            "start": start,
-            "count": count,
-        }
+        arguments = {"variablesReference": reference, **which}
         return (await self._request("variables", arguments)).get("variables") or []
 
     def is_folded(self, variable: Variable) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import unquote
 
 from dapeer.base.system.secret_files import SecretFiles
 from dapeer.dap.types import Source
 from dapeer.mirror.frames import Frames
 from dapeer.sessions.session import Session
+from dapeer.view.stacks import path_of
 
 _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 """Schemes of names that are no files."""
@@ -55,9 +55,7 @@ class Files:
 
         Empty: it is one of these, or there is no such file. `filename` may be a file's URI, too.
         """
-        if filename.startswith("file://"):
-            filename = unquote(filename.removeprefix("file://"))
-        path = os.path.join(folder, os.path.expanduser(filename))
+        path = os.path.join(folder, os.path.expanduser(path_of(filename)))
         # Files that may hold secrets are rejected anyway.
         if not os.path.isfile(path) or self.secret.hides(path):
             return ""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dapeer.base.errors import NoSession
 from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.process_watch import NEXT, require_unkilled
 from dapeer.sessions.session import Session
 from dapeer.view.brief import Reader
 from dapeer.view.stacks import frame_path, relative
@@ -43,6 +44,11 @@ class Focus:
         self._used = session
 
     @property
+    def last(self) -> Session | None:
+        """The session of the last answer; None if the client has had none."""
+        return self._used and self._used.program.acting(self._used, exactly=True)
+
+    @property
     def default(self) -> Session | None:
         """The session to use when none is named; None if there is none."""
         debugger, used = self._debugger, self._used
@@ -72,11 +78,14 @@ class Focus:
         """Return the session to act on, by id; by default the one used last, or another stopped process while that runs.
 
         Raises:
-            NoSession: There is none; or the default's program has ended, or no session was used, and there are several.
+            NoSession: There is none; or the default has ended, or no session was used, and there are several.
         """
         session = self.look(session_id)
         if session_id is None:
             self._refuse_guessing(session, also_ended=False)
+        last = self.last or session
+        self._refuse_ended(last if last.program is session.program else session, session)
+        self.follow(session)
         return session
 
     def whole(self, session_id: int | None = None, *, also_ended: bool = False) -> Session:
@@ -106,6 +115,14 @@ class Focus:
         theirs = latest is not None and latest.feed is not None and latest.id > used.id
         return latest if theirs and not used.program.runs else None
 
+    def _refuse_ended(self, meant: Session, acting: Session) -> None:
+        """Refuse to act on a process in place of the one that is meant, which has ended."""
+        stopped = acting.program.stopped
+        then = f"Stopped: {listed(stopped)}. Give session_id." if stopped else NEXT
+        require_unkilled(meant, then)
+        if meant is not acting and meant.mirror.ended:
+            raise NoSession(f"Session {meant.id} has ended.", then)
+
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
         program = session.program
         if self._used is not None and (also_ended or not session.mirror.ended or program.runs):
@@ -120,17 +137,17 @@ class Focus:
         raise NoSession("Which session is meant?", f"There are {listed(every)}. Give session_id.")
 
 
-def listed(programs: Sequence[Session]) -> str:
-    """Say which programs these are, each with its id, state and place."""
-    return ", ".join(map(_described, programs))
+def listed(sessions: Sequence[Session]) -> str:
+    """Say which sessions these are, each with its id, state and place."""
+    return ", ".join(map(_described, sessions))
 
 
-def _described(program: Session) -> str:
-    """Say which session it is, and where it is stopped."""
-    there = next(iter(program.program.stopped), program)
+def _described(session: Session) -> str:
+    """Say which session it is, and where it is stopped; a process that runs, where its program is."""
+    there = next(iter([session] if session.mirror.stop else session.program.stopped), session)
     stop = there.mirror.stop
     place = ""
     if stop is not None and stop.top is not None:
-        path = relative(frame_path(stop.top), program.project)
+        path = relative(frame_path(stop.top), session.project)
         place = f" at {path}:{stop.top['line']}" if path else f" in {stop.top['name']}"
-    return f"{program.id} ({program.name}, {there.mirror.phase.value}{place})"
+    return f"{session.id} ({session.name}, {there.mirror.phase.value}{place})"

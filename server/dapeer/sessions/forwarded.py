@@ -68,6 +68,7 @@ class ForwardedSession(Session):
         self.feed = feed.name
         # nvim-dap sends log messages itself, and prints what they say.
         self.lines.heard = False
+        self.inspect.other_client.present = True
         # The caller that has started it waits for its first stop.
         self.inspect.other_client.first = hello.launch is None
         if definition is not None:
@@ -78,7 +79,7 @@ class ForwardedSession(Session):
 
         The program is unpatched, so what its adapter leaves out is requested or noted.
         """
-        self.heed(*definition.stopping.told)
+        self.heed(definition.stopping)
         self.lines.tracers = definition.collect.tracers
         self.where.complete(definition.stopping.folded)
         children = definition.children

@@ -18,10 +18,10 @@ from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.arriving_output import ArrivingOutput
-from dapeer.sessions.explaining import explain, tell_members
+from dapeer.sessions.explaining import explain, is_bare, tell_members
 from dapeer.sessions.fetching import FIRST, Fetching, SendRequest, quietly, together
 from dapeer.sessions.printed_errors import PrintedErrors
-from dapeer.sessions.source_versions import SourceVersions
+from dapeer.sessions.source_versions import SourceVersions, lines_around
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
@@ -38,6 +38,9 @@ SECONDS_TO_LOOK = 6.0
 """Seconds that an inspection waits for slow values, such as a slow `repr`."""
 CHASED = 50
 """Stops without a resume in between that are inspected unasked: with some adapters an inspection causes the next stop."""
+
+
+ABORTED = "SIGABRT"
 
 
 class Inspection(Fetching):
@@ -149,7 +152,9 @@ class Inspection(Fetching):
             # is shown with the next stop.
             if not told and (stop.reason != "step" or self._mirror.output.end != stop.output_start):
                 await self._arriving.complete(stop)
-            if stop.raised and (found := self._errors.since(stop.output_start)):
+            # What has been printed says why the program gives up.
+            gives_up = stop.raised or ABORTED in (stop.signal or str(stop.body.get("description")))
+            if gives_up and (found := self._errors.since(stop.output_start)):
                 stop.exception = {"description": found.groupdict().get("error")}
         finally:
             looked.set()
@@ -170,39 +175,68 @@ class Inspection(Fetching):
             return
         self._keep_source(stop)
         await quietly(explain(stop, self.expressions, self._evaluated))
+        await together(
+            self._scopes_of(stop, frame),
+            self._stack_of(stop),
+            quietly(self._source_of(stop, frame)),
+        )
+
+    async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
+        """Keep the lines of a text that only the adapter has, and that it says is a source."""
+        reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
+        if stop.source is not None or not reference or self.secret_files.hides(path):
+            return
+        lines, kind = await self.told_source(reference)
+        line = frame["line"]
+        around = lines_around(lines, line, snapshot.SOURCE_AROUND)
+        if kind and around:
+            stop.source = excerpt.within(*around, line, frame["name"])
+
+    async def told_source(self, reference: int) -> tuple[list[str], str]:
+        """Return the lines of a text that only the adapter has, and its MIME type; empty: the adapter says none.
+
+        Raises:
+            DapeerError: As of any request.
+        """
+        asked = {"source": {"sourceReference": reference}, "sourceReference": reference}
+        told = await self._request("source", asked)
+        return str(told.get("content") or "").splitlines(), str(told.get("mimeType") or "")
+
+    async def _scopes_of(self, stop: Stop, frame: StackFrame) -> None:
         try:
             await self.scopes(frame["id"])
         except RequestFailed as error:
             stop.withheld = error.message
-        references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
-        # What an adapter leaves out shows in a whole stack only.
-        whole = self.compare is not None
-        stack = self.whole_stack(stop.thread_id) if whole else self.ends_of_stack(stop)
-        await together(stack, *map(self.variables, references))
+        scopes = stop.local_scopes(frame["id"])
+        await together(*(self.variables(scope["variablesReference"]) for scope in scopes))
         await self._open(stop)
-        if self.compare is not None:
-            await quietly(self.compare(stop))
+
+    async def _stack_of(self, stop: Stop) -> None:
+        if self.compare is None:
+            return await self.ends_of_stack(stop)
+        # What an adapter leaves out shows in a whole stack only.
+        await self.whole_stack(stop.thread_id)
+        return await self.compare(stop)
 
     async def _open(self, stop: Stop) -> None:
         """Fetch the omitted elements of values; for important values several levels deep."""
         needed, others = relevance.by_need(stop)
         most = UNFOLDED if self.folded is None else OPENED
+        closed = [*filter(self.is_closed, needed[:most])]
+        room = max(most - len(needed), 0)
+        closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
         if self.folded is not None:
-            await quietly(tell_members(stop, needed, self.expressions, self._evaluated))
-        closed = filter(self.is_closed, needed[:most])
-        folded = (
-            each
-            for each in others[: max(most - len(needed), 0)]
-            if self.is_closed(each, whole=False)
-        )
-        await together(*map(self.unfold, [*closed, *folded]))
-        if not stop.first:
+            bare = [each for each in needed if is_bare(each, self.expressions)][:UNFOLDED]
+            await quietly(tell_members(stop, [*bare, *closed], self.expressions, self._evaluated))
+            closed = [each for each in closed if each["variablesReference"] not in stop.parts.told]
+        await together(*map(self.unfold, closed))
+        if not stop.parts.first:
             return
         level = needed[:FIRST]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SECONDS_TO_OPEN):
                 for _ in range(DEPTH):
-                    level = [inner for each in level for inner in stop.inside(each)][:most]
+                    level = [inner for each in level for inner in stop.parts.inside(each)][:most]
                     await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:

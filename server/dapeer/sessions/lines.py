@@ -21,13 +21,12 @@ from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import OF_LIVES, Collected, Point
 from dapeer.mirror.gathered import REMOVED
+from dapeer.mirror.places import SPEC
 from dapeer.sessions.collection_points import point_at, point_of
 from dapeer.sessions.fetching import SendRequest
 from dapeer.sessions.log_lines import LogLines
 
 Road = Literal["tracer", "log points", ""]
-SPEC = "${spec}"
-"""Stands in the tracer's expression for what is to be collected, as a text of JSON."""
 LONGEST = 200
 """Characters of why it does not."""
 OVER = "it has all its rows"
@@ -262,6 +261,7 @@ def _facts(point: Point, wanted: WantedBreakpoint | WantedFunction) -> dict[str,
         "id": point.number,
         "collect": [*point.expressions],
         "condition": wanted.get("condition"),
+        "expect": wanted.get("expect"),
         "max_hits": point.max_hits or None,
         "calls": point.calls,
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
+from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.waiters import WaitFor
 
@@ -26,7 +28,9 @@ class OtherClient:
 
     nvim-dap asks for stack, scopes and their variables at every stop, and its requests are the
     person's time: debugpy answers one after the other, and late. So where the person has caused the
-    stop nothing of ours goes out before its last answer, which tells us what it tells the person.
+    stop nothing of ours goes out before its last answer, which tells us what it tells the person. At
+    other stops, too, a question that it is about to ask is left to it: its answer is ours, and its
+    views show everything twice where they hear two.
     """
 
     def __init__(self, mirror: Mirror, wait_for: WaitFor) -> None:
@@ -34,10 +38,16 @@ class OtherClient:
         self._wait_for = wait_for
         self.first = False
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
+        self.present = False
+        """Whether there is such a client."""
         self._ours = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
         self._asked: dict[int, Request] = {}
         """The client's looks that have no answer yet, by number."""
+        self._next = ""
+        """What it asks next, as far as is known: `stackTrace`, or `scopes`."""
+        self._frame: int | None = None
+        """Of which frame it asks for the scopes."""
         self._due: set[int] | None = None
         """Containers that it has still to ask for; None: it does not know its scopes yet."""
         self._active = 0.0
@@ -46,18 +56,24 @@ class OtherClient:
     def heard(self, message: Message) -> None:
         """Record a message of the session; requests of another client have negative numbers."""
         match message:
-            case Event(event="stopped"):
+            case Event(event="stopped", body=body):
                 self._due = None
                 self._ours = False
                 self._asked.clear()
-            case Event(event="dapeer.replayed"):
-                # The client has already inspected a stop from before dapeer attached.
+                # Where a thread alone was paused, nvim-dap asks for no scopes.
+                looks = self.present and not (
+                    body.get("reason") == "pause" and not body.get("allThreadsStopped")
+                )
+                self._next = "stackTrace" if looks else ""
+            case Event(event="dapeer.replayed" | "dapeer.blocked"):
+                # It has inspected a stop from before dapeer attached; it cannot while its editor waits for a key.
                 self._looked()
             case Request(seq=seq, command=command) if command in DRIVES:
                 self._ours = self._ours or seq >= 0
                 self.first = not self._ours
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
                 self._asked[seq] = message
+                self._next = "" if command == self._next else self._next
             case Response(request_seq=seq) if seq in self._asked:
                 del self._asked[seq]
                 self._answered(message)
@@ -66,7 +82,11 @@ class OtherClient:
         self._active = _now()
 
     def _answered(self, response: Response) -> None:
-        if response.command == "scopes":
+        if response.command == "stackTrace" and self.present and self._due is None:
+            frames: list[StackFrame] = response.body.get("stackFrames") or []
+            self._frame = next((each["id"] for each in frames if each.get("source")), None)
+            self._next = "scopes"
+        elif response.command == "scopes":
             scopes = response.body.get("scopes") or ()
             self._due = {s["variablesReference"] for s in scopes if not s.get("expensive")}
         elif response.command == "variables" and self._due:
@@ -78,10 +98,17 @@ class OtherClient:
         return bool(self._asked)
 
     async def answered(self, command: str, arguments: Body) -> None:
-        """Wait for the answer to the same question, if the client has asked it already: it is ours, too.
+        """Wait for the answer to the same question, if the client has asked it or is about to: it is ours, too.
 
         The adapter would answer both, one after the other.
         """
+        stop = self._mirror.stop
+
+        def over() -> bool:
+            return not self._expects(command, arguments) or self._mirror.stop is not stop
+
+        if not await self._patiently(over) and self._mirror.stop is stop:
+            self._next, self._due = "", set()
 
         def waits() -> bool:
             return any(_is_same(each, command, arguments) for each in self._asked.values())
@@ -99,18 +126,39 @@ class OtherClient:
             looked = self._due == set() and not self.asks
             return looked or not self.first or stop is None or self._mirror.stop is not stop
 
-        while not over():
+        while not await self._patiently(over):
+            self._looked()
+
+    async def _patiently(self, over: Callable[[], bool]) -> bool:
+        """Wait until something is over that the client does; return whether it is, False if the client does nothing more."""
+        goes_on = True
+        while goes_on and not over():
             if self.asks:
                 goes_on = await self._wait_for(lambda: over() or not self.asks, SECONDS_TO_ANSWER)
             else:
                 left = self._active + SECONDS_WITHOUT_REQUEST - _now()
                 goes_on = await self._wait_for(lambda: over() or self.asks, left)
-            if not goes_on:
-                self._looked()
+        return goes_on
+
+    def _expects(self, command: str, arguments: Body) -> bool:
+        """Whether the client is about to ask a question."""
+        if any(arguments.get(each) for each in PARTS):
+            return False
+        if command == "variables":
+            reference = arguments["variablesReference"]
+            asked = any(_is_same(each, command, arguments) for each in self._asked.values())
+            return self.present and reference in (self._due or ()) and not asked
+        stop = self._mirror.stop
+        about = {
+            "stackTrace": ("threadId", stop and stop.thread_id),
+            "scopes": ("frameId", self._frame),
+        }
+        name, value = about.get(command, ("", None))
+        return command == self._next and arguments.get(name) == value
 
     def _looked(self) -> None:
         """Take note that the client has looked at the stop that lasts, or does not come to it."""
-        self._due = set()
+        self._next, self._due = "", set()
         self._asked.clear()
 
 

@@ -6,36 +6,25 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from dapeer.base.text.fitting import shortened
+from dapeer.base.text.fitting import quoted, shortened
 from dapeer.dap.requests import can
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.at_functions import REASON, State, at_functions, reason
 from dapeer.sessions.breakpoints import OPTIONS, Breakpoints, answered, unsupported
+from dapeer.sessions.doubts import doubt
 from dapeer.sessions.session import Session
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
 from dapeer.view.stacks import relative
 
-State = Literal[
-    "rejected",
-    "moved",
-    "pending",
-    "stops anyway",
-    "not collected",
-    "never bound",
-    "not hit",
-    "never called",
-]
 LISTED = 10
 """Breakpoints of one state."""
-REASON = 160
-"""Characters of why one was rejected."""
-DOUBT = " (its condition never held, or could not be evaluated: the adapter does not report which)"
-
-
+UNMET = "has met no code of it"
+UNFOLLOWED = ", and follows no other program that this one starts"
+NO_SUCH_FILES = "debugs no such files; debug the program that they are of by itself"
 NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
 """Names of the options of breakpoints."""
 
@@ -82,14 +71,21 @@ def untold(
         return {}
     first.program.awaited.told_by = known
     found = dict.fromkeys(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
-    found |= dict.fromkeys(_at_functions(first, sessions, wanted, final=final))
+    found |= dict.fromkeys(
+        Outcome(state, name, 0, why)
+        for state, name, why in at_functions(first, sessions, wanted, final=final)
+    )
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, wanted, hits))
     new = found if ended else [each for each in found if each.key not in first.program.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
         known = first.program.awaited.told & {each.key, ("rejected", each.path, each.line)}
         reason = "" if known else each.detail
-        at = f"{relative(each.path, session.project)}:{each.line}" if each.line else each.path
+        at = (
+            f"{relative(each.path, session.project)}:{each.line}"
+            if each.line
+            else quoted(each.path)
+        )
         place = f"{at}{reason}"
         by_state.setdefault(each.state, []).append(place)
     first.program.awaited.told |= {each.key for each in new}
@@ -150,28 +146,8 @@ def _outcomes(
                 told = (as_loaded(session, path, each) for session in changed)
                 asked = next((one for one in told if one is not each), each)
                 for found in _outcome(first, mirrors, path, asked, ended=ended, final=final):
-                    outcome = replace(found, line=each["line"])
-                    doubt = mute and outcome.state == "not hit" and "condition" in each
-                    yield replace(outcome, detail=f"{outcome.detail}{DOUBT}") if doubt else outcome
-
-
-def _at_functions(
-    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, final: bool
-) -> Iterator[Outcome]:
-    """Yield the functions of a program at which it does not collect, or that were never called."""
-    for (_, title), point in wanted.collecting.items():
-        if (title, 0) not in first.program.awaited.places:
-            continue
-        why = [each.lines.why_not_at(point, first.adapter) for each in sessions]
-        made = [m for each in sessions if (m := each.mirror.placed.collecting_at.get(title))]
-        if all(why) and why:
-            yield Outcome("not collected", title, 0, f" ({why[0]})")
-        elif made and not any(each.get("verified") or "reason" in each for each in made):
-            yield Outcome("rejected", title, 0, _reason(str(m.get("message") or "") for m in made))
-        elif final:
-            never = first.program.collected.uncalled(point["name"], calls=point["calls"])
-            doubt = " (or its condition never held)" if "condition" in point else ""
-            yield from (Outcome("never called", each, 0, doubt) for each in never)
+                    unsure = doubt(first, path, each, mute=mute) if found.state == "not hit" else ""
+                    yield replace(found, line=each["line"], detail=f"{found.detail}{unsure}")
 
 
 def _why_not_collected(
@@ -232,24 +208,28 @@ def _outcome(
     made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
     states = {breakpoint_state(each) for each in made}
     reached = any(_reached(mirror, path, line) for mirror in mirrors)
-    if reached or "verified" in states:
+    # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
+    tried = any((of.path, of.line) == (path, line) for each in mirrors for of in each.failures)
+    if reached or tried or "verified" in states:
         at = next((each.get("line", line) for each in made if each.get("verified")), line)
         moved = f" → {at}" if at != line else ""
-        if moved and not (ended and reached):
-            yield Outcome("not hit" if ended else "moved", path, line, moved)
+        if moved and ("collect" in wanted or not (ended and reached)):
+            yield Outcome("not hit" if ended and not reached else "moved", path, line, moved)
         elif final and not reached and not heard:
             yield Outcome("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
-        unasked = "had not begun to debug" if first.takes(path) else "debugs no such files"
+        unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
         said = next(filter(None, why), unasked)
         said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
         yield Outcome("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states
-        reason = "" if pending else _reason(str(each.get("message") or "") for each in made)
+        alone = "" if first.follows_children() else UNFOLLOWED
+        unmet = f" ({first.adapter} {UNMET}{alone})" if ended else ""
+        why = unmet if pending else reason(str(each.get("message") or "") for each in made)
         yield Outcome(
-            "never bound" if ended else "pending" if pending else "rejected", path, line, reason
+            "never bound" if ended else "pending" if pending else "rejected", path, line, why
         )
 
 
@@ -273,11 +253,6 @@ def _reached(mirror: Mirror, path: str, line: int) -> bool:
     """Whether a program was seen at a breakpoint, or its log message."""
     logged = (path, line) in mirror.printed.logged.points
     return logged or (path, line) in mirror.placed.reached or mirror.gathered.reached(path, line)
-
-
-def _reason(messages: Iterable[str]) -> str:
-    said = next(filter(None, (" ".join(message.split()) for message in messages)), "")
-    return f" ({shortened(said, REASON)})" if said else ""
 
 
 def _loaded(mirrors: Iterable[Mirror]) -> set[str]:

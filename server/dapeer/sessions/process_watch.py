@@ -7,9 +7,11 @@ import os
 from typing import Final
 
 from dapeer.adapters.process.adapter import Adapter
+from dapeer.base.errors import NotStopped
 from dapeer.base.system import process_end
 from dapeer.base.system.process_table import descendants, tracer
 from dapeer.dap.messages import Event, Message
+from dapeer.sessions.program import Program
 from dapeer.sessions.session import Session
 from dapeer.view.snapshot import KILLED
 
@@ -19,6 +21,10 @@ SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
 TARDY: Final = 3.0
 """The same for a program that has ended by itself, or in an unknown way."""
+SECONDS_TO_DIE: Final = 3.0
+"""Seconds in which a process that is being killed gives its memory back."""
+NEXT: Final = "dap_wait_until_paused waits for the next stop."
+OUT_OF_TIME: Final = "Perhaps its parent kills a process that does not answer in time, and has an option for that time."
 
 
 class ProcessWatch:
@@ -30,6 +36,7 @@ class ProcessWatch:
         self._adapter = adapter
         self.pid = 0
         """The process; 0: it is not known, or not watched any more."""
+        session.where.watched(lambda: self.pid)
         self._file: int | None = None
         self._sure = True
         self._task: asyncio.Task[None] | None = None
@@ -101,6 +108,14 @@ class ProcessWatch:
         self._task = self._file = None
         self.pid = 0
 
+    async def settled(self, exit_code: int | None) -> None:
+        """Wait until it is known what has ended the process, where its exit code is none that a process can have.
+
+        CodeLLDB tells -1 of one that a signal kills: with much memory, that takes a while.
+        """
+        if self._task is not None and exit_code is not None and exit_code < 0:
+            await asyncio.wait({self._task}, timeout=SECONDS_TO_DIE)
+
     def _begin(self) -> None:
         """Wait for the end; a wait that goes on learns that there may be more threads, one of which it may need."""
         if self._task is not None and not self._task.done():
@@ -133,3 +148,56 @@ class ProcessWatch:
 
     def _why(self) -> str:
         return f"{KILLED}{self._killer}" if self._killer else "the adapter did not report its end"
+
+
+def require_unkilled(session: Session, then: str) -> None:
+    """Raise `NotStopped` if a signal has killed a session's process while it was stopped, as supervisors do with a worker that is silent.
+
+    `then` is what to do next where the program goes on.
+    """
+    if not _is_killed(session) or not _was_stopped(session):
+        return
+    program, parent = session.program, session.parent
+    program.known_dead.add(session.id)
+    what = f"Session {session.id} was {session.cause} while it was stopped"
+    if not program.alive:
+        raise NotStopped(
+            f"{what}.", "dap_program_output shows its last words; dap_run starts it again."
+        )
+    if parent is None or parent.mirror.ended:
+        raise NotStopped(f"{what}; session {program.alive[0].id} runs on.", then)
+    hint = _hint(session) or OUT_OF_TIME
+    raise NotStopped(f"{what}; its parent, session {parent.id}, is still there.", f"{hint} {then}")
+
+
+def untold_kills(program: Program[Session]) -> list[str]:
+    """Return notes on the processes that a signal has killed while their program goes on, each once; SIGTERM is how a parent ends one that runs."""
+    dead = [each for each in program.sessions if _is_killed(each) and program.runs]
+    killed = [each for each in dead if each.id not in program.known_dead]
+    killed = [each for each in killed if _was_stopped(each) or each.cause != f"{KILLED}SIGTERM"]
+    program.known_dead.update(each.id for each in dead)
+    said: dict[str, list[str]] = {}
+    for each in killed:
+        stopped = " while it was stopped" * _was_stopped(each)
+        hint = _hint(each)
+        said.setdefault(f"{each.cause}{stopped}{hint and f'. {hint}'}", []).append(str(each.id))
+    return [
+        f"session{'s' * (len(ids) > 1)} {', '.join(ids)} {'were' if len(ids) > 1 else 'was'} {how}"
+        for how, ids in said.items()
+    ]
+
+
+def _is_killed(session: Session) -> bool:
+    return (session.cause or "").startswith(KILLED) and not session.by_us
+
+
+def _was_stopped(session: Session) -> bool:
+    last = session.mirror.history.latest
+    return last is not None and not last.left_with
+
+
+def _hint(session: Session) -> str:
+    """Return how the parent of a killed process is kept from killing, where that is known."""
+    named = f"{session.program.first.name}\n{session.name}"
+    known = session.cause == f"{KILLED}SIGKILL"
+    return (known and session.advice.of_killed(named, session.program.output)) or ""

@@ -68,6 +68,8 @@ class Program(Generic[Of]):
         """Types into the terminal that the program runs in."""
         self.awaited = Awaited()
         """Its breakpoints, and what was reported about them."""
+        self.known_dead: set[int] = set()
+        """The sessions that a signal has ended, as its caller was told."""
         self._listeners: list[Callable[[Of, Message], None]] = []
 
     # -- its rows

@@ -71,6 +71,8 @@ class Repetition:
         """Count a run that has passed, and forget the one before it: they are all alike."""
         if tally.kept is not None:
             self.debugger.sessions.forget(tally.kept)
+        detached = session.program.first.detached
+        tally.detached |= detached.left() if detached else {}
         tally.kept = session.program.first.id
         tally.mute = tally.mute or _code(session) is None
         tally.passed.append(seconds)
@@ -84,7 +86,8 @@ class Repetition:
                 return Verdict.RUNNING
             stop = told.mirror.stop
             if stop is None:
-                return _end(told)
+                tally.untested = _untested(told) or ""
+                return Verdict.UNTESTED if tally.untested else _end(told)
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
             await looked_at(told)
             if _is_failure(stop):
@@ -106,6 +109,14 @@ def _end(session: Session) -> Verdict:
         return Verdict.ENDED
     failed = session.cause is not None or _code(session) not in {None, 0}
     return Verdict.FAILED if failed else Verdict.PASSED
+
+
+def _untested(session: Session) -> str | None:
+    """Return why a program that was to run tests has run none."""
+    if session.by_us:
+        return None
+    first = session.program.first
+    return first.untested(first.program.output.read().text)
 
 
 def _code(session: Session) -> int | None:

@@ -52,8 +52,10 @@ class Offer:
             self._answer.exception()  # seen: not every adapter waits for an answer
 
 
-def run_in_terminal(adapter: Adapter, asked: Body, *, launched: bool) -> Terminal:
-    """Run a program in a terminal of ours, which ends with the session; `launched`: the debuggee is ours.
+def run_in_terminal(
+    adapter: Adapter, asked: Body, *, launched: bool, screen: bool = False
+) -> Terminal:
+    """Run a program in a terminal of ours, which ends with the session; `launched`: the debuggee is ours; `screen`: it may draw.
 
     Raises:
         Overstepped: It is not for this adapter to ask.
@@ -68,5 +70,5 @@ def run_in_terminal(adapter: Adapter, asked: Body, *, launched: bool) -> Termina
     terminal = adapter.terminal = Terminal()
     wanted: Mapping[str, str | None] = asked.get("env") or {}
     environment = {**wanted, **adapter.processes.mark}
-    adapter.own(terminal.run(command, asked.get("cwd"), environment))
+    adapter.own(terminal.run(command, asked.get("cwd"), environment, screen=screen))
     return terminal

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import mmap
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio.to_thread
-
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system.folders import held
+from dapeer.base.system.threads import in_thread
 from dapeer.mirror.collected import TRACER, Collected
 from dapeer.mirror.rows_file import START, Place, Written, read
 
@@ -28,7 +28,7 @@ class RowFiles:
     async def read(self) -> None:
         """Take in what was written since the last time."""
         async with self._reading:
-            await anyio.to_thread.run_sync(self._take)
+            await in_thread(self._take)
 
     def _take(self) -> None:
         # A process writes a file more for each program that takes the place of its first one.
@@ -38,9 +38,23 @@ class RowFiles:
             for written in _written(path, self._read.get(path, START)):
                 self._read[path] = written.place
                 for part in written.parts:
-                    self._collected.take(written.pid, part, TRACER)
-                self._collected.lost[written.pid] = written.lost
+                    self._collected.take(written.pid, part, TRACER, written.started)
+                self._collected.lose(written.pid, written.lost, _reason(written.error))
+                self._collected.begun |= written.begun
                 self._collected.overwritten[written.pid] = written.dropped
+        for path in self.folder.glob("*.lost"):
+            self._take_lost(path)
+
+    def _take_lost(self, path: Path) -> None:
+        """Take in what a process without a file of rows has lost: `in_debuggee/dapeer_recording.py` tells how it says so."""
+        # A process may remove or spoil what it has written, and removes it once there is room for rows.
+        with contextlib.suppress(OSError, ValueError):
+            of = path.stat()
+            self._collected.lose(int(path.stem), int(of.st_mtime), _reason(int(of.st_atime)))
+
+
+def _reason(error: int) -> str:
+    return os.strerror(error) if error else ""
 
 
 def _written(path: Path, after: Place) -> Iterator[Written]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
 
-from dapeer.adapters.definition.stopping import Expressions
+from dapeer.adapters.definition.stopping import Stopping
 from dapeer.base.errors import (
     ChannelClosed,
     ChannelError,
@@ -19,7 +18,6 @@ from dapeer.base.errors import (
     Unsupported,
 )
 from dapeer.dap.channel import Channel
-from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
@@ -104,6 +102,7 @@ class Session(SessionControl):
         arriving = self.program.arriving
         self.inspect = Inspection(self.mirror, self.request, self.wait_for, arriving, self.errors)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
+        self.where.first = lambda: self.program.first.mirror
         collected = self.program.collected
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
         log = LogLines(collected, self.stops_at, self.request)
@@ -125,6 +124,10 @@ class Session(SessionControl):
             await self.channel.run()
         finally:
             self.finish()
+
+    def untested(self, printed: str) -> str | None:  # noqa: ARG002 - of those that are started here
+        """Return why its program, which was to run tests, has run none; None: it has, or that is not known."""
+        return None
 
     def finish(self) -> None:
         """Record the end of the connection: a session without `terminated` has ended, too."""
@@ -218,8 +221,8 @@ class Session(SessionControl):
         return allowed and can(self.mirror.capabilities, wanted)
 
     def has_now(self, wanted: str) -> bool:
-        """Whether a caller can use it now; what was collected lasts longer than the program."""
-        return self.supports(wanted) and (not self.over or wanted == "collected")
+        """Whether a caller can use it now."""
+        return self.supports(wanted) and not self.over
 
     def require(self, wanted: str) -> None:
         """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
@@ -287,9 +290,9 @@ class Session(SessionControl):
         self.inspect.editions.keep(path)
         await self.lines.set(path, wanted)
 
-    def heed(
-        self, filters: Filters, expressions: Expressions, traceback: re.Pattern[str] | None
-    ) -> None:
-        """Apply what the definition knows of the adapter's stops: see `adapters/stopping`."""
-        self.stops_at.filters = filters
-        self.inspect.expressions, self.errors.pattern = expressions, traceback
+    def heed(self, stopping: Stopping) -> None:
+        """Apply what the definition knows of the adapter's stops."""
+        self.stops_at.filters = stopping.filters
+        self.errors.pattern = stopping.traceback
+        self.inspect.expressions = stopping.expressions
+        self.inspect.more_elements = stopping.more_elements

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dapeer.view.enclosing import runs_late
 from dapeer.view.sources import read_lines
 
 KEPT = 200
@@ -13,6 +16,19 @@ KEPT = 200
 COMPARED = 4000
 """Lines that differ, at most, for which it is found out where each of them is now."""
 RESTART = "dap_restart runs what is there now"
+
+
+def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[str]] | None:
+    """Return those around a 1-based line: the first one's number, and their text; None: there is no such line.
+
+    >>> lines_around(["a", "b", "c", "d"], 3, 1)
+    (2, ['b', 'c', 'd'])
+    >>> lines_around(["a"], 2, 1)
+    """
+    if not 1 <= line <= len(lines):
+        return None
+    first = max(1, line - around)
+    return first, lines[first - 1 : line + around]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,16 @@ class Change:
         blocks = difflib.SequenceMatcher(None, self.then, self.now).get_matching_blocks()
         found = [b.b + line - 1 - b.a for b in blocks if b.a < line <= b.a + b.size]
         return found[0] + 1 if found else None
+
+    def moved(self, lines: Iterable[int]) -> tuple[dict[int, int], list[int]]:
+        """Return where those lines are now that have moved, and those that are not found any more.
+
+        >>> Change(["a", "b", "c"], ["new", "a", "c"]).moved([1, 2, 3])
+        ({1: 2}, [2])
+        """
+        now = {line: self.line_now(line) for line in lines}
+        moves = {line: to for line, to in now.items() if to is not None and to != line}
+        return moves, [line for line, to in now.items() if to is None]
 
     def line_then(self, line: int) -> int | None:
         """Return where a 1-based line of the current version was when it was loaded; None if nowhere, or unknown.
@@ -95,10 +121,12 @@ class SourceVersions:
         """
         self.keep(path)
         lines = self._kept.get(path) or read_lines(path)
-        if lines is None or not 1 <= line <= len(lines):
-            return None
-        first = max(1, line - around)
-        return first, lines[first - 1 : line + around]
+        return None if lines is None else lines_around(lines, line, around)
+
+    def is_late(self, path: str, line: int) -> bool:
+        """Whether a 1-based line is of Python, in a function that may run while the interpreter ends."""
+        whole = self.window(path, line, sys.maxsize) if path.endswith(".py") else None
+        return whole is not None and runs_late(whole[1], line)
 
     def warning(self, path: str, line: int) -> str:
         """Return one line about a file that has changed since the program began; empty: it has not."""

@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import Any
 
+from dapeer.adapters.definition.hints import advise
 from dapeer.adapters.process.connecting import no_adapter
 from dapeer.base.errors import (
     AdapterFailed,
@@ -17,6 +18,7 @@ from dapeer.base.errors import (
     RequestFailed,
     RequestTimeout,
 )
+from dapeer.base.text.tracebacks import cause
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
 from dapeer.sessions.breakpoints import Breakpoints
@@ -50,8 +52,10 @@ async def start_up(
         return _failed(session, f"did not {what} within {seconds:g} s")
     except (RequestFailed, ChannelClosed) as error:
         if session.mirror.exit_code is None:
-            reason = getattr(error, "message", "it ended first")
-            return _failed(session, f"could not {plan.request}: {reason}")
+            await session.process.settle()
+            reason = getattr(error, "message", "")
+            what = f"could not {plan.request}: {reason or 'it ended first'}"
+            return _failed(session, what, told=bool(reason))
     except RequestTimeout as error:
         return _failed(session, f"did not answer `{error.command}` in time")
     except DapeerError as error:
@@ -175,14 +179,17 @@ def _filters(session: DirectSession, wanted: Breakpoints) -> Sequence[str] | Non
     return chosen
 
 
-def _failed(session: DirectSession, what: str) -> AdapterFailed:
-    """Return the error with the adapter's last output, which often has the reason."""
+def _failed(session: DirectSession, what: str, *, told: bool = False) -> AdapterFailed:
+    """Return the error with the adapter's last output, which often has the reason; `told`: the adapter has said it."""
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()
-    words = (printed or session.process.stderr_tail().strip())[-QUOTED:]
-    told = f" It said: {words}" if words else ""
-    return AdapterFailed(
-        f"The adapter {session.adapter} {what.rstrip('.')}.{told}",
-        "Check program, cwd and config; `dapeer doctor` checks the adapter.",
-    )
+    logged = session.process.stderr_tail().strip()
+    # An adapter that has told its reason logs the way to it, too, which is no news.
+    own = "" if told and cause(logged) != logged else cause(logged)
+    words = (printed or own)[-QUOTED:]
+    said = f" It said: {words.rstrip('.')}." if words else ""
+    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"
+    advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
+    usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
+    return AdapterFailed(failed, advice or usual)

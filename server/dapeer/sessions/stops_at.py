@@ -11,6 +11,7 @@ from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import Breakpoint
+from dapeer.dap.wanted import function_breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.fetching import SendRequest
 
@@ -72,21 +73,23 @@ class StopsAt:
     @property
     def _every(self) -> list[Mapping[str, Any]]:
         names = dict.fromkeys([*self._wanted, *self.own, *self._of_filters])
-        return [*({"name": name} for name in names), *self._logging]
+        return [*map(function_breakpoint, names), *self._logging]
 
     async def _set(self, wanted: Sequence[Mapping[str, Any]]) -> Body:
         return await self._request("setFunctionBreakpoints", {"breakpoints": wanted})
 
     async def exceptions(self, texts: Sequence[str]) -> None:
         """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""
+        arguments = await self.asked(texts)
+        if self._supports("setExceptionBreakpoints"):
+            await self._request("setExceptionBreakpoints", arguments)
+
+    async def asked(self, texts: Sequence[str]) -> Body:
+        """Stop at those of these that are functions; return the arguments of `setExceptionBreakpoints` for all others."""
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
             await self.functions(self._wanted)
-        if self._supports("setExceptionBreakpoints"):
-            await self._request("setExceptionBreakpoints", self._arguments(texts))
-
-    def _arguments(self, texts: Sequence[str]) -> Body:
         offered = self._mirror.exception_filters
         if self.conditions and self._supports("exceptionFilterOptions"):
             return exception_arguments([each for each in texts if each in offered], self.conditions)

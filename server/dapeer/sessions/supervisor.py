@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -11,7 +12,6 @@ from anyio.abc import TaskGroup, TaskStatus
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.spares import Spares
 from dapeer.base.errors import DapeerError, Unsupported
 from dapeer.dap.messages import Body
 from dapeer.sessions.breakpoints import Breakpoints
@@ -24,6 +24,8 @@ from dapeer.sessions.start_up import start_up
 
 log = logging.getLogger(__name__)
 
+CANCELLED: Final = "ended by its client, which cancelled the start"
+
 
 class Supervisor:
     """Runs each session in a task of its own."""
@@ -35,7 +37,6 @@ class Supervisor:
         self._breakpoints = breakpoints
         self._tasks = tasks
         self._reaper = reaper
-        self._spares = Spares(tasks, reaper)
 
     async def start(self, plan: Plan, arguments: Body) -> Session:
         """Start an adapter, and return the session when its debuggee runs.
@@ -69,26 +70,13 @@ class Supervisor:
         self, plan: Plan, arguments: Body, begin: Callable[[Session], None]
     ) -> DapeerError | None:
         """Run a session with an adapter of its own; return why it could not start."""
-        opened = open_adapter(
-            plan.definition, plan.request, plan.inputs, self._reaper, self._spares
-        )
+        opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
             session = self._session(plan, adapter, None)
             failure = await self._run_through(session, arguments, lambda: begin(session))
             if failure is None:
                 await session.wait_for(lambda: not session.program.alive, None)
-                self._want_spare(session)
             return failure
-
-    async def _foresee(self, session: DirectSession) -> None:
-        """At the first stop, have an adapter ready for the next session of its kind."""
-        await session.wait_for(lambda: session.mirror.stop is not None, None)
-        self._want_spare(session)
-
-    def _want_spare(self, session: DirectSession) -> None:
-        command = session.process.command
-        if command is not None and command.transport.kept_ready:
-            self._spares.want(session.plan.definition, command)
 
     async def _adopt_offered(self, parent: DirectSession) -> None:
         """Give each process that a debuggee starts a session of its own, side by side."""
@@ -116,6 +104,7 @@ class Supervisor:
         """
         if parent.plan.inputs.get("follow_children") is False and not parent.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
+        _check_lives(parent)
         try:
             await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
         except DapeerError as error:
@@ -127,6 +116,7 @@ class Supervisor:
     ) -> None:
         opened = open_child(plan.definition, plan.config, parent.process, self._reaper)
         async with opened as adapter:
+            _check_lives(parent)
             session = self._session(plan, adapter, parent)
             task_status.started(session)
             # No caller waits for it: the fault of one session must not end the others.
@@ -159,23 +149,34 @@ class Supervisor:
         # The first one of a program gets the focus.
         self._sessions.add(session, focus=session.parent is None)
         failure: DapeerError | None = None
+        runs = False
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.run)
             tasks.start_soon(self._adopt_offered, session)
-            tasks.start_soon(self._foresee, session)
             try:
                 failure = await start_up(
                     session, session.plan.breakpoints or self._breakpoints, arguments
                 )
                 if failure is None:
+                    runs = True
                     started()
                     await _followed(session)
+            except anyio.get_cancelled_exc_class():
+                if not runs:
+                    session.cause, session.by_us = CANCELLED, True
+                raise
             finally:
                 session.finish()
                 session.watch.close()
                 self._sessions.ended(session, failed=failure is not None)
                 tasks.cancel_scope.cancel()
         return failure
+
+
+def _check_lives(parent: DirectSession) -> None:
+    """Refuse a child whose parent is being ended by a tool: nobody would end it, too."""
+    if parent.by_us:
+        raise Unsupported("Its program is being ended.", "dap_run starts it again.")
 
 
 async def _followed(session: DirectSession) -> None:

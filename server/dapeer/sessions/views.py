@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from typing import cast
 
-from dapeer.base.begun import Begun
 from dapeer.mirror.telling import Telling
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.session import Session
@@ -46,10 +45,9 @@ def _view(session: Session) -> look.Snapshot:
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
     """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
-    if (begun := Begun(_completed(session))).waits:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await begun
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await _completed(session)
 
 
 async def _completed(session: Session) -> None:

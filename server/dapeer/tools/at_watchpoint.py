@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.mirror.rows import FAILED
@@ -12,6 +14,10 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools import data_breakpoints
 from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, is_in, place_of
+from dapeer.tools.looked_at import NoConditions
+
+_PLAIN = re.compile(r"[-\w.:]+( '.+')?")
+"""A value as adapters show numbers, characters and constants."""
 
 
 class AtWatchpoint(Driving):
@@ -31,16 +37,25 @@ class AtWatchpoint(Driving):
         self._depth = 0
         """The frame in which the value is looked up, counted from the outermost."""
         self._function = ""
+        self._thread = 0
+        """The thread of that frame."""
+        self._outermost = ""
+        """The outermost frame of that thread; where it is missing, the debugger has lost the way through the C library."""
 
     async def begin(self, frame_id: int | None) -> None:
         """Set the watchpoint, and look at the value.
 
         Raises:
             ArgumentError: The adapter cannot watch the expression.
+            NoConditions: A watchpoint does not tell all that may change in its value.
         """
         session, expression = self.session, self.watch.expression
+        if self.watch.on == "change":
+            await self._check_plain(frame_id)
         if session.supports("setDataBreakpoints"):
-            self._set = await data_breakpoints.added(session, expression, frame_id, "write")
+            self._set = await data_breakpoints.added(
+                session, expression, frame_id, "write", self._known
+            )
         else:
             command = self._known.set.replace("${expression}", expression)
             answer = await self._command(command, frame_id)
@@ -52,10 +67,12 @@ class AtWatchpoint(Driving):
             self._number = found[0]
             self.road = "watchpoint" if "ardware" in answer else "software watchpoint"
         stop = session.mirror.stopped()
+        self._thread = stop.thread_id
         frames = await session.inspect.whole_stack(stop.thread_id)
         chosen = next((n for n, each in enumerate(frames) if each["id"] == frame_id), 0)
         self._depth = len(frames) - chosen
         self._function = frames[chosen]["name"] if frames else ""
+        self._outermost = frames[-1]["name"] if frames else ""
         await super().begin(frame_id)
 
     async def go(self, stop: Stop) -> None:
@@ -64,12 +81,25 @@ class AtWatchpoint(Driving):
 
     async def value(self, stop: Stop) -> str | None:
         """Return the value in the frame of the one who has asked, if that is still there."""
-        frames = await self.session.inspect.whole_stack(stop.thread_id)
+        frames = await self.session.inspect.whole_stack(self._thread)
         if 0 < self._depth <= len(frames):
             frame = frames[len(frames) - self._depth]
             if frame["name"] == self._function:
                 return await self.evaluated(frame)
-        return f"{FAILED}{self._function} is not on the stack" if not self.stays(stop) else None
+        if self.stays(stop):
+            return None
+        if not frames or frames[-1]["name"] != self._outermost:
+            return f"{FAILED}the stack of {self._function} cannot be read now"
+        gone = f"{FAILED}{self._function} is not on the stack"
+        return gone if self.watch.on == "write" else None
+
+    async def _check_plain(self, frame_id: int | None) -> None:
+        """Raise `NoConditions` unless the value is a number or a word, which has nothing behind it that changes by itself."""
+        body = await evaluate(
+            self.session, self.watch.expression, frame_id, "watch", SECONDS_TO_EVALUATE
+        )
+        if body.get("variablesReference") or not _PLAIN.fullmatch(str(body.get("result") or "")):
+            raise NoConditions("what is behind the value may change, too", "")
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line of the instruction that has written, or that has called what has."""

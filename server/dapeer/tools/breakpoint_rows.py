@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dapeer.base.text.fitting import quoted
+from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import answered, unsupported
@@ -19,6 +21,12 @@ from dapeer.view import render
 from dapeer.view.sources import line_text
 from dapeer.view.stacks import relative
 
+_TEXTS = (
+    ("condition", "condition"),
+    ("hit_condition", "hitCondition"),
+    ("log_message", "logMessage"),
+)
+"""Our names of options that are texts, and DAP's."""
 LISTED = 10
 """Breakpoints that are told one by one."""
 
@@ -70,10 +78,8 @@ class Row:
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
         facts = {
-            "condition": self.wanted.get("condition"),
-            "hit_condition": self.wanted.get("hitCondition"),
-            "log_message": self.wanted.get("logMessage"),
-            "collect": self.wanted.get("collect"),
+            **{name: quoted(str(given)) for name, key in _TEXTS if (given := self.wanted.get(key))},
+            "collect": [*map(quoted, self.wanted.get("collect", ()))] or None,
             "max_hits": self.wanted.get("maxHits"),
             "actual_line": self.made.get("line") if self.made else None,
             "message": self.made.get("message") if self.made else None,
@@ -122,14 +128,14 @@ def rows_of(
 def told(rows: Sequence[Row], debugger: Debugger) -> str:
     """Return rows of one file as text; of many, those with nothing but a state are counted."""
     if len(rows) <= LISTED:
-        return "\n".join(row.text(debugger) for row in rows)
+        return lines_of(row.text(debugger) for row in rows)
     odd = [row for row in rows if row.is_odd]
     states = Counter(render.breakpoint_state(row.made) for row in rows if not row.is_odd)
     place = relative(rows[0].path, debugger.project)
     lines = [f"{place}: {number:,} breakpoints {state}" for state, number in states.items()]
     lines += [row.text(debugger) for row in odd[:LISTED]]
     more = len(odd) - LISTED
-    return "\n".join([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
+    return lines_of([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
 
 
 def listed(rows: Sequence[Row]) -> dict[str, Any]:

@@ -9,16 +9,17 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.text.fitting import quoted
+from dapeer.base.text.lines import lines_of
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints, functions
 from dapeer.tools.base.arguments import (
-    Calls,
+    AT_LINES,
     Collect,
     Lines,
     MaxHits,
-    OptionalFilename,
     SessionId,
     at_functions,
     collecting,
@@ -37,25 +38,25 @@ from dapeer.view.stacks import relative
 @tool("Set a breakpoint", idempotent=True)
 async def dap_set_breakpoint(
     call: Call,
-    filename: OptionalFilename = None,
+    filename: str | None = None,
     line: Annotated[int | None, Field(ge=1)] = None,
     function: str | None = None,
-    calls: Calls = (),
+    calls: Sequence[str] = (),
     condition: str | None = None,
     hit_condition: str | None = None,
     log_message: str | None = None,
     collect: Collect = (),
     max_hits: MaxHits = None,
+    expect: str | None = None,
     more_lines: Lines = (),
 ) -> Reply:
-    """Set or replace a breakpoint, for running and later sessions.
-
-    `log_message` prints {expressions} instead of stopping.
-    """
+    """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
     debugger = call.debugger
     place = one_place(filename, line, function, calls)
     plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
     if place is None:
+        if expect:
+            raise AT_LINES
         if more_lines:
             raise ArgumentError("`more_lines` needs `line`.", "Name one of them as `line`.")
         return await functions.added(call, at_functions(function, calls, plain, collect, max_hits))
@@ -63,7 +64,7 @@ async def dap_set_breakpoint(
     lines = [*dict.fromkeys([place[1], *more_lines])]
     for each in lines:
         check_line(path, each)
-    wanted = [collecting({**plain, "line": each}, collect, max_hits) for each in lines]
+    wanted = [collecting({**plain, "line": each}, collect, max_hits, expect) for each in lines]
     mine(call, [(path, each) for each in wanted])
     await _want(call, path, wanted)
     untaken = await debugger.push(path).untaken()
@@ -98,7 +99,7 @@ async def _want(call: Call, path: str, wanted: Sequence[WantedBreakpoint]) -> No
 @tool("Remove a breakpoint", destructive=True, idempotent=True)
 async def dap_remove_breakpoint(
     call: Call,
-    filename: OptionalFilename = None,
+    filename: str | None = None,
     line: Annotated[int | None, Field(ge=1)] = None,
     function: str | None = None,
 ) -> Reply:
@@ -119,7 +120,7 @@ async def dap_remove_breakpoint(
 
 
 @tool("Clear breakpoints", destructive=True, idempotent=True)
-async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
+async def dap_clear_breakpoints(call: Call, filename: str | None = None) -> Reply:
     """Remove all breakpoints of a file, or of all files; exception filters stay."""
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None
@@ -151,11 +152,12 @@ async def dap_breakpoints(call: Call) -> Reply:
     debugger = call.debugger
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
     stops = debugger.breakpoints.functions
-    filters = list(debugger.breakpoints.exceptions or ())
+    named = [name for _, name in functions.told(stops)]
+    filters = [*map(quoted, debugger.breakpoints.exceptions or ())]
     in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
         "breakpoints": [row.data() for row in rows],
-        "functions": list(stops),
+        "functions": named,
         "exception_filters": filters,
     }
     if in_memory:
@@ -164,10 +166,12 @@ async def dap_breakpoints(call: Call) -> Reply:
         data["collecting"] = [functions.data(each) for each in collecting]
     lines = [row.text(debugger) for row in rows]
     lines += [*(row.text() for row in in_memory), *data_breakpoints.recorded(debugger)]
-    lines += [f"function {name}" for name in stops]
+    lines += [f"function {name}" for name in named]
+    left = len(stops) - len(named)
+    lines += [f"and {left:,} more functions"] * bool(left)
     lines += functions.lines(call)
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
-    return Reply("\n".join(lines) or "No breakpoints.", data)
+    return Reply(lines_of(lines) or "No breakpoints.", data)
 
 
 @tool("Stop at exceptions", idempotent=True)
@@ -177,7 +181,7 @@ async def dap_set_exception_breakpoints(
     """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
     debugger = call.debugger
     live = [session for session in debugger.sessions.values() if not session.mirror.ended]
-    chosen = [call.focus.session(session_id)] if session_id is not None else live
+    chosen = [call.session(session_id)] if session_id is not None else live
     unable = _check_filters(chosen, filters)
 
     async def tell(session: Session) -> None:
@@ -186,7 +190,7 @@ async def dap_set_exception_breakpoints(
 
     push = debugger.tell("the filters", chosen, tell)
     if session_id is None:
-        debugger.breakpoints.exceptions = filters
+        debugger.breakpoints.choose(filters)
     stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."
     return noted(Reply(stopping, {"filters": filters}), [*unable, *await push.untaken()])
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
+from dapeer.base.system.threads import in_thread
 from dapeer.dap.types import StackFrame
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.stops import Stop
@@ -19,10 +20,12 @@ from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
-from dapeer.tools.looked_at import NoConditions, Place, places, text_of
-from dapeer.view.enclosing import is_inside
+from dapeer.tools.looked_at import NoConditions, Place, places, text_of, unshared
+from dapeer.view.enclosing import is_inside, is_outside
 from dapeer.view.stacks import frame_path
 
+LINES_NAMED = 3
+"""Lines that could not be looked at."""
 _RECORDED = re.compile(r"(-?\d+)\|(-?\d+)\|(.*?)[\"']?$", re.DOTALL)
 
 
@@ -49,6 +52,12 @@ class ByConditions(Driving):
         self._useless: set[tuple[str, int]] = set()
         """The lines at which the expression cannot be evaluated."""
         self._lines: set[tuple[str, int]] = set()
+        self._shared: dict[tuple[str, int], tuple[int, str]] = {}
+        """By path and line of a breakpoint of somebody's: which of the places it is, and its own condition."""
+        self._passed: dict[str, set[int]] = {}
+        """By path the lines at which nobody looks, since they have a breakpoint of somebody's."""
+        self._theirs = False
+        """A breakpoint of somebody's has stopped the program."""
         self._set = ""
         """The condition that is set, where nothing is recorded."""
         self._before: Place | None = None
@@ -61,10 +70,15 @@ class ByConditions(Driving):
             NoConditions: Conditions cannot tell it here; nothing is set.
         """
         await super().begin(frame_id)
+        if self.watch.already:
+            return
         known, stop = self._known, self.session.mirror.stopped()
         top = await self.top(stop)
         self._places = await places(self.session, self._debugger, self.scope, known, top)
         self._lines = {(path, line) for path, line, _ in self._places}
+        paths = {path for path, _, _ in self._places}
+        self._passed = {path: unshared(self.session, path, known) for path in paths}
+        self._find_shared()
         if self.watch.on == "change":
             await self._check_plain(top)
         if known.begin and await self._told(known.begin, top) is None:
@@ -87,7 +101,7 @@ class ByConditions(Driving):
         said = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._known.failed and re.search(self._known.failed, said)
         mine = stop.reason == "breakpoint" or failed
-        return not mine or self._at(stop.top) not in self._lines
+        return not mine or self._theirs or self._at(stop.top) not in self._lines
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line that was looked at before this stop; where that is not known, the stop's own."""
@@ -97,13 +111,27 @@ class ByConditions(Driving):
         if not self._before[1]:
             return self._place
         path, line, _ = self._before
-        lines = (await asyncio.to_thread(text_of, path)).splitlines()
+        lines = (await in_thread(text_of, path)).splitlines()
         frames = await self.session.inspect.stack_trace(stop.thread_id)
         here = [each["name"] for each in frames if frame_path(each) == path]
-        of = next((each for each in here if is_inside(lines, line, each)), "")
+        inside = (each for each in here if is_inside(lines, line, each))
+        of = next(inside, frames[0]["name"] if is_outside(lines, line) else "")
         called = [(frame_path(each), each["line"]) for each in frames[1:2]]
+        self.watch.passed_by = await self._passed_by(frames[0])
         self.watch.returned = of != frames[0]["name"] and (path, line) not in called
         return of, path, str(line)
+
+    async def _passed_by(self, frame: StackFrame) -> str:
+        """Return the lines of a frame's function that were not looked at."""
+        path, name, at = frame_path(frame), frame["name"], frame["line"]
+        lines = (await in_thread(text_of, path)).splitlines()
+        alone = is_outside(lines, at)
+        passed = [
+            f"{Path(path).name}:{each}"
+            for each in sorted(self._passed.get(path, ()))
+            if is_inside(lines, each, name) or (alone and is_outside(lines, each))
+        ]
+        return ", ".join(passed[:LINES_NAMED])
 
     async def end(self) -> None:
         """Take the breakpoints away, and what was recorded."""
@@ -115,8 +143,12 @@ class ByConditions(Driving):
 
     async def _look(self, stop: Stop) -> bool:
         frame = await self.top(stop)
+        own = self._shared.get(self._at(frame))
+        self._theirs = own is not None and (
+            not own[1] or holds(await self._told(own[1], frame)) or False
+        )
         ours = not self.stays(stop)
-        await self._remember(frame, ours=ours)
+        await self._remember(frame, ours=ours or own is not None)
         done = await super()._look(stop)
         if ours and frame is not None and not done:
             await self._pass(frame)
@@ -158,12 +190,35 @@ class ByConditions(Driving):
     async def _place_all(self) -> None:
         self._set = self._condition(0)
         for path in dict.fromkeys(path for path, _, _ in self._places):
-            own = self._debugger.breakpoints.of(path)
+            own = (self._sharing(path, each) for each in self._debugger.breakpoints.of(path))
             await self.session.set_breakpoints(path, [*own, *self._ours(path)])
+
+    def _find_shared(self) -> None:
+        for path in dict.fromkeys(path for path, _, _ in self._places):
+            for asked, made in self.session.mirror.placed.at(path):
+                line = int(made.get("line", asked["line"]))
+                here = [n for n, each in enumerate(self._places) if each[:2] == (path, line)]
+                if here:
+                    # Without a column, a breakpoint is at the first place of its line.
+                    self._shared[path, line] = here[0], asked.get("condition", "")
+
+    def _sharing(self, path: str, asked: WantedBreakpoint) -> WantedBreakpoint:
+        """Return a breakpoint of somebody's that looks, too."""
+        line = asked["line"]
+        number, own = self._shared.get((path, line), (-1, ""))
+        if number < 0 or not self._known.begin:
+            return asked
+        return {
+            **asked,
+            "condition": self._known.filled(
+                self._known.shared, {"ours": self._condition(number), "own": own or 1}
+            ),
+        }
 
     def _ours(self, path: str) -> Iterable[WantedBreakpoint]:
         for number, (of, line, column) in enumerate(self._places):
-            if of == path and (path, line) not in self._useless:
+            shared = self._shared.get((path, line), (-1, ""))[0] == number
+            if of == path and not shared and (path, line) not in self._useless:
                 wanted = WantedBreakpoint(line=line, condition=self._condition(number))
                 if column:
                     wanted["column"] = column
@@ -192,8 +247,9 @@ class ByConditions(Driving):
     def _at(frame: StackFrame | None) -> tuple[str, int]:
         return (frame_path(frame), frame["line"]) if frame else ("", 0)
 
-    def _tell_cost(self) -> None:
-        super()._tell_cost()
+    def tell_cost(self) -> None:
+        """Tell on how many lines it looked, too."""
+        super().tell_cost()
         self.watch.cost = f"{len(self._lines):,} lines, {self.watch.cost}"
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
-from anyio import to_thread
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import continued, indented
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 from dapeer.sessions.fetching import quietly
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
-from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId
+from dapeer.tools.base.arguments import Line, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
@@ -26,7 +27,7 @@ from dapeer.view.stacks import relative
 @tool("Read source", read_only=True)
 async def dap_source(
     call: Call,
-    filename: OptionalFilename = None,
+    filename: str | None = None,
     source_reference: int | None = None,
     line: Line | None = None,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
@@ -42,7 +43,7 @@ async def dap_source(
         place = await _place(call, session_id, source_reference)
         line = line or _around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
-        lines = await _told(call.focus.session(session_id), source_reference)
+        lines = await _told(call.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
         notes: list[str] = []
     else:
@@ -60,7 +61,7 @@ async def dap_source(
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
-    reply = Reply(f"{relative(name, call.debugger.project)}\n{text}{more}")
+    reply = Reply(f"{continued(relative(name, call.debugger.project))}\n{text}{more}", raw=True)
     return noted(reply, notes)
 
 
@@ -70,7 +71,7 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
     Without a frame at the stop, the innermost caller in the file counts.
     """
     try:
-        session = call.focus.session(session_id)
+        session = call.session(session_id)
     except NoSession:
         return None
     stop = session.mirror.stop
@@ -125,21 +126,19 @@ def _check_secret(call: Call, path: str) -> None:
 
 async def _of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int | None]:
     try:
-        return await to_thread.run_sync(part, path, line, count)
+        return await in_thread(part, path, line, count)
     except OSError as error:
         raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 async def _current_source(call: Call, session_id: int | None) -> Source:
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     frame = await session.inspect.top(session.mirror.stopped())
     return frame.get("source", Source()) if frame else Source()
 
 
 async def _told(session: Session, reference: int) -> Sequence[str]:
-    arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
-    body = await session.request("source", arguments)
-    lines = str(body.get("content") or "").splitlines()
+    lines, _kind = await session.inspect.told_source(reference)
     if lines:
         return lines
     raise ArgumentError(
@@ -158,7 +157,7 @@ async def dap_modules(
     session_id: SessionId = None,
 ) -> Reply:
     """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.mirror.require_live()
     only_sources = session.supports("loadedSources") and not session.supports("modules")
     kind = kind or ("sources" if only_sources else "modules")
@@ -166,7 +165,7 @@ async def dap_modules(
     chosen = [row for row in rows if not matching or matching.lower() in _where(row).lower()]
     shown = chosen[start : start + count]
     left = len(chosen) - start - len(shown)
-    lines = [_line(row) for row in shown] or [f"No {kind}."]
+    lines = [indented(continued(_line(row))) for row in shown] or [f"No {kind}."]
     data: dict[str, Any] = {kind: shown}
     if left > 0:
         lines.append(f"({left} more: start={start + len(shown)})")

@@ -5,32 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from anyio import to_thread
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import lines_of
 from dapeer.mirror.collected import Collection
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
 from dapeer.view.readable import readable
-from dapeer.view.row_listing import By, Wanted, listing
+from dapeer.view.row_listing import By, Wanted, between, kept, listing
 from dapeer.view.summary import place_of, summary, title
+from dapeer.view.timeline import timeline as in_order
 
 
-@tool("Collected rows", read_only=True, needs=["collected"])
+@tool("Collected rows", read_only=True)
 async def dap_collected(
     call: Call,
-    at: Annotated[str | None, Field(description="shop.py:12, or a function")] = None,
-    rows: Annotated[str | None, Field(description="10-20")] = None,
-    where: Annotated[str | None, Field(description="total is None or hit > 9")] = None,
+    at: Annotated[str | None, Field(description="shop.py:12 or function")] = None,
+    rows: Annotated[str | None, Field(description="7-9")] = None,
+    where: Annotated[str | None, Field(description="total is None")] = None,
     changes: bool = False,
     by: By | None = None,
     plot: bool = False,
+    timeline: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
-    """Summarise what breakpoints have collected, or list some rows; also after the program's end."""
+    """Sum up collected rows, or list them; also after the end."""
     session = call.focus.look(session_id)
     await session.program.read_rows()
     every = [each for each in visible(call, session) if len(each.table)]
@@ -38,10 +41,27 @@ async def dap_collected(
     if not chosen:
         raise _nothing(every, at, call)
     wanted = Wanted(rows or "", where or "", changes, by, plot)
-    lines = await to_thread.run_sync(_lines, call, chosen, wanted)
+    make = _timeline if timeline else _lines
+    lines = await in_thread(make, call, chosen, wanted)
     for each in chosen:
         each.tell(call.focus.key)
-    return Reply("\n".join(lines), {"collected": lines})
+    return Reply(lines_of(lines), {"collected": lines})
+
+
+def _timeline(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str]:
+    if wanted.changes or wanted.by or wanted.plot:
+        raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")
+    rows: list[tuple[Collection, Sequence[int]]] = []
+    wrong: list[ArgumentError] = []
+    for each in chosen:
+        table, names = readable(each.point, each.table, call.debugger.project)
+        try:
+            rows.append((each, kept(table, names, wanted.where, calls=each.point.calls)))
+        except ArgumentError as error:
+            wrong.append(error)
+    if len(wrong) == len(chosen):
+        raise wrong[0]
+    return in_order(rows, call.debugger.project, between(wanted.rows))
 
 
 def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str]:
@@ -53,7 +73,7 @@ def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str
             continue
         try:
             rows = readable(each.point, each.table, call.debugger.project)
-            found = listing(*rows, wanted, calls=each.point.calls)
+            found = listing(*rows, wanted, calls=each.point.calls, process=each.process)
         except ArgumentError as error:
             # The filter may be about the columns of another point.
             wrong.append(error)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anyio import to_thread
-
 from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import lines_of
 from dapeer.mirror.collected import Collected, Point
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
@@ -42,10 +42,10 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
         run(session.program.collected, {pair[which].number: n for n, pair in enumerate(common)})
         for which, session in enumerate(runs)
     )
-    found = await to_thread.run_sync(compared, mine, other)
+    found = await in_thread(compared, mine, other)
     told = Compared(found, common, call.debugger.project)
     lines = [_title(found, a, b), *told.text(), *_left_out(runs, points, common, call)]
-    return Reply("\n".join(lines), {"a": a, "b": b, **told.data()})
+    return Reply(lines_of(lines), {"a": a, "b": b, **told.data()})
 
 
 def _run(call: Call, number: int) -> Session:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer.base.errors import ArgumentError
+from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
 from dapeer.dap.wanted import WantedBreakpoint
@@ -19,9 +22,12 @@ from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.lookup import known, place_of, tidy
+from dapeer.tools.base.syntax import check_condition, check_hits
 from dapeer.tools.base.tool import tool
 from dapeer.view import render
 
+_BEFORE_WHY = re.compile(r"(error: )?(<[^>]*>:\d+:\d+: )?")
+"""What LLDB puts before the reason."""
 Access = Literal["read", "write", "readWrite"]
 Remove = Annotated[bool, Field(description="remove it instead")]
 
@@ -38,7 +44,7 @@ async def dap_set_data_breakpoint(
     session_id: SessionId = None,
 ) -> Reply:
     """Stop when a variable is written, or read. It lasts as long as the session."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("setDataBreakpoints")
     placed = [each for each, _ in session.mirror.placed.data]
     if remove:
@@ -48,7 +54,10 @@ async def dap_set_data_breakpoint(
         await _send_data(session, others)
         return _removed(path, len(placed) - len(others))
     frame = await frame_of(session, frame_id)
-    row = await added(session, path, frame, access, _conditions(condition, hit_condition))
+    conditions = _conditions(call, session, condition, hit_condition)
+    definition = call.debugger.definitions.get(session.adapter)
+    known = definition.watchpoints if definition is not None else Watchpoints()
+    row = await added(session, path, frame, access, known, conditions)
     return Reply(row.text(), row.data())
 
 
@@ -57,6 +66,7 @@ async def added(
     path: str,
     frame: int | None,
     access: Access,
+    known: Watchpoints,
     more: Mapping[str, Any] | None = None,
 ) -> Row:
     """Set a data breakpoint with `more` options, beside the others of a session.
@@ -65,7 +75,7 @@ async def added(
         ArgumentError: It cannot be set; nothing has changed.
     """
     placed = [each for each, _ in session.mirror.placed.data]
-    info = await _data_info(session, path, frame)
+    info = await _data_info(session, path, frame, known)
     wanted = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
     wanted.update(cast("Any", more or {}))
     session.mirror.placed.names[wanted["dataId"]] = path
@@ -88,22 +98,36 @@ async def take_away(session: Session, row: Row) -> None:
     await _send_data(session, [each for each in placed if each != row.wanted])
 
 
-async def _data_info(session: Session, path: str, frame: int | None) -> Body:
-    """Ask the adapter what can be watched at a path: a shown variable, or the result of an expression."""
+async def _data_info(
+    session: Session, path: str, frame: int | None, watchpoints: Watchpoints
+) -> Body:
+    """Ask the adapter what can be watched at a path: a shown variable, or what an expression names."""
     found, container = await known(session, path, frame)
-    arguments: dict[str, Any] = {"name": path}
     if found is not None:
-        arguments = {"name": found["name"], "variablesReference": container}
-    elif frame is not None:
+        shown = {"name": found["name"], "variablesReference": container}
+        with contextlib.suppress(RequestFailed):
+            told = await session.request("dataBreakpointInfo", shown)
+            if told.get("dataId"):
+                return told
+    name = watchpoints.address.replace("${expression}", path) or path
+    arguments: dict[str, Any] = {"name": name}
+    if frame is not None:
         arguments["frameId"] = frame
-    return await session.request("dataBreakpointInfo", arguments)
+    try:
+        return await session.request("dataBreakpointInfo", arguments)
+    except RequestFailed as error:
+        return {"description": error.what}
 
 
 def _data_id(info: Body, path: str, access: str) -> str:
     data_id = info.get("dataId")
     if not data_id:
-        why = str(info.get("description") or "the adapter does not say why").partition("\n")[0]
-        raise ArgumentError(f"{path} cannot be watched: {why.rstrip('.')}.")
+        lines = str(info.get("description") or "the adapter does not say why").strip().splitlines()
+        why = _BEFORE_WHY.sub("", lines[0]).rstrip(".")
+        raise ArgumentError(
+            f"{path} cannot be watched: {why}.",
+            "Give something that lies in memory: a variable or member.",
+        )
     offered = cast("Sequence[str]", info.get("accessTypes") or ())
     if offered and access not in offered:
         raise ArgumentError(
@@ -129,7 +153,7 @@ async def dap_set_instruction_breakpoint(
     session_id: SessionId = None,
 ) -> Reply:
     """Stop at a machine instruction. It lasts as long as the session."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("setInstructionBreakpoints")
     place = tidy(await place_of(session, address, await frame_of(session, frame_id)))
     placed = [each for each, _ in session.mirror.placed.instructions]
@@ -138,7 +162,7 @@ async def dap_set_instruction_breakpoint(
         await _send_instructions(session, others)
         return _removed(place, len(placed) - len(others))
     wanted = InstructionBreakpoint(instructionReference=place)
-    wanted.update(_conditions(condition, hit_condition))
+    wanted.update(_conditions(call, session, condition, hit_condition))
     await _send_instructions(session, [*others, wanted])
     row = next((row for row in _instruction_rows(session) if row.wanted == wanted), None)
     if row is None:
@@ -157,7 +181,11 @@ def _removed(place: str, count: int) -> Reply:
     return Reply(f"Removed the breakpoint on {place}.", {"removed": True})
 
 
-def _conditions(condition: str | None, hit_condition: str | None) -> Any:  # noqa: ANN401 - part of two types
+def _conditions(
+    call: Call, session: Session, condition: str | None, hit_condition: str | None
+) -> Any:  # noqa: ANN401 - part of two types
+    check_condition(condition or "true", python=False)
+    check_hits(hit_condition, [call.debugger.definitions.get(session.adapter)])
     given = {"condition": condition, "hitCondition": hit_condition}
     return {key: value for key, value in given.items() if value}
 

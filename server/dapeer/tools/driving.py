@@ -22,7 +22,12 @@ SECONDS_TO_EVALUATE = 2.0
 """Seconds that the value may take at each stop."""
 SECONDS_WITHOUT_STOP = 10.0
 """Seconds that one step may take; a longer one goes on, and is told as a program that runs."""
-_FALSE = frozenset({"", "0", "0x0", "0.0", "false", "False", "nil", "(nil)", "null", "None", "undefined", "NaN", "''", '""', "no value"})  # fmt: skip
+THREADS_LOOKED_AT = 16
+"""Other threads of which is looked whether they run code of the user's."""
+FRAMES_LOOKED_AT = 20
+_FALSE = frozenset({"", "0", "0x0", "0.0", "false", "False", "nil", "(nil)", "null", "None", "undefined", "undef", "NaN", "''", '""', "no value"})  # fmt: skip
+_ERROR = re.compile(r"#<(\w+::)*\w*Error\b")
+"""rdbg shows an error as a value."""
 _ESCAPES = str.maketrans({"\n": " ", "\t": " ", "\r": " "})
 
 
@@ -44,8 +49,12 @@ class Driving:
         self._begun = self._clock()
         self._end = self._begun + seconds
         self._value: str | None = None
+        self._looked: set[tuple[str, str]] = set()
+        """Functions, with their files, in which it has a value."""
         self._place = ("", "", "0")
-        """Function, file and line at which the program has stopped last."""
+        """Function, file and line of the scope at which the program has stopped last."""
+        self._threads: set[int] = set()
+        """All that were there meanwhile."""
 
     async def begin(self, frame_id: int | None) -> None:
         """Look at the value where the program is stopped, in a frame.
@@ -56,8 +65,14 @@ class Driving:
         del frame_id
         stop = self.session.mirror.stopped()
         self._value = await self.value(stop)
-        self._place = place_of(await self.top(stop))
+        top = await self.top(stop)
+        self._place = place_of(top)
         watch = self.watch
+        watch.already = watch.on == "true" and not watch.every and holds(self._value)
+        if watch.already:
+            self._record(stop, self._place, None, self._value or "")
+        if self._value is not None:
+            self._valued(self._place, self._value)
         watch.road, watch.epoch = self.road, self.session.mirror.epoch
         self.session.watching.drive(watch)
 
@@ -90,7 +105,7 @@ class Driving:
             await self._run()
         finally:
             session.inspect.hushed = False
-            self._tell_cost()
+            self.tell_cost()
             with contextlib.suppress(DapeerError):
                 if not session.mirror.ended:
                     await self.end()
@@ -114,9 +129,12 @@ class Driving:
     async def _look(self, stop: Stop) -> bool:
         """Look at the value; whether it has come about."""
         before, now = self._value, await self.value(stop)
+        self._threads.update(self.session.mirror.threads)
+        top = await self.top(stop)
         if now is None:
-            self._place = place_of(await self.top(stop))
+            self._move(top)
             return False
+        self._valued(place_of(top), now)
         self._value = now
         if self.watch.on == "true":
             done = holds(now) and not holds(before)
@@ -124,9 +142,15 @@ class Driving:
             done = before is not None and now != before
         line = await self.line(stop) if done else None
         if line is not None:
+            await self.session.inspect.threads()
             self._record(stop, line, before, now)
-        self._place = place_of(await self.top(stop))
+        self._move(top)
         return line is not None
+
+    def _move(self, top: StackFrame | None) -> None:
+        # What other code does, the line of the scope that has called it does.
+        if top is not None and self._is_in(top):
+            self._place = place_of(top)
 
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
         name = self.session.mirror.threads.get(stop.thread_id, "")
@@ -153,15 +177,24 @@ class Driving:
             return None
         return str(body.get("result") or "")
 
+    def _valued(self, place: tuple[str, str, str], value: str) -> None:
+        if place[:2] not in self._looked and not value.startswith(FAILED):
+            self._looked.add(place[:2])
+            self._note(place, _cell(value))
+
     def _look_failed(self, frame: StackFrame, error: str) -> None:
-        cells = (*place_of(frame)[:3], f"{FAILED}{_cell(error)[:200]}")
+        self._note(place_of(frame), f"{FAILED}{_cell(error)[:200]}")
+
+    def _note(self, place: tuple[str, str, str], value: str) -> None:
+        cells = (*place, value)
         row = Row(self.watch.looks.number, 0, 0.0, "", "", "", cells)
         self.session.program.collected.add(self.session.id, row, self.road)
 
     def _is_in(self, frame: StackFrame) -> bool:
         return is_in(self.session, self.scope, frame)
 
-    def _tell_cost(self) -> None:
+    def tell_cost(self) -> None:
+        """Tell what it has taken, and at which stop it is over."""
         watch, mirror = self.watch, self.session.mirror
         watch.seconds = self._clock() - self._begun
         fast = self.unit == "step" and watch.seconds > 1
@@ -183,14 +216,37 @@ class Stepping(Driving):
         command = "stepIn" if mine else "stepOut"
         await self.session.resume(command, {"threadId": stop.thread_id})
 
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line that this thread has run; another one may have done it meanwhile."""
+        self.watch.others = await self._ran_beside(stop)
+        return await super().line(stop)
+
+    async def _ran_beside(self, stop: Stop) -> bool:
+        """Whether another thread may have run code of the user's."""
+        inspect = self.session.inspect
+        alive = await inspect.threads()
+        if self._threads - {stop.thread_id, *alive}:
+            return True
+        others = [each for each in alive if each != stop.thread_id]
+        if len(others) > THREADS_LOOKED_AT:
+            return True
+        for each in others:
+            frames = await inspect.stack_trace(each, levels=FRAMES_LOOKED_AT)
+            if any(map(self.session.frames.is_users, frames)):
+                return True
+        return False
+
 
 def holds(value: str | None) -> bool:
     """Whether a value counts as true, as adapters show values.
 
     >>> holds("false"), holds("0"), holds("3"), holds(None)
     (False, False, True, False)
+    >>> holds("#<NameError: undefined local variable or method 'a'>")
+    False
     """
-    return value is not None and not value.startswith(FAILED) and value.strip() not in _FALSE
+    wrong = value is None or value.startswith(FAILED) or _ERROR.match(value)
+    return not wrong and value is not None and value.strip() not in _FALSE
 
 
 def is_in(session: Session, scope: Scope, frame: StackFrame) -> bool:

@@ -13,10 +13,8 @@ from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import (
-    Filename,
     Line,
     Milliseconds,
-    OptionalFilename,
     SessionId,
     ThreadId,
     thread_of,
@@ -24,6 +22,7 @@ from dapeer.tools.base.arguments import (
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
@@ -51,7 +50,7 @@ async def dap_continue(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run on to the next stop or the end."""
+    """Run to the next stop or the end."""
     session, arguments = stepping(call, session_id, thread_id)
     sent = session.resume("continue", arguments)
     asked = Asked(evaluate, show, wait_until_paused)
@@ -69,11 +68,10 @@ async def dap_step_over(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run the current line, calls included."""
+    """Run the line, calls included."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
-    sent = session.resume("next", arguments)
     asked = Asked(evaluate, show, wait_until_paused)
-    return await resume(call, session, sent, timeout_ms, asked)
+    return await _step(call, session, "next", arguments, timeout_ms, asked)
 
 
 @tool("Step into")
@@ -92,9 +90,8 @@ async def dap_step_into(
     session, arguments = stepping(call, session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
-    sent = session.resume("stepIn", arguments)
     asked = Asked(evaluate, show, wait_until_paused)
-    return await resume(call, session, sent, timeout_ms, asked)
+    return await _step(call, session, "stepIn", arguments, timeout_ms, asked)
 
 
 async def _target(session: Session, thread: int, wanted: str) -> int:
@@ -130,16 +127,32 @@ async def dap_step_out(
 ) -> Reply:
     """Run until the current function has returned."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
-    sent = session.resume("stepOut", arguments)
     asked = Asked(evaluate, show, wait_until_paused)
-    return await resume(call, session, sent, timeout_ms, asked)
+    return await _step(call, session, "stepOut", arguments, timeout_ms, asked)
+
+
+async def _step(
+    call: Call, session: Session, command: str, arguments: Body, timeout_ms: int, asked: Asked
+) -> Reply:
+    """Step, and say so where that was not in the frame that was shown: some debuggers step in the innermost one."""
+    before = session.mirror.stop
+    reply = await resume(call, session, session.resume(command, arguments), timeout_ms, asked)
+    stop = session.mirror.stop
+    if before is None or not before.front or stop is None or stop.reason != "step":
+        return reply
+    frame = stop.top
+    owner = session.frames.owner(frame) if frame is not None else ""
+    if frame is None or not owner:
+        return reply
+    note = f"the step was made in {owner}, where the program was; dap_run_to with a line of the frame that was shown leads there"
+    return noted(reply, [note])
 
 
 def stepping(
     call: Call, session_id: int | None, thread_id: int | None, granularity: str | None = None
 ) -> tuple[Session, Body]:
     """Return the session to resume, and the arguments that every resuming request has."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     arguments: Body = {"threadId": thread_of(session, thread_id)}
     if granularity is not None:
         session.require("granularity")
@@ -150,7 +163,7 @@ def stepping(
 @tool("Run to a line")
 async def dap_run_to(
     call: Call,
-    filename: Filename,
+    filename: str,
     line: Line,
     evaluate: Evaluate = (),
     show: Show = None,
@@ -159,7 +172,7 @@ async def dap_run_to(
     session_id: SessionId = None,
 ) -> Reply:
     """Run on to a line, or to a stop before it."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
@@ -172,14 +185,14 @@ async def dap_run_to(
 async def dap_goto(
     call: Call,
     line: Line,
-    filename: OptionalFilename = None,
+    filename: str | None = None,
     thread_id: ThreadId = None,
     evaluate: Annotated[Evaluate, Unlisted()] = (),
     show: Annotated[Show, Unlisted()] = None,
     session_id: SessionId = None,
 ) -> Reply:
     """Move execution to a line without running what lies between."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)
     path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
@@ -204,8 +217,8 @@ async def dap_pause(
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop a running program, or show where its threads are blocked."""
-    session = call.focus.session(session_id)
+    """Stop the program, or show where it is blocked."""
+    session = call.session(session_id)
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
     epoch = session.mirror.epoch
@@ -222,7 +235,7 @@ async def dap_wait_until_paused(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Wait until the program stops or ends."""
+    """Wait for the next stop or the end."""
     if evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(session_id)

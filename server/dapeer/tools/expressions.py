@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import CompletionItem
 from dapeer.sessions.evaluating import set_expression, set_variable
-from dapeer.tools.base import evaluation
-from dapeer.tools.base.arguments import Expressions, FrameId, SessionId, frame_of
+from dapeer.tools.base import evaluation, running_frames
+from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.evaluation import RESULT
 from dapeer.tools.base.lookup import known
 from dapeer.tools.base.missing import hints
 from dapeer.tools.base.tool import tool
-from dapeer.tools.inspection import RESULT, VALUE
+from dapeer.tools.inspection import VALUE
 from dapeer.view import variable_path
 
 _MEMBER = re.compile(r"[.:>\])]\s*\w*$")
@@ -31,17 +34,19 @@ COMPLETIONS = 50
 @tool("Evaluate", destructive=True)
 async def dap_evaluate(
     call: Call,
-    expressions: Expressions,
+    expressions: Sequence[str],
     frame_id: FrameId = None,
     context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Evaluate in a frame, default the one shown. Context repl runs statements, or debugger commands in gdb."""
+    """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     left = Left(timeout_ms)
+    if running := await running_frames.chosen(session, frame_id):
+        return await running_frames.evaluated(session, running, expressions)
     frame = await frame_of(session, frame_id)
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)
@@ -50,7 +55,7 @@ async def dap_evaluate(
         room = max(RESULT // len(found), VALUE)
         lines = [*(each.line(room) for each in found), *(f"({each})" for each in where)]
         values = [each.data(room) for each in found]
-        return Reply("\n".join(lines), {"values": values, "frame": place})
+        return Reply(lines_of(lines), {"values": values, "frame": place})
     expression = expressions[0]
     try:
         one = await evaluation.evaluated(session, expression, frame, context, left)
@@ -59,8 +64,11 @@ async def dap_evaluate(
         told = f"({'; '.join(where)})" if where else ""
         raise RequestFailed(error.command, f"{error}\n{told}".strip()) from error
     where += ["ask for a part of it"] * (len(one.value) > RESULT)
-    told = f"\n({'; '.join(where)})" if where else ""
-    return Reply(f"{one.text(RESULT).rstrip()}{told}", {**one.data(RESULT), "frame": place})
+    told = f"({'; '.join(where)})" if where else ""
+    return Reply(
+        f"{indented(one.text(RESULT).rstrip())}\n{continued(told)}".rstrip(),
+        {**one.data(RESULT), "frame": place},
+    )
 
 
 @tool("Set a variable", destructive=True)
@@ -72,7 +80,7 @@ async def dap_set_variable(
     session_id: SessionId = None,
 ) -> Reply:
     """Give a variable a value."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     assignable = session.supports("setExpression")
     if not assignable:
         session.require("setVariable")
@@ -90,9 +98,9 @@ async def dap_set_variable(
         )
     new = shortened(str(body.get("value") or body.get("result") or value), VALUE)
     if found is None:
-        return Reply(f"{path} = {new}", {"path": path, "value": new})
+        return Reply(continued(f"{path} = {new}"), {"path": path, "value": new})
     was = shortened(found["value"], VALUE)
-    return Reply(f"{path} = {new} (was {was})", {"path": path, "value": new, "was": was})
+    return Reply(continued(f"{path} = {new} (was {was})"), {"path": path, "value": new, "was": was})
 
 
 @tool("Complete an expression", read_only=True, needs=["completions"])
@@ -104,7 +112,7 @@ async def dap_completions(
     session_id: SessionId = None,
 ) -> Reply:
     """List completions of an expression, such as `order.`, in a frame (default the one shown)."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("completions")
     if _MEMBER.search(text[: (column or len(text) + 1) - 1]):
         call.need(
@@ -121,7 +129,7 @@ async def dap_completions(
     shown, left = names[:COMPLETIONS], len(names) - COMPLETIONS
     more = f"\n({left} more: give a longer text)" if left > 0 else ""
     return Reply(
-        ("\n".join(shown) or "No completions.") + more,
+        ("\n".join(map(indented, shown)) or "No completions.") + more,
         {"completions": shown, **({"more": left} if left > 0 else {})},
     )
 

@@ -5,53 +5,92 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dapeer.base.text.fitting import quoted
+from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedFunction, title_of
+from dapeer.dap.wanted import WantedFunction, collects_at, function_breakpoint, title_of
+from dapeer.sessions.at_functions import NO_FUNCTIONS
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import check_at
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import render
+from dapeer.view.render import LISTED
 
 
 @tool("Stop at functions", idempotent=True)
 async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
-    """Stop when one of these functions is entered; replaces earlier ones, [] removes them."""
+    """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them."""
+    return await _stop_at(call, names)
+
+
+async def _stop_at(call: Call, names: list[str]) -> Reply:
     debugger = call.debugger
     debugger.breakpoints.functions = names
+    for name in names:
+        debugger.expect_now(name, 0)
     untaken = await debugger.push_functions().untaken()
-    made = {
-        name: made
-        for s in debugger.sessions.values()
-        if not s.mirror.ended
-        for name, made in s.mirror.placed.functions
-    }
-    lines = [f"{name}: {render.breakpoint_state(made.get(name))}" for name in names]
-    text = "\n".join(lines) or "No function breakpoints."
-    return noted(Reply(text, {"functions": names}), untaken)
+    live = [s for s in debugger.sessions.values() if not s.mirror.ended]
+    made = {name: made for s in live for name, made in s.mirror.placed.functions}
+    lines = [
+        f"{name}: {render.breakpoint_state(made.get(function_breakpoint(each)['name']))}"
+        for each, name in told(names)
+    ]
+    lines += [f"and {len(names) - LISTED:,} more"] * (len(names) > LISTED)
+    text = lines_of(lines) or "No function breakpoints."
+    reply = Reply(text, {"functions": [name for _, name in told(names)]})
+    return noted(reply, [*untaken, *_limits(call, live, names)])
+
+
+def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterator[str]:
+    """Yield what the adapters of live sessions do not do of function breakpoints."""
+    conditional = any("condition" in function_breakpoint(name) for name in names)
+    debugging = [s for s in live if not s.delegates]
+    for adapter in dict.fromkeys(s.adapter for s in debugging if names):
+        session = next(s for s in debugging if s.adapter == adapter)
+        definition = call.debugger.definitions.get(adapter)
+        mute = definition is not None and "condition_at_functions" in definition.cannot
+        if not session.supports("setFunctionBreakpoints"):
+            yield f"{adapter} {NO_FUNCTIONS}"
+        elif conditional and (mute or not session.supports("condition")):
+            yield f"{adapter} ignores conditions here, so these functions stop each time: a breakpoint on a line may have one"
+
+
+def told(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return names of functions, each with what an answer repeats of it; of many the first ones."""
+    return [(name, quoted(name)) for name in names[:LISTED]]
 
 
 async def added(call: Call, wanted: WantedFunction) -> Reply:
-    """Collect at functions, in programs that run and in later ones."""
-    check_at(call, [wanted])
+    """Collect or stop at functions, in programs that run and in later ones."""
     debugger = call.debugger
+    if not collects_at(wanted):
+        return await _stop_at(
+            call, [*dict.fromkeys([*debugger.breakpoints.functions, wanted["name"]])]
+        )
+    check_at(call, [wanted])
     title = title_of(wanted)
     debugger.breakpoints.collecting[call.focus.key, title] = wanted
     debugger.expect_now(title, 0)
     untaken = await debugger.push_collecting().untaken()
-    return noted(Reply("\n".join(_states(call, title, wanted)), data(wanted)), untaken)
+    return noted(Reply(lines_of(_states(call, title, wanted)), data(wanted)), untaken)
 
 
 async def removed(call: Call, name: str) -> Reply:
-    """Collect no longer at functions, named as when that began."""
-    wanted = call.debugger.breakpoints.collecting
+    """Collect or stop no longer at functions, named as when that began."""
+    wanted, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
     gone = [
         each
         for each in call.debugger.breakpoints.at_functions(call.focus.key)
         if name in {each[1], wanted[each]["name"]}
     ]
-    if not gone:
+    if name in stops:
+        call.debugger.breakpoints.functions = [each for each in stops if each != name]
+        unstopped = await call.debugger.push_functions().untaken()
+        if not gone:
+            return noted(Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped)
+    elif not gone:
         return Reply(f"No breakpoint at {name}; nothing changed.", {"removed": False})
     for each in gone:
         del wanted[each]
@@ -76,11 +115,11 @@ def _told(title: str, wanted: WantedFunction, live: Sequence[Session]) -> Iterat
     for each in live:
         made = each.mirror.placed.collecting_at.get(title)
         if made is not None:
-            yield f"{title} {_state(made)}{options}"
+            yield f"{quoted(title)} {_state(made)}{options}"
         elif not each.delegates:
-            yield f"{title} not collected ({each.lines.why_not_at(wanted, each.adapter)}){options}"
+            yield f"{quoted(title)} not collected ({each.lines.why_not_at(wanted, each.adapter)}){options}"
     if not live:
-        yield f"{title} {render.breakpoint_state(None)}{options}"
+        yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
 
 
 def _state(made: Breakpoint) -> str:
@@ -91,9 +130,9 @@ def _state(made: Breakpoint) -> str:
 def data(wanted: WantedFunction) -> dict[str, Any]:
     """Return a point as facts."""
     facts: dict[str, Any] = {
-        "calls" if wanted["calls"] else "function": wanted["name"],
+        "calls" if wanted["calls"] else "function": quoted(wanted["name"]),
         "collect": wanted["collect"] or None,
-        "condition": wanted.get("condition"),
+        "condition": quoted(wanted.get("condition") or "") or None,
         "max_hits": wanted.get("maxHits"),
     }
     return {key: value for key, value in facts.items() if value is not None}

@@ -6,7 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dapeer.adapters.choice.choice import debugs
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, title_of
+from dapeer.base.errors import RequestTimeout
+from dapeer.base.text.fitting import quoted
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, collects_at, title_of
+from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import listed
@@ -23,6 +26,10 @@ Places = Collection[tuple[str, int]]
 """Path and line of breakpoints."""
 
 
+STOPS = -1
+"""Stands for the line of a function at which a program stops; 0 for that of one at which it collects."""
+
+
 @dataclass(frozen=True, slots=True)
 class Inheritance:
     """The state before a program is started."""
@@ -33,8 +40,10 @@ class Inheritance:
     """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
     """Whether it has the exception filters from before."""
+    own: Sequence[Session] = ()
+    """The programs of the client's own, which a fresh start would end."""
     ended: Sequence[Session] = ()
-    """The programs that were ended for it."""
+    """Those that were ended for it."""
     forgotten: Broadcast | None = None
     """Sends other programs the removal of breakpoints."""
 
@@ -54,7 +63,8 @@ class Inheritance:
             left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
             word = "sessions" if len(others) > 1 else "session"
             parts.append(f"{word} {listed(others[-SHOWN:])}{left}")
-        hint = "" if persons and not others else HINT
+        # A fresh start keeps what others have set and started.
+        hint = HINT if self.forgotten is None and (self.own or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
 
     def _places(self, session: Session) -> list[tuple[str, int]]:
@@ -72,15 +82,20 @@ class Inheritance:
         wanted = self.debugger.breakpoints
         if places:
             named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
-            left = len(places) - SHOWN
-            yield f"breakpoints {', '.join(named[:SHOWN])}{f' and {left} more' if left > 0 else ''}"
-        if wanted.functions:
-            yield f"function breakpoints {', '.join(wanted.functions)}"
+            yield f"breakpoints {_listed(named)}"
+        if stops := [each for each in wanted.functions if (each, STOPS) not in self.given]:
+            yield f"function breakpoints {_listed(stops)}"
         titles = [title for _, title in wanted.at_functions(self.client)]
         if kept := [each for each in titles if (each, 0) not in self.given]:
-            yield f"collecting at {', '.join(kept)}"
+            yield f"collecting at {_listed(kept)}"
         if self.filters and wanted.exceptions is not None:
-            yield f"exception filters {', '.join(wanted.exceptions) or 'none'}"
+            yield f"exception filters {_listed(wanted.exceptions) or 'none'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names in short, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(quoted, names[:SHOWN])) + more
 
 
 def places(
@@ -88,7 +103,7 @@ def places(
 ) -> list[tuple[str, int]]:
     """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
     lines = [(path, each["line"]) for path, each in wanted]
-    return [*lines, *((title_of(each), 0) for each in functions)]
+    return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
 
 async def before(
@@ -105,32 +120,68 @@ async def before(
     wanted any longer but the given ones and those of a person.
     """
     debugger = call.debugger
-    given = {*places(wanted, functions)}
+    stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
+    given = {*places(wanted, functions), *stop_at}
     if not fresh:
         return Inheritance(
-            debugger, call.focus.key, {*given, *debugger.breakpoints.fresh}, filters is None
+            debugger,
+            call.focus.key,
+            {*given, *debugger.breakpoints.fresh},
+            filters is None,
+            call.focus.own,
         )
     ended = call.focus.own
     for program in ended:
-        living = program.program.alive
-        if program.over:
-            await debugger.terminate(program)
-        else:
-            await debugger.disconnect(program, terminate=None)
-        for each in living:
-            if each.by_us:
-                each.cause = CAUSE
+        await _end(debugger, program)
     stops = bool(debugger.breakpoints.functions)
     collecting = bool(debugger.breakpoints.collecting)
-    paths = debugger.breakpoints.forget(given, call.focus.key)
+    kept = places((each for each in wanted if "collect" not in each[1]), ())
+    collected = places((each for each in wanted if "collect" in each[1]), functions)
+    paths = debugger.breakpoints.forget(kept, collected, call.focus.key)
     if stops:
         await debugger.push_functions().untaken()
     if collecting:
         await debugger.push_collecting().untaken()
     push = debugger.push(*paths)
-    return Inheritance(debugger, call.focus.key, given, filters is None, ended, push)
+    return Inheritance(debugger, call.focus.key, given, filters is None, (), ended, push)
+
+
+async def _end(debugger: Debugger, program: Session) -> None:
+    """End an earlier program; one that is stuck is killed."""
+    living = program.program.alive
+    if program.over:
+        await debugger.terminate(program)
+    else:
+        try:
+            await debugger.disconnect(program, terminate=None)
+        except RequestTimeout:
+            if not program.over:
+                raise
+    for each in living:
+        if each.by_us:
+            each.cause = CAUSE
 
 
 def _numbered(programs: Sequence[Session]) -> str:
     numbers = ", ".join(str(each.id) for each in programs)
     return f"session{'s' if len(programs) > 1 else ''} {numbers}"
+
+
+def follow_edits(wanted: Breakpoints, before: Session) -> Iterator[str]:
+    """Move the breakpoints that a program had with the text of their lines, which was edited since; yield lines on what became of them."""
+    refused = before.program.awaited.kept_from
+    for session in before.program.sessions:
+        for path in wanted.paths:
+            change = session.inspect.editions.known(path)
+            if change is None or change.then is None:
+                continue
+            had = {asked["line"] for asked, _ in session.mirror.placed.at(path)}
+            lines = {each["line"] for each in wanted.of(path)} & had
+            moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
+            wanted.move(path, moves)
+            before.program.awaited.move(path, moves)
+            name = relative(path, before.project)
+            yield from (
+                f"breakpoint {name}:{n} → {to}: its line has moved" for n, to in moves.items()
+            )
+            yield from (f"breakpoint {name}:{n}: this line was changed" for n in gone)

@@ -8,23 +8,28 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.secret_files import HIDDEN
 from dapeer.base.text import tracebacks
 from dapeer.base.text.fitting import fitted, shortened
+from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.base.text.structure import is_nested
 from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import Place
 from dapeer.mirror.stops import Stop
+from dapeer.sessions import children
 from dapeer.sessions.inspection import OPENED
 from dapeer.sessions.session import Session
+from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.asked import Asked
 from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.evaluation import RESULT
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import look, silence, tasks
+from dapeer.tools.base.waiting import add_waits, look, silence, tasks
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views
@@ -34,8 +39,6 @@ VALUE = 300
 """Characters of a value in a list of variables."""
 UNHANDLED = ("unhandled", "userUnhandled")
 """DAP's modes of a stop at an uncaught exception, or one that the user's code does not catch."""
-RESULT = 2000
-"""Characters of a single value that was asked for."""
 
 
 @tool("Look at everything", read_only=True)
@@ -51,7 +54,7 @@ async def dap_current_location(
     session_id: SessionId = None,
 ) -> Reply:
     """Return file, line and function of the stop, with the source around it."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     with looking(session) as stop:
         frame = await session.inspect.top(stop)
     if frame is None:
@@ -60,7 +63,9 @@ async def dap_current_location(
     around = session.inspect.source(path, frame["line"], context_lines)
     text = views.numbered(*around, frame["line"]) if around else ""
     data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
-    reply = Reply(f"{frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
+    reply = Reply(
+        lines_of([f"At {frame_line(frame, call.debugger.project)}"]) + f"\n{text}".rstrip(), data
+    )
     warning = session.inspect.editions.warning(path, frame["line"]) if path else ""
     return noted(reply, [warning] if warning else [])
 
@@ -68,24 +73,28 @@ async def dap_current_location(
 @tool("List threads", read_only=True)
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.mirror.require_live()
     seen = await session.where.look()
-    current = session.mirror.stop.thread_id if session.mirror.stop else None
+    current = session.mirror.stop.thread_id if session.mirror.stop else 0
     data = [_thread_data(session, each) for each in seen.threads]
     lines = [
-        f"{row['thread_id']} {row['name']} ({row['state']}"
-        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}"
+        f"{each.label} ({row['state']}"
+        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{running_frames.frame_id(session, each)}"
         for row, each in zip(data, seen.threads, strict=True)
     ]
     listed: dict[str, Any] = {"threads": data}
     if seen.tasks:
         listed["tasks"] = tasks(session, seen)
         lines += ["Tasks:", *(f"  {line}" for line in listed["tasks"])]
+    await add_waits(listed, session, seen)
+    for key in ("deadlock", "waits"):
+        if key in listed:
+            lines += [f"{key.capitalize()}:", *(f"  {line}" for line in listed[key])]
     if seen.silent:
-        listed["note"] = silence(session)
+        listed["note"] = silence(session, seen)
         lines.append(f"({listed['note']})")
-    return Reply("\n".join(lines) or "No threads.", listed)
+    return Reply(lines_of(lines) or "No threads.", listed)
 
 
 def _place(session: Session, seen: Place) -> str:
@@ -104,7 +113,7 @@ def _thread_data(session: Session, seen: Place) -> Mapping[str, Any]:
 @tool("List scopes", read_only=True)
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     with looking(session) as stop:
         frame = await frame_of(session, frame_id)
         scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
@@ -114,7 +123,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     ]
     data = [{"name": name, "variables_reference": handle} for name, handle in rows]
     lines = [f"{name} [variables_reference {handle}]" for name, handle in rows]
-    return Reply("\n".join(lines) or "No scopes.", {"scopes": data})
+    return Reply("\n".join(map(indented, lines)) or "No scopes.", {"scopes": data})
 
 
 @tool("List variables", read_only=True)
@@ -129,13 +138,15 @@ async def dap_variables(
     session_id: SessionId = None,
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
+    if variables_reference is None and (running := await running_frames.chosen(session, frame_id)):
+        return await running_frames.variables(session, running, path, filter, start, count)
     with looking(session) as stop:
         if variables_reference is not None:
             return await _inside(call, session, stop, variables_reference, filter, start, count)
         frame = await frame_of(session, frame_id)
         if path is None:
-            return await _frame_variables(session, stop, frame, start, count)
+            return await _frame_variables(session, stop, frame, filter, start, count)
         found = await find(call, session, path, frame)
         # A value that is written with its members has them listed below.
         limit = (
@@ -143,9 +154,11 @@ async def dap_variables(
         )
         whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
         if not found["variablesReference"]:
-            return Reply(*whole)
+            return Reply(indented(continued(whole[0])), whole[1])
         inside = await _children(session, stop, found["variablesReference"], filter, start, count)
-        return Reply(f"{whole[0]}\n{inside.text}", {**whole[1], **(inside.data or {})})
+        return Reply(
+            f"{indented(continued(whole[0]))}\n{inside.text}", {**whole[1], **(inside.data or {})}
+        )
 
 
 async def _inside(
@@ -165,7 +178,7 @@ async def _inside(
 
 
 async def _frame_variables(
-    session: Session, stop: Stop, frame: int | None, start: int, count: int
+    session: Session, stop: Stop, frame: int | None, kind: str | None, start: int, count: int
 ) -> Reply:
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
@@ -173,29 +186,35 @@ async def _frame_variables(
     for scope in stop.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
     data, definitions = relevance.parted(stop.locals(frame))
-    return await _listed(session, stop, data + definitions, start, count)
+    return await _listed(
+        session, stop, children.cut(children.of_kind(data + definitions, kind), start, count), start
+    )
 
 
 async def _children(
     session: Session, stop: Stop, reference: int, kind: str | None, start: int, count: int
 ) -> Reply:
-    if kind is not None:
-        page = await session.inspect.page(reference, kind, start, count)
-        return await _listed(session, stop, page, 0, count)
-    return await _listed(session, stop, await session.inspect.variables(reference), start, count)
+    page = await children.page_of(session.inspect, stop, reference, kind, start, count)
+    return await _listed(session, stop, page, start)
 
 
-async def _listed(
-    session: Session, stop: Stop, variables: Sequence[Variable], start: int, count: int
-) -> Reply:
-    shown = variables[start : start + count]
+async def _listed(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
+    shown = page.rows
     if session.inspect.folded is not None:
         for variable in [*filter(session.inspect.is_folded, shown)][:OPENED]:
             await session.inspect.unfold(variable)
-    lines = [_variable_text(stop, variable, VALUE) for variable in shown]
-    left = len(variables) - start - len(shown)
+    lines = [indented(continued(_variable_text(stop, variable, VALUE))) for variable in shown]
+    left = page.total - start - len(shown)
     if left > 0:
-        lines.append(f"({left} more: start={start + len(shown)})")
+        least = "at least " * page.open
+        lines.append(f"({least}{left} more: start={start + len(shown)})")
+    elif start and not shown and not page.by_number:
+        lines.append(
+            f"No variables from {start} on: the adapter lists no elements of this value. If it has some,"
+            f" dap_evaluate shows them by a slice, such as [{start}:{start + OPENED}] behind its path in Python."
+        )
+    elif page.total and not shown:
+        lines.append(f"No variables from {start} on: there are {page.total}.")
     more = {"more": left} if left > 0 else {}
 
     def facts() -> dict[str, Any]:
@@ -231,7 +250,7 @@ async def dap_exception_info(
     call: Call, thread_id: ThreadId = None, session_id: SessionId = None
 ) -> Reply:
     """Return type, message and traceback of the exception."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     thread = thread_of(session, thread_id)
     stop = session.mirror.stopped(thread)
     if stop.reason != "exception" and stop.exception is None:
@@ -242,16 +261,19 @@ async def dap_exception_info(
     with looking(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
-    exception = views.exception_text(stop)
+    exception = shortened(views.exception_text(stop), RESULT)
     data = {
-        "exception": shortened(exception, RESULT),
+        "exception": exception,
         "break_mode": info.get("breakMode"),
         "traceback": tracebacks.told(
-            str(details.get("stackTrace") or ""), exception, call.debugger.project
+            str(details.get("stackTrace") or ""),
+            views.exception_text(stop),
+            call.debugger.project,
+            lambda path: HIDDEN if call.debugger.files.secret.hides(path) else "",
         ),
     }
     unhandled = " (unhandled)" if data["break_mode"] in UNHANDLED else ""
-    return Reply(f"{data['exception']}{unhandled}\n{data['traceback']}".strip(), data)
+    return Reply(f"{indented(exception + unhandled)}\n{data['traceback']}".rstrip(), data)
 
 
 TOOLS = (

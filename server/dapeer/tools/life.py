@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Annotated, NamedTuple
 
-from anyio import to_thread
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import continued, lines_of
 from dapeer.mirror.collected import Collection
 from dapeer.mirror.rows import Row
 from dapeer.sessions.again import WHOLE, Life, life, likeness, plan_again
@@ -44,7 +45,7 @@ class Found(NamedTuple):
         return Lines(self.of.table, self.of.point.expressions).line(self.place)
 
 
-@tool("Life of a call", needs=["collected"], starts=True)
+@tool("Life of a call", starts=True)
 async def dap_call(
     call: Call,
     n: int,
@@ -61,8 +62,8 @@ async def dap_call(
     begun = monotonic()
     told = await life(call.debugger, plan, found.row, timeout_ms / 1000)
     ran = _ran(told, found, monotonic() - begun, timeout_ms)
-    lines = await to_thread.run_sync(lived, told.lines, told.call)
-    return Reply("\n".join([found.line, ran, *(f"  {each}" for each in lines)]), {
+    lines = await in_thread(lived, told.lines, told.call)
+    return Reply(lines_of([found.line, ran, *(f"  {continued(each)}" for each in lines)]), {
         "call": found.line, "run": ran, "lines": lines,
     })  # fmt: skip
 

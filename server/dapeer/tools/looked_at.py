@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
+from dapeer.base.system import foreign_files
+from dapeer.base.system.threads import in_thread
 from dapeer.dap.types import StackFrame
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.evaluating import evaluate
@@ -22,6 +23,8 @@ SECONDS = 2.0
 """Seconds that the program has to tell its files."""
 _NOTHING = re.compile(r"\s*(#|//|\*|/\*|$)")
 """A line without code of its own."""
+_LOST = frozenset({"hitCondition", "logMessage", "collect"})
+"""What a breakpoint does not do any more once it has another condition."""
 
 Place = tuple[str, int, int]
 """Path, line, and column (0: that of the line)."""
@@ -42,7 +45,7 @@ async def places(
     paths = scope.get("files") or await _own(session, debugger, known.files, frame)
     if functions := scope.get("functions"):
         here = [frame_path(frame)] if frame else []
-        others = await asyncio.to_thread(_naming, paths, functions)
+        others = await in_thread(_naming, paths, functions)
         paths = [*dict.fromkeys([*scope.get("files", ()), *here, *others])]
     if len(paths) > MOST_FILES:
         raise NoConditions(f"{len(paths):,} files are too many for conditions", "")
@@ -65,11 +68,11 @@ async def _own(
         sources = session.mirror.loaded.sources.values()
         paths += [str(each.get("path") or "") for each in sources]
     if not (files or len(paths) > 1):
-        paths += await asyncio.to_thread(_beside, paths[0] if paths else "")
+        paths += await in_thread(_beside, paths[0] if paths else "")
     project = str(debugger.project)
     mine = (each for each in map(_real, paths) if each and _is_users(session, each))
     inside = dict.fromkeys(each for each in mine if each.startswith(project) or each in paths[:1])
-    return await asyncio.to_thread(lambda: [each for each in inside if Path(each).is_file()])
+    return await in_thread(lambda: [each for each in inside if foreign_files.is_file(each)])
 
 
 def _real(path: str) -> str:
@@ -78,7 +81,7 @@ def _real(path: str) -> str:
 
 def _beside(path: str) -> list[str]:
     """Return the files of the same kind in a file's folder and below."""
-    found = Path(path).parent.rglob(f"*{Path(path).suffix}") if path else ()
+    found = foreign_files.matching(Path(path).parent, f"**/*{Path(path).suffix}") if path else ()
     return [str(each) for each, _ in zip(found, range(MOST_FILES + 1), strict=False)]
 
 
@@ -97,7 +100,7 @@ def _naming(paths: Iterable[str], functions: Sequence[str]) -> list[str]:
 def text_of(path: str) -> str:
     """Return the text of a file; empty if it cannot be read."""
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
+        return foreign_files.read_text(path)
     except OSError:
         return ""
 
@@ -114,8 +117,8 @@ async def _told(session: Session, expression: str, frame: StackFrame) -> str:
 async def _lines(
     session: Session, path: str, known: Until, frame: StackFrame | None
 ) -> list[tuple[int, int]]:
-    """Return the lines of a file that can have a breakpoint, but those that have one of somebody's."""
-    text = (await asyncio.to_thread(text_of, path)).splitlines()
+    """Return the lines of a file that can have a breakpoint, but those with one of somebody's that has no room for another condition."""
+    text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
     if session.supports("breakpointLocations"):
         asked = {"source": {"path": path}, "line": 1, "endLine": len(text) + 1}
@@ -131,5 +134,15 @@ async def _lines(
     elif known.lines and frame and "'" not in path:
         told_lines = await _told(session, known.filled(known.lines, {"path": path}), frame)
         lines = [(int(each), 0) for each in re.findall(r"\d+", told_lines)] or lines
-    taken = {asked["line"] for asked, _ in session.mirror.placed.at(path)}
+    taken = unshared(session, path, known)
     return [each for each in lines if each[0] not in taken]
+
+
+def unshared(session: Session, path: str, known: Until) -> set[int]:
+    """Return the lines of a file with a breakpoint of somebody's that has no room for another condition."""
+    placed = session.mirror.placed.at(path)
+    return {
+        int(each.get("line", asked["line"]))
+        for asked, each in placed
+        if not known.shared or not _LOST.isdisjoint(asked)
+    }

@@ -108,7 +108,7 @@ class NeovimTool:
             Refused: The person did not allow it; nothing has happened.
             NeovimError: Neovim does not answer, or the tool failed.
         """
-        given = unpacked(arguments, self._schema)
+        given = unpacked(self._renamed(arguments), self._schema)
         await self._check(given)
         peer = self._home(given)
         work = functools.partial(self._run, call, peer, given)
@@ -116,6 +116,15 @@ class NeovimTool:
         kinds = (*self._kinds(given), *foreign)
         action = Action(self.name, kinds, given, call.client) if kinds else None
         return await witnessed(peer.approvals, action, work)
+
+    def _renamed(self, arguments: Json) -> Json:
+        """Return the arguments by the names that they have now."""
+        older = {
+            name: now
+            for name, now in self.spec.older.items()
+            if name in arguments and now not in arguments
+        }
+        return {older.get(name, name): one for name, one in arguments.items()}
 
     def _kinds(self, arguments: Json) -> Kinds:
         when = self.spec.action_when

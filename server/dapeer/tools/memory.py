@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
@@ -35,7 +36,7 @@ async def dap_read_memory(
     session_id: SessionId = None,
 ) -> Reply:
     """Return `count` bytes of the program's memory as a hex dump."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("readMemory")
     place = await place_of(session, address, await frame_of(session, frame_id), call=call)
     start, content = await _read(session, place, offset, count)
@@ -101,7 +102,7 @@ async def dap_write_memory(
     session_id: SessionId = None,
 ) -> Reply:
     """Write bytes into the program's memory."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("writeMemory")
     content = _bytes(data)
     place = await place_of(session, address, await frame_of(session, frame_id))
@@ -137,7 +138,7 @@ async def dap_disassemble(
     session_id: SessionId = None,
 ) -> Reply:
     """Return machine instructions with their source lines, `before` of them before the address."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("disassemble")
     frame = await frame_of(session, frame_id)
     known = _frame(session, frame)
@@ -157,7 +158,7 @@ async def dap_disassemble(
     path = frame_path(known) if known and address is None else ""
     rows = _instructions(told, here, path)
     lines = [*_listing(rows, call.debugger.project), *notes]
-    return Reply("\n".join(lines) or "No instructions.", {"instructions": rows})
+    return Reply(lines_of(lines) or "No instructions.", {"instructions": rows})
 
 
 async def _disassembled(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from dapeer.base.json_types import Json
 from dapeer.base.system.secret_files import HIDDEN
@@ -27,10 +27,8 @@ MILLISECONDS_TO_WAIT: Final = 600_000
 MOST: Final = 100
 LONGEST_PATCH: Final = 20_000
 
-Answer = Annotated[
-    list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
-]
-"""The chosen options of one question; a model may leave the brackets out."""
+Answer = list[str]
+"""The chosen options of one question."""
 Milliseconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 

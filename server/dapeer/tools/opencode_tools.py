@@ -46,7 +46,9 @@ async def opencode_skills(
 @tool("List OpenCode tools", read_only=True)
 async def opencode_tools(
     call: Call,
-    name: Annotated[str | None, Field(description="only names that contain this, in full")] = None,
+    name: Annotated[
+        str | None, Field(description="only this one, or names that contain this, in full")
+    ] = None,
     agent: Agent = None,
     directory: Directory = None,
 ) -> Reply:
@@ -55,7 +57,7 @@ async def opencode_tools(
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
     missing = await using.missing()
     found = await _all(catalogue, where) if missing else await using.offered()
-    rows = [_row(one, whole=name is not None) for one in found if (name or "") in one["name"]]
+    rows = [_row(one, whole=name is not None) for one in _named(found, name)]
     data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
     lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
     if name is not None:
@@ -127,6 +129,15 @@ async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
         {"name": one["id"], "description": one["description"], "parameters": one["parameters"]}
         for one in found
     ]
+
+
+def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
+    """Return the tool of this name, else those whose names contain it, which begin with it first."""
+    if name is None:
+        return found
+    exact = [one for one in found if one["name"] == name]
+    near = [one for one in found if name in one["name"]]
+    return exact or sorted(near, key=lambda one: not one["name"].startswith(name))
 
 
 def _row(one: Json, *, whole: bool) -> Json:

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.text.lines import indented, lines_of
+from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
@@ -42,6 +44,7 @@ async def dap_program_output(
     since: Annotated[int | None, Field(ge=0, description="cursor of an earlier result")] = None,
     wait_ms: Milliseconds = 0,
     include_metadata: bool = False,
+    raw: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
     """Return the last lines that the program printed, or those after cursor `since`; after its end, too."""
@@ -61,7 +64,7 @@ async def dap_program_output(
         )
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
         await session.wait_for(lambda: not program.alive or log.ends_line, SECONDS_FOR_A_LINE)
-    reply = _part(session, log, category, lines, since, metadata=include_metadata)
+    reply = _part(session, log, category, lines, since, metadata=include_metadata, raw=raw)
     return noted(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
 
 
@@ -85,6 +88,7 @@ def _part(
     since: int | None,
     *,
     metadata: bool,
+    raw: bool,
 ) -> Reply:
     pieces = log.pieces(since or 0, category)
     total = sum(len(piece.text) for piece in pieces)
@@ -96,7 +100,7 @@ def _part(
     dropped = max(0, log.start - (since or 0))
     left = total - len(shown)
     body = _with_metadata(pieces, shown, from_start=since is not None) if metadata else shown
-    body = squeezed(body)
+    body = body if raw else squeezed(uncoloured(body)).replace("\r\n", "\n")
     data: dict[str, Any] = {
         "text": body,
         "cursor": cursor,
@@ -109,10 +113,9 @@ def _part(
         data["dropped"] = dropped
     if left:
         data["left_out"] = left
-    return Reply(
-        f"{body}{'' if body.endswith(chr(10)) or not body else chr(10)}({_summary(data, since)})",
-        data,
-    )
+    told = body if raw else indented(body.removesuffix("\n"))
+    end = "\n" if told and not told.endswith("\n") else ""
+    return Reply(f"{told}{end}({_summary(data, since)})", data, raw=raw)
 
 
 def _summary(data: dict[str, Any], since: int | None) -> str:
@@ -194,7 +197,7 @@ async def dap_history(
     await looked_at(session)
     if number is None:
         rows = [_row(session, stop) for stop in history]
-        return Reply("\n".join(_row_text(row) for row in rows) or "No stops.", {"stops": rows})
+        return Reply(lines_of(_row_text(row) for row in rows) or "No stops.", {"stops": rows})
     stop = history.find(number)
     if stop is None:
         known = [stop.number for stop in history]

@@ -59,7 +59,7 @@ async def dap_request(
     session_id: SessionId = None,
 ) -> Reply:
     """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     if command in OWN:
         raise ArgumentError(
             f"`command`: {OWN[command]} does what `{command}` does, and keeps dapeer's state right.",

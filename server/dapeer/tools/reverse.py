@@ -43,7 +43,7 @@ async def dap_restart_frame(
     session_id: SessionId = None,
 ) -> Reply:
     """Restart a function call with its current arguments, and return the snapshot there."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.require("restartFrame")
     frame = await frame_of(session, frame_id)
     if frame is None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from dapeer.dap.wanted import WantedFunction
+from dapeer.base.text.lines import continued
+from dapeer.dap.wanted import WantedFunction, collects_at
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import Placed
 from dapeer.launch.starts import Start
 from dapeer.sessions.broadcast import Broadcast
+from dapeer.sessions.detached import named
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session
 from dapeer.tools.base.asked import Asked
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
-from dapeer.tools.base.waiting import next_stop
+from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
 
@@ -32,12 +34,14 @@ class Running:
     start: Start
     wanted: Sequence[Placed]
     functions: Sequence[WantedFunction]
-    """At which it collects."""
+    """At which it collects, or stops."""
     inherited: Inheritance
     _push: Broadcast | None = field(default=None, init=False)
     """Sends the breakpoints to the other programs."""
     _collects: Broadcast | None = field(default=None, init=False)
     """Sends the functions at which they collect to them."""
+    _stops: Broadcast | None = field(default=None, init=False)
+    """Sends the functions at which they stop to all."""
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
@@ -56,10 +60,19 @@ class Running:
             reply = _headed(reply, tally)
         else:
             session = await self._begin()
-            reply = await next_stop(self.call, session, 0, limit, asked=asked)
-        pushes = [each for each in (self._push, self._collects) if each is not None]
+            # What was attached to may be in its trouble already.
+            before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
+            reply = await next_stop(self.call, session, 0, limit, asked=asked, waited=before)
+        sent = (self._push, self._collects, self._stops)
+        pushes = [each for each in sent if each is not None]
         lines = await self.inherited.told(session, pushes)
-        return noted(reply, [*located(self.call, session), *lines])
+        notes = [*self.start.notes(session), *lines]
+        return noted(reply, [*located(self.call, session), *notes])
+
+    @property
+    def _stopping(self) -> list[tuple[str, int]]:
+        """The functions at which it is to stop, as places."""
+        return [(each["name"], 0) for each in self.functions if not collects_at(each)]
 
     async def _begin(self) -> Session:
         """Start it once more; its breakpoints are in the shared set since the first time."""
@@ -69,9 +82,11 @@ class Running:
             session, push = await self.start.begin(debugger, self.wanted if first else ())
         if first:
             self._push = push
-            if self.functions:
+            if any(map(collects_at, self.functions)):
                 self._collects = debugger.push_collecting(session)
-            debugger.expect(session, places(self.wanted, self.functions))
+            if not all(map(collects_at, self.functions)):
+                self._stops = debugger.push_functions()
+            debugger.expect(session, [*places(self.wanted, self.functions), *self._stopping])
             self._awaited = frozenset(session.program.awaited.places)
         else:
             debugger.expect(session, self._awaited)
@@ -82,4 +97,6 @@ class Running:
 def _headed(reply: Reply, tally: Tally) -> Reply:
     """Return a reply that begins with what became of all runs."""
     data = {**(reply.data or {}), "runs": tally.data()}
-    return replace(reply, text=f"{tally.text()}\n{reply.text}", facts=data)
+    told = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
+    left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"
+    return noted(told, [left] if tally.detached else [])

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
-from anyio import to_thread
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import ArgumentError
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import lines_of
 from dapeer.peers import Peer
 from dapeer.sessions import outcomes
 from dapeer.sessions.session import Session
@@ -24,23 +26,35 @@ from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
-from dapeer.tools.base.schema import Needs
+from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import next_stop
+from dapeer.tools.base.waiting import next_stop, running
+from dapeer.tools.inheritance import follow_edits
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 from dapeer.view.stacks import relative
 
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""
+OURS = "dapeer"
+"""How the names of capabilities begin that dapeer has added to an adapter."""
 SECONDS_FOR_PLACE = 0.3
 """Seconds for a new stop to get its location."""
+
+
+class StatusRow(Summary):
+    """A session, with what its adapter can."""
+
+    thread_id: NotRequired[int]
+    """The thread that has stopped."""
+    capabilities: NotRequired[dict[str, Any]]
+    """What the adapter of a running program supports, as it says (DAP: `Capabilities`)."""
 
 
 class Status(TypedDict):
     """The sessions, and the client's default."""
 
-    sessions: list[Summary]
+    sessions: list[StatusRow]
     older: NotRequired[int]
     focused: NotRequired[int]
     breakpoints: int
@@ -80,7 +94,7 @@ async def dap_status(call: Call) -> Reply:
     lines = [_status_line(row, default, debugger.project) for row in rows]
     older = len(debugger.sessions.keys() - {session.id for session in shown})
     lines += [f"… and {older} that ended earlier"] * bool(older)
-    text = "\n".join(lines) or "No debug sessions. Start one with dap_run."
+    text = lines_of(lines) or "No debug sessions. Start one with dap_run."
     came = call.peers.newly_come(call.focus)
     text = "\n".join([text, *(f"New: {_came_line(peer)}" for peer in came)])
     data: dict[str, Any] = {"sessions": rows, "breakpoints": count}
@@ -90,8 +104,13 @@ async def dap_status(call: Call) -> Reply:
     return Reply(f"{text}\nBreakpoints: {count}.", data)
 
 
-def _row(call: Call, session: Session, stale: Mapping[int, str]) -> Summary:
-    row = summary(session)
+def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
+    row = StatusRow(**summary(session))
+    if stop := session.mirror.stop:
+        row["thread_id"] = stop.thread_id
+    if not session.over:
+        known = session.mirror.capabilities.items()
+        row["capabilities"] = {k: v for k, v in known if not k.startswith(OURS)}
     if session.id in stale:
         row["stale"] = stale[session.id]
     if peer := call.peers.of(session):
@@ -139,10 +158,8 @@ async def dap_adapters(call: Call) -> Reply:
     python = find_python(None, project, surroundings(project))
     definitions = call.debugger.definitions.values()
     # Asking a program for its version blocks, and takes as long as the program likes.
-    rows = await asyncio.gather(
-        *(to_thread.run_sync(_adapter_row, each, python) for each in definitions)
-    )
-    return Reply("\n".join(_adapter_line(row) for row in rows), {"adapters": list(rows)})
+    rows = await asyncio.gather(*(in_thread(_adapter_row, each, python) for each in definitions))
+    return Reply(lines_of(_adapter_line(row) for row in rows), {"adapters": list(rows)})
 
 
 def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
@@ -164,7 +181,7 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     state = (
         f"ready {row.get('version', '')}".strip()
         if row["ready"]
-        else f"missing: {row.get('missing', '')}"
+        else f"not ready: {row.get('missing', '')}"
     )
     install = f"; install: {row['install']}" if "install" in row else ""
     return f"{row['type']} ({', '.join(row['languages'])}) {state}{install}"
@@ -180,11 +197,13 @@ async def dap_restart(
     session_id: SessionId = None,
 ) -> Reply:
     """End the program and start it again as it was, as a new session."""
-    session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
+    before = call.focus.whole(session_id, also_ended=True)
+    edited = [*follow_edits(call.debugger.breakpoints, before)]
+    session = await call.debugger.restart(before)
     call.focus.started(session)
     asked = Asked(evaluate, show, wait_until_paused)
     reply = await next_stop(call, session, 0, timeout_ms, asked=asked)
-    return noted(reply, located(call, session))
+    return noted(reply, [*running(before), *edited, *located(call, session)])
 
 
 ThreadIds = Annotated[
@@ -196,19 +215,39 @@ ThreadIds = Annotated[
 
 @tool("Terminate", destructive=True, idempotent=True)
 async def dap_terminate(
-    call: Call, thread_ids: ThreadIds = None, session_id: SessionId = None
+    call: Call,
+    thread_ids: ThreadIds = None,
+    # The answer that names such processes names it.
+    detached: Annotated[
+        bool, Field(description="end processes that left its POSIX session, too"), Unlisted()
+    ] = False,
+    session_id: SessionId = None,
 ) -> Reply:
-    """End the program and its session; output and history stay readable."""
+    """End the program; output and history stay."""
     if thread_ids is not None:
-        return await _terminate_threads(call.focus.session(session_id), thread_ids)
+        return await _terminate_threads(call.session(session_id), thread_ids)
     session = call.focus.whole(session_id)
+    if detached and session.detached is None:
+        raise ArgumentError(
+            f"`detached`: dapeer has not started the program of session {session.id}, so its processes are unknown.",
+            "Leave it out.",
+        )
     already = not session.program.alive
     await call.debugger.terminate(session)
     if already:
-        return Reply(f"Session {session.id} had ended already.{_exit(session)}", summary(session))
+        text, data = f"Session {session.id} had ended already.{_exit(session)}", summary(session)
+        return await _and_detached(Reply(text, {**data}), session, ending=detached)
     told = outcomes.untold(session, call.debugger.breakpoints, cut_short=True)
-    text = "\n".join([f"Session {session.id} ended.", *render.outcomes(told)])
-    return Reply(text, {**summary(session), **({"breakpoints": told} if told else {})})
+    text = lines_of([f"Session {session.id} ended.", *render.outcomes(told)])
+    data = {**summary(session), **({"breakpoints": told} if told else {})}
+    return await _and_detached(Reply(text, data), session, ending=detached)
+
+
+async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Reply:
+    """Return a reply with a note on what has left the program's POSIX session: that it was ended, or runs on."""
+    if not ending or session.detached is None:
+        return noted(reply, running(session))
+    return noted(reply, [await session.detached.end()])
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
@@ -228,7 +267,8 @@ async def dap_disconnect(
     session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."
-    return Reply(f"Disconnected from session {session.id}. {text}", summary(session))
+    reply = Reply(f"Disconnected from session {session.id}. {text}", {**summary(session)})
+    return noted(reply, running(session) if ended else [])
 
 
 def _exit(session: Session) -> str:

@@ -10,8 +10,10 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import is_label
+from dapeer.mirror.places import Place
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
@@ -31,7 +33,7 @@ async def dap_stacktrace(
     session_id: SessionId = None,
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     if session.mirror.stop is None and session.where.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)
@@ -57,7 +59,7 @@ async def dap_stacktrace(
         rest = [each for row in rows for each in _data(row, start_frame, told)]
         return {"thread_id": thread, "total_frames": listed, "frames": rest}
 
-    return Reply("\n".join(lines) or "No frames.", facts)
+    return Reply(lines_of(lines) or "No frames.", facts)
 
 
 def _listed(row: Row, start: int) -> int:
@@ -143,29 +145,39 @@ async def _running_stacks(
     seen = await session.where.look()
     chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
     if thread_id is None:
+        chosen += seen.tasks
+    if thread_id is None:
         levels = min(levels, ROWS)
     elif not chosen:
         listed = ", ".join(str(each.thread_id) for each in seen.threads)
         raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
     lines = ["Not stopped: these frames have no variables."]
-    project = call.debugger.project
-
-    def tell(number: int, frame: StackFrame) -> str:
-        return f"#{number} {frame_line(frame, project)}"
-
+    if session.where.reads_running and not seen.silent:
+        lines = ["Not stopped: dap_variables and dap_evaluate read a frame while it stays there."]
     data: list[Mapping[str, Any]] = []
     for each in chosen:
+        tell = partial(_running_frame, call, session, each)
         rows = _first(list(numbered(each.frames[start:], session.frames, start)), levels)
-        lines.append(f"{each.thread_id} {each.name}:")
+        lines.append(f"{each.label}:")
         lines += [f"  {line}" for row in rows for line in _row(call, row, start, tell)]
         end = rows[-1].end if rows else start
+        more = "" if each.thread_id is None else ": thread_id={}, start_frame={}"
         if (left := len(each.frames) - end) > 0:
-            lines.append(f"  ({left} more frames: thread_id={each.thread_id}, start_frame={end})")
+            lines.append(f"  ({left} more frames{more.format(each.thread_id, end)})")
         frames = [facts for row in rows for facts in _data(row, start, frame_place)]
         data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
     if seen.silent:
-        lines.append(f"({silence(session)})")
-    return Reply("\n".join(lines), {"state": session.mirror.phase.value, "threads": data})
+        lines.append(f"({silence(session, seen)})")
+    return Reply(lines_of(lines), {"state": session.mirror.phase.value, "threads": data})
+
+
+def _running_frame(
+    call: Call, session: Session, place: Place, number: int, frame: StackFrame
+) -> str:
+    """Return a frame of a thread that runs, with an id by which it can be read."""
+    readable = session.where.reads_running and place.own_id and session.frames.is_users(frame)
+    own = f" [frame_id {session.where.frame_id(place, number)}]" if readable else ""
+    return f"#{number} {frame_line(frame, call.debugger.project)}{own}"
 
 
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
-from anyio import to_thread
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -14,7 +13,9 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import lines_of
 from dapeer.launch.configurations import Configuration, Found
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
@@ -66,14 +67,14 @@ async def dap_configurations(call: Call) -> Reply:
         if not state:
             told, types = await peer.configurations(), await peer.types()
     found = await launcher.found(told)
-    ready = await to_thread.run_sync(_ready_types, call.debugger, found)
+    ready = await in_thread(_ready_types, call.debugger, found)
     rows = [_row(each, types, ready, call.debugger) for each in found.configurations[:LISTED]]
     lines = [_line(row) for row in rows] or ["There are no configurations."]
     cut = len(found.configurations) - len(rows)
     problem = " ".join(filter(None, [found.problem, problem]))
     lines += [f"… and {cut} more."] * bool(cut) + [problem] * bool(problem)
     data = {"configurations": rows, **({"problem": problem} if problem else {})}
-    return Reply("\n".join(lines), data)
+    return Reply(lines_of(lines), data)
 
 
 def _ready_types(debugger: Debugger, found: Found) -> set[str]:
@@ -108,7 +109,7 @@ def _line(row: Json) -> str:
 @tool("Run or attach", starts=True)
 async def dap_run(
     call: Call,
-    program: Annotated[str | None, Field(description="or a test: a.py::test_b")] = None,
+    program: Annotated[str | None, Field(description="or URL, or a.py::test_b")] = None,
     module: str | None = None,
     code: str | None = None,
     configuration: str | None = None,
@@ -117,7 +118,7 @@ async def dap_run(
     pid: Annotated[int | None, Field(ge=1)] = None,
     host: str | None = None,
     port: Annotated[int | None, Field(ge=1, le=65535)] = None,
-    core: Annotated[str | None, Field(description="a core dump")] = None,
+    core: Annotated[str | None, Field(description="core dump")] = None,
     name: Annotated[str | None, Unlisted()] = None,
     args: Sequence[str] | None = None,
     cwd: str | None = None,
@@ -126,20 +127,20 @@ async def dap_run(
     breakpoints: Sequence[BreakpointArgument] = (),
     exception_filters: list[str] | None = None,
     stop_on_entry: bool | None = None,
-    config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
+    config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None,
     where: Where = "auto",
     terminal: Annotated[bool, Field(description="for dap_send_input")] = False,
     follow_children: bool = True,
     just_my_code: bool = True,
-    fresh: Annotated[bool, Field(description="end earlier programs, drop breakpoints")] = False,
-    repeat: Annotated[int, Field(ge=1, description="runs, until one stops or fails")] = 1,
-    until: Annotated[Until | None, Field(description="of `repeat`")] = None,
+    fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False,
+    repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1,
+    until: Until | None = None,
     evaluate: Evaluate = (),
     show: Show = None,
     wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:
-    """Debug a program, or attach to one, and return its first stop or its end."""
+    """Debug a program or attach to one, to its first stop or end."""
     debugger = call.debugger
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
     inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port, "core": core}
@@ -151,7 +152,7 @@ async def dap_run(
     again = Repeat(repeat, until, collects)
     start = await Launcher(debugger, call.peers).start(asked, configuration, again.place(where))
     again.check(start)
-    wanted = mine(call, with_paths(placed, start.folder, debugger.project))
+    wanted = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
     inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
     running = Running(call, start, wanted, functions, inherited)
     shown = Asked(evaluate, show, wait_until_paused)

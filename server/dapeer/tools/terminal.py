@@ -25,7 +25,7 @@ async def dap_send_input(
     session_id: SessionId = None,
 ) -> Reply:
     r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     session.mirror.require_live()
     program = session.program
     keyboard = program.keyboard

@@ -9,22 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from dapeer.adapters.definition.watchpoints import Watchpoints
-from dapeer.base.errors import ArgumentError, Unsupported
+from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.system import foreign_files
 from dapeer.mirror.watch import On, Watch, watch
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools.at_watchpoint import AtWatchpoint
-from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of, several
+from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collecting import check
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import next_stop, resume
+from dapeer.tools.base.waiting import look, next_stop, resume
 from dapeer.tools.by_conditions import ByConditions, usable
 from dapeer.tools.driving import Driving, Stepping
 from dapeer.tools.looked_at import NoConditions
@@ -34,11 +35,7 @@ from dapeer.view.stacks import frame_path
 SHARE = 0.9
 """Of the caller's time, what steps may take: the last one is still to be shown."""
 _FUNCTION = re.compile(r"[\w.*:<>~()]+")
-_Scope = Annotated[
-    Sequence[str],
-    BeforeValidator(several),
-    Field(description="files, functions"),
-]
+_Scope = Annotated[Sequence[str], Field(description="files, functions")]
 
 
 @tool("Run until")
@@ -55,7 +52,7 @@ async def dap_run_until(
     session_id: SessionId = None,
 ) -> Reply:
     """Run until an expression holds or changes, or until a variable, attribute or item is written."""
-    session = call.focus.session(session_id)
+    session = call.session(session_id)
     stop = session.mirror.stopped()
     left = Left(timeout_ms)
     if not expression.strip() or len(expression) > LONGEST:
@@ -64,7 +61,8 @@ async def dap_run_until(
     top = await session.inspect.top(stop)
     path = frame_path(top) if top else ""
     if path or session.lines.tracers:
-        check(call.debugger, path, [expression])
+        python = not path or is_python(call.debugger, path)
+        check_expressions([expression], python=python)
     where = _scope(scope, call.debugger)
     wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
     asked = Asked(evaluate, show, wait_until_paused)
@@ -91,10 +89,17 @@ async def _driven(
     drive = _chosen(call.debugger, session, wanted, scope, seconds)
     try:
         await drive.begin(frame)
-    except NoConditions as error:
+    except DapeerError as error:
+        # A variable that does not exist yet, and a sum, have no place that can be watched.
+        if wanted.on == "write" or session.feed is not None:
+            raise
         drive = Stepping(session, wanted, scope, seconds)
         await drive.begin(frame)
-        wanted.road = f"{wanted.road}, as {error.what}"
+        if isinstance(error, NoConditions):
+            wanted.road = f"{wanted.road}, as {error.what}"
+    if wanted.already:
+        drive.tell_cost()
+        return await look(call, session, left=left, asked=asked)
     told = call.debugger.tell("that it is over", [session], lambda _: drive.run())
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(left.to_ask):
@@ -113,7 +118,7 @@ def _chosen(
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
     can_watch = session.supports("setDataBreakpoints") or (known.set and session.feed is None)
-    if wanted.on == "write" and can_watch:
+    if can_watch and (wanted.on == "write" or (wanted.on == "change" and not any(scope.values()))):
         return AtWatchpoint(session, wanted, scope, seconds, known)
     if session.feed is not None:
         raise Unsupported(
@@ -135,7 +140,7 @@ def _scope(given: Sequence[str], debugger: Debugger) -> Scope:
     scope: dict[str, list[str]] = {"files": [], "functions": []}
     known = {end for each in debugger.definitions.values() for end in each.extensions}
     for each in given:
-        is_file = (debugger.project / each).is_file() or Path(each).suffix in known
+        is_file = foreign_files.is_file(debugger.project / each) or Path(each).suffix in known
         if not is_file and _FUNCTION.fullmatch(each):
             scope["functions"].append(each)
         else:

@@ -58,7 +58,9 @@ class Comparison:
 def compared(history: History, stop: Stop) -> Comparison:
     """Compare the locals with those of the last stop in the same function at the same depth of the stack."""
     before = history.before(stop)
-    earlier = next((each for each in reversed(before) if _same_function(each, stop)), None)
+    # Where many stops follow each other, nobody looks at the locals of most.
+    seen = (each for each in reversed(before) if _same_function(each, stop) and each.scopes)
+    earlier = next(seen, None)
     if earlier is None:
         return Comparison()
     same = _same_call(earlier, stop, before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,10 @@ from dapeer.view.snapshot import Snapshot
 
 Hint = Callable[[str, str], str | None]
 """Returns the hint on a text, by the place of the text."""
+
+
+LAST_WORDS = 16_000
+"""Characters at the end of the output in which a hint on a program's end is looked for; and at its start."""
 
 
 def no_hint(_at: str, _text: str) -> str | None:
@@ -30,11 +34,16 @@ class Advice:
         interpreter: str | None = None,
         missing: Callable[[str], str | None] | None = None,
         program: str = "",
+        remark: str = "",
+        slow: Callable[[], str] | None = None,
     ) -> None:
         """`missing` returns why a program has done nothing, if its output does not say it.
 
-        `program` is its path, where it has one.
+        `program` is its path, where it has one; `remark` is on its start, and `slow` returns
+        why it is slow under its debugger: it blocks.
         """
+        self._slow = slow
+        self._remark = remark
         self._hint = hint
         self._missing = missing
         self._program = program
@@ -69,25 +78,74 @@ class Advice:
             raise RequestFailed(error.command, error.message, hint) from error
 
     def noted(self, view: Snapshot, log: OutputLog) -> Snapshot:
-        """Return a look at the program with a hint on the exception that it has stopped at, or ended with; once."""
+        """Return a look at the program with a remark on its start, and a hint on the exception that it has stopped at, or ended with; once."""
         if self._missing and view["state"] == "ended" and "cause" not in view:
-            why = self._missing(log.read().text)
+            # A run of no test prints little: where the beginning is lost, some test ran.
+            why = None if log.start else self._missing(log.read().text)
             view = view if why is None else {**view, "cause": why}
-        hint = self._of_end(view, log)
+        if self._remark:
+            view = {**view, "notes": [*view.get("notes", ()), self._remark]}
+            self._remark = ""
+        hints = [
+            *filter(None, map(self._once, (self._of_end(view, log), self._of_first(view, log))))
+        ]
+        return {**view, "notes": [*view.get("notes", ()), *hints]} if hints else view
+
+    def of_killed(self, named: str, log: OutputLog) -> str | None:
+        """Return what keeps a program from killing those of its processes that are stopped, where that is known."""
+        return self._hint("killed", f"{named}\n{log.read().text[-LAST_WORDS:]}")
+
+    def of_not_hit(self, path: str, lines: Sequence[str]) -> str:
+        """Return why the last of some lines of a file may have run though the program has not come to it; empty if no reason is known."""
+        return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
+
+    def of_conditions(self, conditions: Sequence[str]) -> str:
+        """Return what conditions of breakpoints cost, once; empty if there are none, or it is not known."""
+        return self._once(self._hint("slow", "\n".join(conditions)) if conditions else None)
+
+    def of_slow(self) -> str:
+        """Return why the program is slow, once; empty if no reason is known. It blocks."""
+        said = self._slow() if self._slow else ""
+        self._slow = None
+        return said
+
+    def _once(self, hint: str | None) -> str:
+        """Return a hint that was not told yet; else nothing."""
         if hint is None or hint in self._told:
-            return view
+            return ""
         self._told.add(hint)
-        return {**view, "notes": [*view.get("notes", ()), hint]}
+        return hint
 
     def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
         if view.get("exit_code") == 0 and not log.end and self._program:
             return self._hint("silence", self._program)
+        ended = view["state"] == "ended" and view.get("exit_code") != 0
+        if ended and (hint := self._hint("end", log.read().text[-LAST_WORDS:])):
+            return hint
         printed = view.get("output", "") if view.get("exit_code") else ""
-        return self._hint("exception", view.get("exception", "") or printed)
+        if view.get("source") and (said := self._hint("locals", _values(view))):
+            return said
+        failed = "\n".join([*view.get("notes", ()), *view.get("collected", ())])
+        if failed and (said := self._hint("failed", failed)):
+            return said
+        told = view.get("exception", "") or printed
+        kind = view.get("description", "")
+        return self._hint("exception", told) or (self._hint("exception", kind) if kind else None)
+
+    def _of_first(self, view: Snapshot, log: OutputLog) -> str | None:
+        first = "".join(each.text for each in log.between(0, LAST_WORDS))
+        said = self._hint("printed", first) if first else None
+        if said and said in view.get("output", ""):
+            self._told.add(said)
+        return said
 
     def _of_breakpoint(self, made: Body) -> Body:
         said = self._hint("breakpoint", str(made["message"])) if made.get("message") else None
         return made if said is None else {**made, "message": said}
+
+
+def _values(view: Snapshot) -> str:
+    return "\n".join(view.get("locals", {}).values())
 
 
 def _saying(message: Event, text: str) -> Event:

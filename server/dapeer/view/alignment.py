@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import compress, count
-from operator import ne
+from itertools import accumulate, compress, count
+from operator import ne, sub
 from typing import NamedTuple
 
 WINDOW = 20_000
-"""Rows that are aligned at once: the time grows with its square, some 50 ms for so many that are all different."""
+"""Rows that are aligned at once: the time grows with its square."""
+CELLS = 4_000_000
+"""Pairs of rows of which all differences are kept, two bits each; more are halved."""
 
 
 class Gap(NamedTuple):
@@ -38,24 +41,85 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
     """Yield the gaps of one window after the other; each begins behind the last rows that were found alike."""
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few runs are compared
-
     i = j = 0
     while i < len(a) or j < len(b):
         alike = _common(a[i:], b[j:])
         i, j = i + alike, j + alike
         left, right = a[i : i + window], b[j : j + window]
         whole = i + len(left) == len(a) and j + len(right) == len(b)
-        found = [
-            Gap(i + each.src_start, i + each.src_end, j + each.dest_start, j + each.dest_end)
-            for each in Levenshtein.opcodes(left, right)
-            if each.tag != "equal"
-        ]
+        found = list(_joined(_edits(left, right, i, j)))
         if not whole and len(found) > 1:
             # What is near the end of a window may belong to rows behind it.
             del found[len(found) * 3 // 4 or 1 :]
         yield from found
         i, j = (len(a), len(b)) if whole else (found[-1].end_a, found[-1].end_b)
+
+
+def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
+    """Yield the gaps that the fewest edits leave: a row that is added, removed or replaced; `i` and `j` are added to their places."""
+    alike = _common(a, b)
+    a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
+    if not a or not b or set(a).isdisjoint(b):
+        if a or b:
+            yield Gap(i, i + len(a), j, j + len(b))
+    elif len(a) * len(b) > CELLS and len(b) > 1:
+        # The edits pass the middle of b where those before and behind it are the fewest.
+        middle = len(b) // 2
+        before = _distances(a, b[:middle])
+        behind = _distances(a[::-1], b[middle:][::-1])[::-1]
+        at = min(range(len(before)), key=lambda n: before[n] + behind[n])
+        yield from _edits(a[:at], b[:middle], i, j)
+        yield from _edits(a[at:], b[middle:], i + at, j + middle)
+    else:
+        yield from _traced(a, b, i, j)
+
+
+def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield for each row of b where its distance to the beginnings of a grows and where it falls with a's next row, a bit for each row of a.
+
+    That is Hyyrö's bit-parallel form of Levenshtein's distance, with Python's integers as words.
+    """
+    places: dict[int, int] = {}
+    for n, each in enumerate(a):
+        places[each] = places.get(each, 0) | 1 << n
+    whole = (1 << len(a)) - 1
+    grows, falls = whole, 0
+    for each in b:
+        same = places.get(each, 0)
+        level = ((((same & grows) + grows) ^ grows) | same | falls) & whole
+        more = ((falls | ((level | grows) ^ whole)) << 1 | 1) & whole
+        less = (level & grows) << 1 & whole
+        grows, falls = less | ((level | more) ^ whole), more & level
+        yield grows, falls
+
+
+def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
+    """Return how many edits lead from each beginning of a, the empty one first, to b, which has rows."""
+    last = deque(_columns(a, b), maxlen=1)[0]
+    bits = (map(int, f"{each:0{len(a)}b}"[::-1]) for each in last)
+    return list(accumulate(map(sub, *bits), initial=len(b)))
+
+
+def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
+    """Yield the gaps as `_edits` does; it keeps all columns."""
+    columns = list(_columns(a, b))
+    alike: list[tuple[int, int]] = [(len(a), len(b))]
+    x, y = len(a), len(b)
+    while x and y:
+        if columns[y - 1][0] >> (x - 1) & 1:
+            x -= 1
+            continue
+        y -= 1
+        if y and columns[y - 1][1] >> (x - 1) & 1:
+            continue
+        x -= 1
+        if a[x] == b[y]:
+            alike.append((x, y))
+    x = y = 0
+    for end_x, end_y in reversed(alike):
+        if end_x > x or end_y > y:
+            yield Gap(i + x, i + end_x, j + y, j + end_y)
+        x, y = end_x + 1, end_y + 1
 
 
 def _joined(found: Iterator[Gap]) -> Iterator[Gap]:

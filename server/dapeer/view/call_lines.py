@@ -6,15 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dapeer.base.text.fitting import fitted
+from dapeer.base.text.structure import READ, read
 from dapeer.mirror.collected import OF_CALLS
 from dapeer.mirror.rows import FAILED, Table
 from dapeer.view.kinds import kind
 
-FUNCTION, DEPTH, TOOK, ARGUMENTS, RESULT, CHANGED = range(len(OF_CALLS))
+FUNCTION, DEPTH, TOOK, ARGUMENTS, RESULT, CHANGED, WITHIN = range(len(OF_CALLS))
 LONG = 100
 """Characters of arguments, and of what was changed."""
 VALUE = 60
 """Characters of a result."""
+FEW = 4
+"""Values of an argument that are told of calls that are alike but for it."""
+LEFT_OUT = "…, …"
+"""In a value that is cut inside."""
+DIFFERENT = 24
+"""Characters of each of them."""
+LEAST = 14
+"""Characters of an argument at least."""
 SLOW = 1_000_000
 """Nanoseconds from which on it is told how long a call has taken."""
 
@@ -72,6 +81,50 @@ class Lines:
         text = as_text(cells, self.expressions, timed=self.took(index) >= SLOW)
         return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
 
+    def within(self, index: int) -> str:
+        """Return the number of the call that one was called in; empty: none, or it is not known."""
+        return self.table.cells[WITHIN][index]
+
+    def lane(self, index: int) -> tuple[str, str]:
+        """Return thread and task of a call."""
+        return self.table.threads[index], self.table.tasks[index]
+
+    def nested(self, calls: Sequence[int]) -> str:
+        """Return calls as one line, each of which is within the one before."""
+        first, last = calls[0], calls[-1]
+        names = dict.fromkeys(map(self.function, calls))
+        given = [
+            dict(map(_parted, arguments(self.table.cells[ARGUMENTS][each])))
+            for each in (first, last)
+        ]
+        told = ", ".join(
+            f"{name}={_from_to(text, given[1].get(name, text))}" for name, text in given[0].items()
+        )
+        results = [self.table.cells[RESULT][each] for each in (first, last)]
+        fails = [each.startswith(FAILED) for each in results]
+        gives = gave(results[0]) if any(fails) else f" → {_from_to(*results)}"
+        hits = f"#{self.table.hits[first]}…{self.table.hits[last]}"
+        text = f"{', '.join(names)}({fitted(told, LONG)})"
+        return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
+
+    def differing(self, indices: Sequence[int]) -> str:
+        """Return the arguments that differ among calls, with their values from the second call on where these show it; empty: there are none."""
+        told: dict[str, str] = {}
+        for name, texts in self.different(indices).items():
+            several = _several(texts[1:])
+            # A text that is cut may not show how it differs.
+            cut = not several or LEFT_OUT in several
+            told[name] = name if cut else f"{name}={several}"
+        return ", ".join(sorted(told.values(), key=lambda each: each in told))
+
+    def different(self, indices: Sequence[int]) -> dict[str, list[str]]:
+        """Return the texts of those arguments that differ among calls."""
+        calls = [
+            dict(map(_parted, arguments(self.table.cells[ARGUMENTS][each]))) for each in indices
+        ]
+        of = {name: [each.get(name, "") for each in calls] for name in calls[0]}
+        return {name: texts for name, texts in of.items() if len(set(texts)) > 1}
+
     def _via(self, index: int, around: str | None) -> str:
         """Return who has called, where that is not the call that it belongs to."""
         caller = self.table.callers[index]
@@ -83,11 +136,63 @@ class Lines:
         return f"  from {caller}"
 
 
+def arguments(text: str) -> list[str]:
+    """Return the arguments in a cell, each with its name.
+
+    >>> arguments("a=[1, 2], b='x, y'")
+    ['a=[1, 2]', "b='x, y'"]
+    """
+    if len(text) > READ:
+        return [text]
+    return [each.text for group in read(f"({text})").groups[:1] for each in group.items]
+
+
+def _parted(argument: str) -> tuple[str, str]:
+    name, _, text = argument.partition("=")
+    return name, text
+
+
+def _from_to(first: str, last: str) -> str:
+    """Return the first and last of some values."""
+    if first == last:
+        return fitted(first, DIFFERENT)
+    return f"{fitted(first, DIFFERENT)} … {fitted(last, DIFFERENT)}"
+
+
+def _several(texts: Sequence[str]) -> str:
+    """Return some different values of an argument, in order, and the last one; empty if their ends alone differ."""
+    different = list(dict.fromkeys(fitted(each, DIFFERENT) for each in texts))
+    if len(different) < 2 < len(texts):
+        # Cut, they are alike.
+        return ""
+    return ", ".join(
+        different if len(different) <= FEW else [*different[: FEW - 1], "…", different[-1]]
+    )
+
+
+def each_fitted(text: str, limit: int) -> str:
+    """Return arguments in about that many characters: each has its share, and short ones are whole.
+
+    >>> each_fitted("conn=Conn(name='" + "x" * 90 + "', count=1), statement='SELECT a'", 60)
+    "conn=Conn(name='xxxx…, count=1), statement='SELECT a'"
+    """
+    if len(text) <= limit:
+        return text
+    each = arguments(text)
+    cut = list(each)
+    left = limit
+    for number, index in enumerate(sorted(range(len(each)), key=lambda one: len(each[one]))):
+        share = max(left // (len(each) - number) - len(", "), LEAST)
+        cut[index] = fitted(each[index], share)
+        left -= len(cut[index]) + len(", ")
+    return ", ".join(cut)
+
+
 def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
     """Return a call by its cells, with how long it took if it is `timed`."""
     return "".join(
         [
-            f"{cells[FUNCTION]}({fitted(cells[ARGUMENTS], LONG)}){gave(cells[RESULT])}",
+            f"{cells[FUNCTION]}({each_fitted(cells[ARGUMENTS], LONG)}){gave(cells[RESULT])}",
             f", {duration(nanoseconds(cells[TOOK]))}" if timed else "",
             f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), LONG)}"
             if cells[CHANGED]

@@ -2,129 +2,42 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
 
 from dapeer.mirror.rows import Table
-from dapeer.view.call_lines import ARGUMENTS, RESULT, SLOW, Lines, duration, nanoseconds
+from dapeer.view.call_forest import Forest, by_function
+from dapeer.view.call_lines import (
+    ARGUMENTS,
+    FEW,
+    RESULT,
+    SLOW,
+    WITHIN,
+    Lines,
+    duration,
+    nanoseconds,
+)
 from dapeer.view.collected import ODD_ROWS, described
-from dapeer.view.columns import FEW, Odd, column, is_rare
-from dapeer.view.kinds import NUMERIC, kind
+from dapeer.view.columns import column
 from dapeer.view.repeats import Repeat, repeats
 
 TREE = 30
 """Lines of a tree."""
 DEEPEST = 40
 """Calls within each other that are shown."""
+INDENTED = 12
+"""Calls within each other from which on a line is not indented further."""
+CHAIN = 6
+"""Calls of one recursion from which on they are one line."""
+PERIOD = 3
+"""Functions that may call each other in turn in a recursion."""
+NEAR = 2
+"""Calls between an odd one and one that is shown, at most: from there on they are counted."""
 SIBLINGS = 16
 """Parts of the calls within one; of more the first and the last ones."""
 FUNCTIONS = 8
 """Functions of which it is told what they return."""
-
-Lane = tuple[str, str]
-"""Thread and task."""
-
-
-@dataclass(slots=True)
-class Forest:
-    """The calls of a table, each within the one that it belongs to."""
-
-    lines: Lines
-    roots: dict[Lane, list[int]] = field(default_factory=dict[Lane, list[int]])
-    """By thread and task the calls that belong to none, by index in the table."""
-    sizes: list[int] = field(default_factory=list[int])
-    """By index how many calls are within one, at any depth."""
-    within: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
-    around: dict[int, int] = field(default_factory=dict[int, int])
-    order: list[int] = field(default_factory=list[int])
-    """All calls, as they began."""
-    shapes: list[int] = field(default_factory=list[int])
-    """By index: calls of one shape are alike, with all that is within them."""
-    why: dict[int, str] = field(default_factory=dict[int, str])
-    """By index what is odd about a call."""
-
-    def __post_init__(self) -> None:
-        """Find the tree, then what is alike in it."""
-        table = self.lines.table
-        starts = list(map(nanoseconds, table.seconds))
-        self.order = sorted(range(len(table)), key=starts.__getitem__)
-        stacks: dict[Lane, list[int]] = {}
-        for index in self.order:
-            lane = table.threads[index], table.tasks[index]
-            stack = stacks.setdefault(lane, [])
-            depth, start = self.lines.depth(index), starts[index]
-            while stack and (
-                self.lines.depth(stack[-1]) >= depth
-                or starts[stack[-1]] + self.lines.took(stack[-1]) < start
-            ):
-                stack.pop()
-            if stack:
-                self.around[index] = stack[-1]
-                self.within.setdefault(stack[-1], []).append(index)
-            else:
-                self.roots.setdefault(lane, []).append(index)
-            stack.append(index)
-        name = self.lines.function
-        recursive = {
-            name(inner) for inner, outer in self.around.items() if name(inner) == name(outer)
-        }
-        self.why = _odd(self.lines, self.order, recursive)
-        self._shape()
-
-    def _shape(self) -> None:
-        known: dict[object, int] = {}
-        self.shapes, self.sizes = [0] * len(self.order), [0] * len(self.order)
-        outcomes: dict[str, str] = {}
-        results = self.lines.table.cells[RESULT]
-        for index in reversed(self.order):
-            text = results[index]
-            self.sizes[index] = sum(1 + self.sizes[each] for each in self.of(index))
-            if text not in outcomes:
-                outcomes[text] = self.lines.outcome(index)
-            inner = tuple(key for key, _ in groupby(map(self.shapes.__getitem__, self.of(index))))
-            odd = index if index in self.why else -1
-            what = self.lines.function(index), outcomes[text], self.lines.has_changed(index)
-            self.shapes[index] = known.setdefault((what, inner, odd), len(known))
-
-    def of(self, index: int) -> Sequence[int]:
-        """Return the calls within one."""
-        return self.within.get(index, ())
-
-
-def _odd(lines: Lines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
-    """Return what is odd about calls, by index: their result, or that they change something, unlike others of their function."""
-    found: dict[int, str] = {}
-    for name, indices in by_function(lines, order).items():
-        results = [lines.table.cells[RESULT][index] for index in indices]
-        # The results of a recursion differ from level to level.
-        odd = _odd_kinds(results) if name in recursive else column(results).odd
-        found |= {indices[each.index]: f"result {each.why}" for each in odd}
-        changing = [index for index in indices if lines.has_changed(index)]
-        if is_rare(len(changing), len(indices)):
-            some = f"one of {len(changing):,} that change something"
-            found |= dict.fromkeys(
-                changing[:FEW], some if len(changing) > 1 else "the only one that changes something"
-            )
-    kept = sorted(found)[:ODD_ROWS]
-    return {index: found[index] for index in kept}
-
-
-def _odd_kinds(results: Sequence[str]) -> Iterator[Odd]:
-    kinds = list(map(kind, results))
-    for name, count in Counter(kinds).items():
-        if is_rare(count, len(kinds)) and name not in NUMERIC:
-            why = f"the only {name}" if count == 1 else f"the first of {count:,} {name}"
-            yield Odd(kinds.index(name), why)
-
-
-def by_function(lines: Lines, order: Iterable[int]) -> dict[str, list[int]]:
-    """Return the indices of the calls of each function, as they began."""
-    by: dict[str, list[int]] = {}
-    for index in order:
-        by.setdefault(lines.function(index), []).append(index)
-    return by
+LISTED = 40
+"""Functions that are listed where somebody asks for them."""
 
 
 def tree(table: Table, expressions: Sequence[str]) -> list[str]:
@@ -163,15 +76,45 @@ def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> 
                 yield f"{indent}… {count:,} more"
             continue
         first = calls[part.start]
-        known = shown.setdefault(tuple(shapes[part.start : part.start + part.period]), first)
-        if known != first and (part.times > 1 or forest.of(first)):
-            yield f"{indent}{_alike(forest, calls[part.start : part.end], part, known)}"
+        known = shown.setdefault(tuple(shapes[part.start : part.start + part.period]), part.start)
+        if known != part.start and (part.times > 1 or forest.of(first)):
+            these, those = calls[part.start : part.end], calls[known : known + part.period]
+            but = _but_for(forest, [*those, *these], part.period)
+            yield f"{indent}{_alike(forest, these, part, those[0])}{but}"
             continue
         for index in calls[part.start : part.start + part.period]:
             yield from _call(forest, index, deepest, indent)
         if part.times > 1:
             rest = calls[part.start + part.period : part.end]
-            yield f"{indent}{_alike(forest, rest, part)}"
+            but = _but_for(forest, calls[part.start : part.end], part.period)
+            yield f"{indent}{_alike(forest, rest, part)}{but}"
+
+
+def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
+    """Return which arguments differ among calls that have the same results."""
+    each = [calls[place::period] for place in range(period)]
+    if period == 1:
+        told = forest.lines.differing(calls)
+    else:
+        names = [
+            f"{name} of {forest.lines.function(alike[0])}"
+            for alike in each
+            for name in forest.lines.different(alike)
+        ]
+        told = ", ".join(dict.fromkeys(names if len(names) <= FEW else [*names[:FEW], "…"]))
+    given = any(len({_given_within(forest, one) for one in alike}) > 1 for alike in each)
+    within = "arguments within" if given else ""
+    return ", but for " * bool(told or within) + " and ".join(filter(None, (told, within)))
+
+
+def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
+    """Return the arguments of the calls within one, at any depth."""
+    given, left = list[str](), list(forest.of(index))
+    while left:
+        inner = left.pop()
+        given.append(forest.lines.table.cells[ARGUMENTS][inner])
+        left += forest.of(inner)
+    return tuple(given)
 
 
 def _left_out(parts: Sequence[Repeat], calls: Sequence[int], forest: Forest) -> set[int]:
@@ -220,42 +163,123 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
     )
     more = "" if opened or not inner else f"  (+{forest.sizes[index]:,} within)"
     yield f"{indent}{text}{odd}{more}"
-    if opened:
-        yield from _within(forest, inner, deepest - 1, f"{indent}  ")
+    if not opened:
+        return
+    deeper = f"{indent}  " if len(indent) < 2 * INDENTED else indent
+    chain = _chain(forest, index)
+    if chain:
+        yield f"{deeper}{forest.lines.nested(chain)}"
+        inner = forest.of(chain[-1])
+        deeper = f"{deeper}  "
+    if deepest > 1:
+        yield from _within(forest, inner, deepest - 1, deeper)
+        return
+    far = list(_far(forest, chain[-1] if chain else index))
+    if not far:
+        yield from _within(forest, inner, deepest - 1, deeper)
+    for outer, between in far:
+        yield f"{deeper}… {between:,} calls further within:"
+        yield from _call(forest, outer, 1, deeper)
+
+
+def _chain(forest: Forest, index: int) -> list[int]:
+    """Return the calls of a recursion below one, where each has called the next one only; empty: there are few."""
+    names = {forest.lines.function(index)}
+    found: list[int] = []
+    while len(inner := forest.of(found[-1] if found else index)) == 1:
+        name = forest.lines.function(inner[0])
+        if inner[0] in forest.why or (name not in names and len(found) >= PERIOD):
+            break
+        names.add(name)
+        found.append(inner[0])
+    recurs = forest.lines.function(index) in map(forest.lines.function, found[:PERIOD])
+    return found if recurs and len(found) >= CHAIN else []
+
+
+def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
+    """Yield calls around odd ones that are deep within one, and how many are between; nothing where one is near."""
+    found: dict[int, int] = {}
+    for odd in forest.why:
+        path: list[int] = []
+        at: int | None = odd
+        while at is not None and at != index:
+            path.append(at)
+            at = forest.around.get(at)
+        if at is None or not path:
+            continue
+        if len(path) <= NEAR + 1:
+            return
+        found[path[1]] = len(path) - 2
+    for outer, between in found.items():
+        if not any(each != outer and _is_within(forest, outer, each) for each in found):
+            yield outer, between
 
 
 def functions(forest: Forest) -> Iterator[str]:
     """Yield what the calls of each function have in common, where there are several."""
-    lines = forest.lines
-    by = by_function(lines, forest.order)
-    # A call within one of the same function is a part of its time.
-    inner = {
-        index
-        for index, outer in forest.around.items()
-        if lines.function(index) == lines.function(outer)
-    }
-    spent = {
-        name: sum(lines.took(each) for each in indices if each not in inner)
-        for name, indices in by.items()
-    }
+    by = by_function(forest.lines, forest.order)
     order = sorted(by, key=lambda name: (-len(by[name]), name))
     for name in order[:FUNCTIONS]:
-        indices = by[name]
-        results = column([lines.table.cells[RESULT][index] for index in indices])
-        took = f", {duration(spent[name])} in all" if spent[name] >= SLOW * 10 else ""
-        yield f"{name}: {len(indices):,} call{'' if len(indices) == 1 else 's'}{took} → {described(results)}"
+        whole, _ = _spent(forest, by[name])
+        took = f", {duration(whole)} in all" if whole >= SLOW * 10 else ""
+        yield _together(forest, name, by[name], took)
     if len(order) > FUNCTIONS:
-        yield f"{len(order) - FUNCTIONS} more functions"
+        yield f'{len(order) - FUNCTIONS} more functions: dap_collected by="function"'
+
+
+def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
+    """Yield what the calls of each function have in common: first those that take longest without the calls within them."""
+    forest = Forest(Lines(table, expressions))
+    by = by_function(forest.lines, forest.order)
+    spent = {name: _spent(forest, indices) for name, indices in by.items()}
+    order = sorted(by, key=lambda name: (-spent[name][1], name))
+    for name in order[:LISTED]:
+        whole, own = spent[name]
+        took = f", {duration(whole)} in all"
+        took += f", {duration(own)} without the calls within" * (own < whole)
+        yield _together(forest, name, by[name], took)
+    if len(order) > LISTED:
+        yield f"{len(order) - LISTED} more functions"
+    yield "(Recording makes calls slower: compare these times with each other.)"
+
+
+def _together(forest: Forest, name: str, indices: Sequence[int], took: str) -> str:
+    results = column([forest.lines.table.cells[RESULT][index] for index in indices])
+    count = f"{len(indices):,} call{'' if len(indices) == 1 else 's'}"
+    return f"{name}: {count}{took} → {described(results)}"
+
+
+def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
+    """Return how long some calls of a function took in all, and without the collected calls within them."""
+    took, function = forest.lines.took, forest.lines.function
+    whole = own = 0
+    for index in indices:
+        own += took(index) - sum(map(took, forest.of(index)))
+        outer = forest.around.get(index)
+        # A call within one of the same function is a part of its time.
+        if outer is None or function(outer) != function(index):
+            whole += took(index)
+    return whole, max(own, 0)
 
 
 def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
     """Yield calls one by one, as they began; `changes`: those that are unlike the call of their function before."""
     lines = Lines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))
-    least = min(map(lines.depth, order), default=0)
+    several = len({lines.lane(index) for index in order}) > 1
     before: dict[str, tuple[str, ...]] = {}
+    around: list[str] = []
+    last = ""
     for index in order:
-        cells = tuple(column[index] for column in table.cells[ARGUMENTS:])
-        if not changes or before.get(lines.function(index)) != cells:
-            yield f"{'  ' * min(lines.depth(index) - least, DEEPEST)}{lines.line(index)}"
-        before[lines.function(index)] = cells
+        cells = tuple(column[index] for column in table.cells[ARGUMENTS:WITHIN])
+        name, outer = lines.function(index), lines.within(index)
+        if changes and before.get(name) == cells:
+            continue
+        before[name] = cells
+        # Only below the call that it belongs to does an indented line say so.
+        del around[around.index(outer) + 1 if outer in around else 0 :]
+        told = f"  within #{outer}" if outer not in {"", last} and not around else ""
+        last = "" if around else outer
+        of = f"  [{table.tasks[index] or table.threads[index]}]" if several else ""
+        yield f"{'  ' * min(len(around), INDENTED)}{lines.line(index)}{told}{of}"
+        around.append(f"{table.hits[index]}")

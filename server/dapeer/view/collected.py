@@ -9,12 +9,22 @@ from dapeer.base.text.fitting import fitted, shortened
 from dapeer.mirror.rows import FAILED, Table
 from dapeer.view.columns import Column, column, runs
 
+LONG = 32
+"""Characters of an expression from which on it has a short name in rows."""
 CELL = 60
-"""Characters of a value."""
+"""Characters of a value at least."""
+ROW = 120
+"""Characters that the values of a row share."""
+WHOLE = 2000
+"""Characters of a value where one row is asked for."""
+EXPRESSION = 120
+"""Characters of what is expected."""
 ODD_ROWS = 8
 """Odd rows of one point that are shown."""
 ALL_ROWS = 6
 """Rows that are shown one by one, where there are no more."""
+UNEXPECTED = 3
+"""Rows of one point that are shown in which what was expected did not hold."""
 VALUES = 4
 """Different values that are counted in a line, where there are no more."""
 KINDS = 5
@@ -36,6 +46,14 @@ class Shown:
     """By name of a column: the one before it that has the same values."""
     gaps: dict[int, int] = field(default_factory=dict[int, int])
     """By row how many were dropped before it."""
+    room: int = 0
+    """Characters of a value in a row; 0: those that the row's values share."""
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    """By expression a short name, where it is long."""
+
+    def short(self, name: str) -> str:
+        """Return the name of a column in rows."""
+        return self.names.get(name, name)
 
     def know(self, gaps: dict[int, int]) -> None:
         """Take note of where rows were dropped: a step over them is not odd."""
@@ -43,25 +61,55 @@ class Shown:
         for each in self.columns.values():
             each.odd = [odd for odd in each.odd if odd.index not in gaps or odd.why[0] not in "+-"]
 
+    def why(self) -> dict[int, list[str]]:
+        """Return by row what is odd about it."""
+        why: dict[int, list[str]] = {}
+        for name, each in self.columns.items():
+            for odd in each.odd:
+                why.setdefault(odd.index, []).append(f"{self.short(name)} {odd.why}")
+        return why
+
     def row(self, index: int) -> str:
         """Return a row as text."""
+        named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
+        room = self.room or max(CELL, shared(ROW, [*map(len, named)]))
         told = [
-            each.values[index] if name in NAMELESS else f"{name} = {value(each.values[index])}"
+            each.values[index]
+            if name in NAMELESS
+            else f"{self.short(name)} = {value(each.values[index], room)}"
             for name, each in self.columns.items()
         ]
         return f"#{self.table.hits[index]} {', '.join(filter(None, told))}".rstrip()
 
 
-def value(text: str) -> str:
+def shared(room: int, lengths: Sequence[int]) -> int:
+    """Return what each may take of a room where the long ones share what the short ones leave.
+
+    >>> shared(120, [5, 90, 12]), shared(120, [100, 100, 3]), shared(120, [1, 2])
+    (103, 58, 119)
+    """
+    level = room
+    for number, length in enumerate(sorted(lengths)):
+        level = room // (len(lengths) - number)
+        if length > level:
+            break
+        room -= length
+    return level
+
+
+def value(text: str, room: int = CELL) -> str:
     """Return a cell as it is read."""
     if text.startswith(FAILED):
-        return f"({fitted(text[1:].strip() or 'failed', CELL)})"
-    return fitted(text, CELL) if text else "''"
+        return f"({fitted(text[1:].strip() or 'failed', room)})"
+    return fitted(text, room) if text else "''"
 
 
 def shown(table: Table, expressions: Sequence[str]) -> Shown:
     """Look at all columns of a table that has rows."""
     found = Shown(table)
+    if len(table) > 1:
+        long = enumerate(expressions, 1)
+        found.names = {each: f"c{number}" for number, each in long if len(each) > LONG}
     named = dict(zip(WHO, (table.threads, table.tasks, table.callers), strict=True))
     for name, values in (named | dict(zip(expressions, table.cells, strict=True))).items():
         twin = next((n for n, each in found.columns.items() if each.values == values), None)
@@ -79,8 +127,9 @@ def shown(table: Table, expressions: Sequence[str]) -> Shown:
 
 def columns_of(found: Shown, *, few: bool) -> Iterator[str]:
     """Yield what is true of the columns: constant ones together, then one line for each other."""
+    yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
-        f"{name} = {value(text)}"
+        f"{found.short(name)} = {value(text)}"
         for name, text in found.constant.items()
         if name not in WHO or (name != "caller" and text not in {"", "MainThread"})
     ]
@@ -88,10 +137,30 @@ def columns_of(found: Shown, *, few: bool) -> Iterator[str]:
         yield f"always {', '.join(always)}"
     by_twin: dict[str, list[str]] = {}
     for name, twin in found.same.items():
-        by_twin.setdefault(twin, []).append(name)
+        by_twin.setdefault(found.short(twin), []).append(found.short(name))
     yield from (f"{', '.join(names)} same as {twin}" for twin, names in by_twin.items())
     if not few:
-        yield from (f"{name}: {described(each)}" for name, each in found.columns.items())
+        yield from (
+            f"{found.short(name)}: {described(each)}" for name, each in found.columns.items()
+        )
+
+
+def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
+    """Yield the rows in which what was expected did not hold, as the last column tells, each behind the row before."""
+    verdicts = table.cells[-1]
+    table = table.of(table.cells[:-1])
+    wrong = [index for index, each in enumerate(verdicts) if each != "True"]
+    if not wrong:
+        yield f"`{shortened(expected, EXPRESSION)}` held each time"
+        return
+    found = shown(table, names[:-1])
+    yield from columns_of(found, few=True)
+    for index in wrong[:UNEXPECTED]:
+        if index and index - 1 not in wrong:
+            yield found.row(index - 1)
+        yield f"{found.row(index)}  ← not ({shortened(expected, EXPRESSION)})"
+    if len(wrong) > UNEXPECTED:
+        yield f'{len(wrong) - UNEXPECTED:,} more: dap_collected where="expected != True"'
 
 
 def described(each: Column) -> str:
@@ -114,10 +183,7 @@ def described(each: Column) -> str:
 
 def odd_rows(found: Shown) -> Iterator[str]:
     """Yield the first row, the odd ones, the last, and between them how many are alike."""
-    why: dict[int, list[str]] = {}
-    for name, each in found.columns.items():
-        for odd in each.odd:
-            why.setdefault(odd.index, []).append(f"{name} {odd.why}")
+    why = found.why()
     last = len(found.table) - 1
     # The rarest first is what a reader looks for; the rest is counted.
     chosen = sorted(why, key=lambda index: (index in {0, last}, index))[:ODD_ROWS]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
+from functools import partial
+from itertools import islice, pairwise, repeat
 from operator import ge, le, sub
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from dapeer.base.text.fitting import shortened
 from dapeer.mirror.row_columns import Numbers, counted
@@ -37,6 +38,14 @@ SAMPLE = 1000
 """First values by which the others are judged."""
 ENOUGH = 8
 """Rows from which on rare is odd."""
+TENTH = 10
+"""Where the rows of rare values are more than one in so many, none of them is odd."""
+RUN = 14
+"""Steps from which on those to one row and on from there (`TO_AND_FRO`) take no trend away."""
+TO_AND_FRO = 2
+
+Fits: TypeAlias = Callable[[int, float], bool]
+"""Whether a sequence may go so far in so many rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +93,9 @@ def column(values: Sequence[str]) -> Column:
         )
     alike = of.count(of[0]) == len(of)
     found = Column(values, counts, Counter({of[0]: len(of)} if alike else of))
-    found.odd = _first_of_each(_odd(found, of, numbers))
-    if found.trend:
-        # What goes on and on comes by zero.
-        found.odd = [each for each in found.odd if not each.why.endswith(" zero")]
+    odd = [*_odd(found, of, numbers)]
+    # What goes on and on comes by zero.
+    found.odd = _first_of_each(e for e in odd if not (found.trend and e.why.endswith(" zero")))
     return found
 
 
@@ -152,7 +160,13 @@ def is_rare(count: int, total: int) -> bool:
 def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[Odd]:
     """Yield the first rows of what is rare, and where kinds that are not rare come first."""
     total = len(values)
+    if total < ENOUGH:
+        return
     usual = max(counts.values())
+    if not kinds and sum(n for n in counts.values() if is_rare(n, total)) > max(
+        FEW, total // TENTH
+    ):
+        return
     for value, count in counts.items():
         rare = is_rare(count, total)
         if count == usual or not (rare or kinds):
@@ -173,40 +187,81 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     if times == len(steps):
         return _each(step), []
     first = steps[: len(steps) // 4 + 1]
-    if times < USUAL * len(steps):
+    if not _usual(times, len(steps)):
         # What nearly all steps are is the most frequent one of the first quarter, too.
         step = Counter(first).most_common(1)[0][0]
         times = steps.count(step)
-    if times >= USUAL * len(steps):
+    if _usual(times, len(steps)):
         usual, trend = [each == step for each in steps], _each(step)
+        fits: Fits = partial(_by_the_same, step)
     else:
-        usual, trend = _direction(steps, first)
-    others = len(steps) - sum(usual)
-    if not trend or others > max(FEW, len(steps) // SHARE):
-        return f"mostly {trend}" if trend else "", []
-    odd: list[Odd] = []
-    index = -1
-    for _ in range(min(others, FEW)):
-        index = usual.index(False, index + 1)
+        usual, trend, goes_on = _direction(steps, first)
+        fits = partial(_by_any, goes_on)
+    # Where most steps are none, or go both ways, there is no trend to break.
+    if not trend or all(usual):
+        return trend, []
+    most = max(FEW, len(steps) // SHARE)
+    breaks = [*islice(_breaks(numbers, usual, fits), most + 1)]
+    if len(breaks) > most:
+        breaks = []
+    odd = [
+        Odd(indices[row], f"{steps[row - 1]:+g}" if row else f"{steps[0]:+g} to the next")
+        for row in breaks[:FEW]
         # A step over what is no number is none.
-        if indices[index + 1] == indices[index] + 1:
-            odd.append(Odd(indices[index + 1], f"{steps[index]:+g}"))
-    return f"mostly {trend}" if others else trend, odd
+        if not row or indices[row] == indices[row - 1] + 1
+    ]
+    return f"mostly {trend}", odd
+
+
+def _by_the_same(step: float, rows: int, distance: float) -> bool:
+    return distance == rows * step
+
+
+def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float) -> bool:
+    return goes_on(distance, 0)
+
+
+def _usual(times: int, total: int) -> bool:
+    """Whether so many of all steps make a trend: nearly all, or all but the two that lead to one row and on from there."""
+    return times >= USUAL * total or (total >= RUN and total - times <= TO_AND_FRO)
+
+
+def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
+    """Yield the rows that break a sequence. The row behind a bad one does not, if it fits what was before."""
+
+    def between(before: int, after: int) -> bool:
+        known = before >= 0 and after < len(numbers)
+        return known and fits(after - before, numbers[after] - numbers[before])
+
+    passed = -1
+    for before in (step for step, fine in enumerate(usual) if not fine):
+        behind = before + 1
+        if before == passed:
+            continue
+        if between(before, behind + 1):
+            yield behind
+            passed = behind
+        elif between(before - 1, behind) or (not before and between(behind, behind + 1)):
+            yield before
+        else:
+            yield behind
 
 
 def _each(step: float) -> str:
     return f"each {step:+g}" if step else ""
 
 
-def _direction(steps: Sequence[float], first: Sequence[float]) -> tuple[list[bool], str]:
-    """Return whether numbers rise or fall nearly always, and which steps do; empty: neither. `first`: the first quarter of the steps."""
+def _direction(
+    steps: Sequence[float], first: Sequence[float]
+) -> tuple[list[bool], str, Callable[[float, float], bool]]:
+    """Return which steps go on, whether they rise or fall nearly always (empty: neither), and how. `first`: the first quarter of the steps."""
     for trend, goes_on in (("rising", ge), ("falling", le)):
         if sum(map(goes_on, first, repeat(0))) < LEAST * len(first):
             continue
         usual = list(map(goes_on, steps, repeat(0)))
-        if sum(usual) >= USUAL * len(steps):
-            return usual, trend
-    return [], ""
+        if _usual(sum(usual), len(steps)):
+            return usual, trend, goes_on
+    return [], "", ge
 
 
 def _far(numbers: Sequence[float]) -> Iterator[Odd]:

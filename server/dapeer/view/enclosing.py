@@ -21,6 +21,41 @@ def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
     )
 
 
+def is_outside(lines: Sequence[str], line: int) -> bool:
+    """Whether a line (from 1) stands in nothing but statements of a module.
+
+    >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 2)
+    True
+    >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 5)
+    False
+    """
+    return all(_STATEMENT.match(each) for each in _around(lines, line))
+
+
+_STATEMENT = re.compile(
+    r"\s*(\}\s*)?(for|foreach|while|until|unless|if|elsif|else|try|catch|finally|switch|case|begin|do|loop)\b(?!.*(=>|->|\bfunction\b|\bsub\b|\bdo \|))"
+)
+"""The head of a statement that has lines in it and is no function of its own."""
+
+
+def runs_late(lines: Sequence[str], line: int) -> bool:
+    """Whether a line (from 1) of Python stands in a function that may run while the interpreter ends.
+
+    >>> runs_late(["def bye():", "    print(1)", "atexit.register(bye)"], 2)
+    True
+    >>> runs_late(["def bye():", "    print(1)", "bye()"], 2)
+    False
+    """
+    for text in _around(lines, line):
+        if (found := re.match(r"\s*(?:async\s+)?def\s+(\w+)", text)) is None:
+            continue
+        given = re.compile(rf"(atexit\.register|[Ff]inalize)\(.*\b{found[1]}\b")
+        before = lines[lines.index(text) - 1] if lines.index(text) else ""
+        if found[1] == "__del__" or "@atexit.register" in before or any(map(given.search, lines)):
+            return True
+    return False
+
+
 def _around(lines: Sequence[str], line: int) -> Iterator[str]:
     """Yield the lines that enclose one, the innermost first."""
     if not 0 < line <= len(lines):

@@ -1,15 +1,17 @@
-"""What a page shows a person of collected rows: a plot of each column of numbers, and the last rows. Pure."""
+"""What a page shows a person of collected rows: a plot of each column of numbers, the odd rows, and the last ones. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import fitted
 from dapeer.mirror.collected import Collection
-from dapeer.view.collected import value
+from dapeer.mirror.rows import Table
+from dapeer.view.collected import ODD_ROWS, shown, value
 from dapeer.view.readable import readable
 from dapeer.view.row_filter import value_of
 from dapeer.view.summary import title
@@ -30,30 +32,45 @@ def drawn(collection: Collection, project: Path) -> Json:
     plots = [
         {"name": fitted(name, EXPRESSION), **plot}
         for name, cells in zip(names, table.cells, strict=True)
-        if (plot := _plot(cells)) is not None
+        if (plot := _plot(cells, table.hits)) is not None
     ]
-    rows = [
-        [f"#{row.hit}", *map(value, row.cells)]
-        for row in (table.row(index) for index in range(max(0, count - ROWS), count))
-    ]
-    columns = [fitted(each, EXPRESSION) for each in names]
-    return {"title": title(collection, project), "plots": plots, "columns": columns, "rows": rows}
+    why = {} if collection.point.calls else _why(table, names, collection.dropped)
+    last = range(max(0, count - ROWS), count)
+    indices = sorted({*[index for index in sorted(why) if index < count][:ODD_ROWS], *last})
+    return {
+        "title": title(collection, project),
+        "plots": plots,
+        "columns": [fitted(each, EXPRESSION) for each in names],
+        "rows": [[f"#{row.hit}", *map(value, row.cells)] for row in map(table.row, indices)],
+        "why": [why.get(index, "") for index in indices],
+    }
 
 
-def _plot(cells: Sequence[str]) -> Json | None:
-    """Return the least and the greatest number at each place of a column; None where it has fewer than two numbers."""
+def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
+    """Return by index of a row why it is odd."""
+    if not len(table):
+        return {}
+    found = shown(table, names)
+    # The page has the whole expressions above the rows.
+    found.names.clear()
+    if dropped:
+        found.know(table.gaps())
+    return {index: "; ".join(each) for index, each in found.why().items()}
+
+
+def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
+    """Return the least and the greatest number at each place of a column, and the hit that it begins with; None where it has fewer than two numbers."""
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]
     if len(known) < 2:
         return None
     count = min(STEPS, len(numbers))
-    parts = (
-        numbers[step * len(numbers) // count : (step + 1) * len(numbers) // count]
-        for step in range(count)
-    )
+    starts = [step * len(numbers) // count for step in range(count + 1)]
+    parts = (numbers[start:end] for start, end in pairwise(starts))
     steps = [[each for each in part if each is not None] for part in parts]
     band = [[min(part), max(part)] if part else None for part in steps]
-    return {"low": min(known), "high": max(known), "band": band}
+    ends = [int(hits[each]) for each in (*starts[:-1], len(numbers) - 1)]
+    return {"low": min(known), "high": max(known), "band": band, "hits": ends}
 
 
 def _number(cell: str) -> float | None:

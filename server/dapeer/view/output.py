@@ -17,7 +17,7 @@ OUTPUT_LINES = 10
 OUTPUT = 600
 """Characters of new output."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""A model needs no colours; `dap_program_output` returns the output unchanged."""
+"""A model needs no colours; `dap_program_output(raw=true)` returns the output unchanged."""
 
 
 def new_output(

@@ -10,15 +10,23 @@ from dapeer.mirror.rows import Table
 from dapeer.mirror.watch import LINE
 from dapeer.view.stacks import relative
 
+EXPECTED = "expected"
+"""The column that tells whether what is expected at a point holds."""
+GONE = "(gone)"
+"""Stands for a value that is not there, or not any more."""
+
 
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
     """Return rows and the names of their columns as they are read: which line has done what is watched is one column."""
+    if point.expect:
+        return table, (*point.columns[:-1], EXPECTED)
     if not point.watch or table.width < len(LINE):
         return table, point.columns
     functions, files, lines, *rest = table.cells
     places = list(zip(functions, files, lines, strict=True))
     texts = {each: line_of(*each, project) for each in set(places)}
-    cells = [list(map(texts.__getitem__, places)), *rest]
+    changed = [[each or GONE for each in column] for column in rest[:2]]
+    cells = [list(map(texts.__getitem__, places)), *changed, *rest[2:]]
     return table.of(cells), ("at", *point.expressions[len(LINE) :])
 
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from dapeer.base.text.fitting import fitted, shortened
+from dapeer.base.text.fitting import fitted, quoted, shortened
+from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.frames import Frames
@@ -20,20 +21,23 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
     head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
         head(view, project, _which(view, only=only)),
-        *(f"Until: {each}" for each in view.get("until", ())),
+        *(continued(f"Until: {each}") for each in view.get("until", ())),
         view.get("source", ""),
         _stack(view, project),
         _section("Locals", assignments(view.get("locals", {}))),
         _section(_changed(view), changes(view.get("changed", {}), view.get("locals", {}))),
-        *(f"Returned from {each}" for each in [view.get("returned", "")] if each),
+        *(continued(f"Returned from {each}") for each in [view.get("returned", "")] if each),
+        *(continued(f"Raised in {each}") for each in [view.get("raised", "")] if each),
         _section("Values", values(view)),
         _section("Threads", view.get("threads", ())),
         _section("Tasks", view.get("tasks", ())),
+        _section("Deadlock", view.get("deadlock", ())),
+        _section("Waits", view.get("waits", ())),
         _section("Collected", view.get("collected", ())),
         _section("Log points", view.get("logged", ())),
         _output(view),
-        *outcomes(view.get("breakpoints", {})),
-        *(f"({note})" for note in view.get("notes", ())),
+        *map(continued, outcomes(view.get("breakpoints", {}))),
+        *(continued(f"({note})") for note in view.get("notes", ())),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -64,7 +68,8 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place}{which}"
-    return f"{head}\n{view['exception']}" if "exception" in view else head
+    told = [continued(head), *(indented(each) for each in [view.get("exception", "")] if each)]
+    return "\n".join(told)
 
 
 def _ended(view: Snapshot, project: Path, which: str) -> str:
@@ -72,19 +77,21 @@ def _ended(view: Snapshot, project: Path, which: str) -> str:
     unknown = "" if cause.startswith(KILLED) else "exit code unknown"
     code = f"exit code {view['exit_code']}" if "exit_code" in view else unknown
     if cause.startswith("ended by") and "exit_code" not in view:
-        return f"E{cause[1:]}{which}"
+        return continued(f"E{cause[1:]}{which}")
     head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''}{which}"
-    if "file" not in view:
-        return head
+    if "file" not in view and "exception" not in view:
+        return continued(head)
     said = f": {view['exception']}" if "exception" in view else ""
-    return f"{head}\nError{location(view['file'], view.get('line'), '', project)}{said}"
+    place = location(view.get("file", ""), view.get("line"), "", project)
+    return lines_of([head, f"Error{place}{said}"])
 
 
 def _running(view: Snapshot, _project: Path, which: str) -> str:
     if view.get("pausing"):
         return (
-            f"Not stopped yet{which}: all its threads are blocked. The pause is pending: the program stops as soon as one "
-            "runs on; dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace show where they are."
+            f"Not stopped yet{which}: all its threads are blocked, or run native code. The pause is pending: the program stops as soon as one "
+            "runs on; dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace show where they are"
+            f"{', dap_variables and dap_evaluate what their frames hold' if 'frame_id' in str(view.get('threads')) else ''}."
         )
     return (
         f"Still {view['state']}{which}. "
@@ -114,14 +121,18 @@ def place(each: Place, frames: Frames, project: Path) -> str:
     """Return where a thread or task is: the user's innermost frame, and what that has called."""
     if not each.frames:
         return ""
-    top = each.frames[0]
-    frame = frames.foremost(each.frames) or top
+    frame = frames.foremost(each.frames) or each.frames[0]
+    # What a task awaits is known by the name under which it is called.
+    called = list(each.frames).index(frame) - 1 if each.thread_id is None else 0
+    top = each.frames[max(called, 0)]
     path = str(frame.get("source", {}).get("path") or "")
     path = path if frames.is_users(frame) else frames.short(path)
     inside = f", inside {shortened(top['name'], NAME)}" if top is not frame else ""
     return location(path, frame["line"], shortened(frame["name"], NAME), project) + inside
 
 
+LISTED = 20
+"""Values of an option that are told."""
 NAME = 80
 """Characters of a function's name."""
 
@@ -177,13 +188,16 @@ def options(wanted: WantedBreakpoint | WantedFunction) -> str:
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
         if (value := cast("object", wanted.get(key))) not in (None, [])
+        and not (key == "collect" and "expect" in wanted)
     ]
     return f" ({'; '.join(told)})" if told else ""
 
 
 def _option(value: object) -> str:
     return (
-        ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else f"{value}"
+        ", ".join(quoted(str(each)) for each in cast("list[object]", value)[:LISTED])
+        if isinstance(value, list)
+        else quoted(f"{value}")
     )
 
 
@@ -191,6 +205,7 @@ _OPTIONS = (
     ("condition", "if"),
     ("hitCondition", "hits"),
     ("logMessage", "logs"),
+    ("expect", "expects"),
     ("collect", "collects"),
     ("maxHits", "at most"),
 )
@@ -218,7 +233,7 @@ def _is_pending(made: Breakpoint) -> bool:
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([f"{title}:", *(f"  {line}" for line in lines)]) if lines else ""
+    return "\n".join([f"{title}:", *(indented(continued(line)) for line in lines)]) if lines else ""
 
 
 def _output(view: Snapshot) -> str:

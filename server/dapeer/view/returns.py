@@ -14,10 +14,22 @@ MOST = 4
 """Locals of a returned function that are shown."""
 VALUE = 50
 """Characters of each."""
+RAISED = "dapeerRaised"
+"""A key in the body of `stopped`: the exception that has ended the function in which the step began. Only dapeer's launcher of debugpy sends it."""
+
+
+def last_of_raised(history: History, now: Stop) -> str:
+    """Return the same as `last_of_returned`, with the exception that has ended the function; empty: none has."""
+    error = now.body.get(RAISED)
+    return _last_of_left(history, now, f": {error}") if error else ""
 
 
 def last_of_returned(history: History, now: Stop) -> str:
-    """Return the function that the program has left since the stop before, and its locals there; empty: none that is known."""
+    """Return the function that has returned since the stop before, and its locals there; empty: none that is known."""
+    return "" if now.body.get(RAISED) else _last_of_left(history, now)
+
+
+def _last_of_left(history: History, now: Stop, end: str = "") -> str:
     last = returned(history.before(now)[-1:], now)
     if last is None or last.top is None:
         return ""
@@ -25,7 +37,7 @@ def last_of_returned(history: History, now: Stop) -> str:
     values = [f"{each['name']} = {fitted(one_line(each['value']), VALUE)}" for each in found[:MOST]]
     more = ", …" if len(found) > MOST else ""
     told = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
-    return f"{last.top['name']}{told}"
+    return f"{last.top['name']}{end}{told}"
 
 
 def one_line(value: str) -> str:

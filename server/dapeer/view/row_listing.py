@@ -11,12 +11,12 @@ from typing import Literal
 
 from dapeer.base.errors import ArgumentError
 from dapeer.mirror.collected import OF_CALLS
-from dapeer.mirror.rows import Table
-from dapeer.view.calls import one_by_one, tree
-from dapeer.view.collected import Shown, columns_of, odd_rows, shown
+from dapeer.mirror.rows import FAILED, Table
+from dapeer.view.calls import by_time, one_by_one, tree
+from dapeer.view.collected import WHOLE, Shown, columns_of, odd_rows, shown
 from dapeer.view.row_filter import matching, value_of
 
-By = Literal["thread", "task", "caller"]
+By = Literal["thread", "task", "caller", "process", "function"]
 LISTED = 40
 """Rows that are listed; of more the first and last half of it."""
 GROUPS = 12
@@ -44,38 +44,73 @@ class Wanted:
 
 
 def listing(
-    table: Table, names: Sequence[str], wanted: Wanted, *, calls: bool = False
+    table: Table,
+    names: Sequence[str],
+    wanted: Wanted,
+    *,
+    calls: bool = False,
+    process: int = 0,
 ) -> list[str]:
-    """Return lines of the rows of a table that are wanted; `calls`: its rows are calls.
+    """Return lines of the rows of a table of a process that are wanted; `calls`: its rows are calls.
 
     Raises:
         ArgumentError: Range or filter are none.
     """
-    indices = _between(table, wanted.rows) if wanted.rows else range(len(table))
-    if wanted.where:
-        kept = set(matching(wanted.where, _values(table, names), len(table)))
-        indices = [index for index in indices if index in kept]
+    chosen = between(wanted.rows)
+    indices = [
+        index
+        for index in kept(table, names, wanted.where, calls=calls)
+        if chosen.start < table.row(index).hit <= (chosen.stop or math.inf)
+    ]
     if not indices:
         return ["no such rows"]
     picked = table.picked(indices)
+    if wanted.by == "function":
+        if not calls:
+            raise ArgumentError(
+                "Only calls have functions; these are rows of one place.",
+                'by="caller" groups them; breakpoints=[{"calls": ["shop.*"]}] records calls.',
+            )
+        return list(by_time(picked, names[len(OF_CALLS) :]))
     if wanted.by:
-        return list(_groups(picked, names, wanted, calls=calls))
+        return list(_groups(picked, names, wanted, calls=calls, process=process))
     if calls and not wanted.plot:
         return list(_cut(one_by_one(picked, names[len(OF_CALLS) :], changes=wanted.changes)))
     return list(_lines(picked, names, wanted))
 
 
-def _between(table: Table, rows: str) -> range | list[int]:
+def between(rows: str) -> slice:
+    """Return which rows are wanted, counted from 0.
+
+    Raises:
+        ArgumentError: It is no range.
+
+    >>> between("7"), between("10-20"), between("10-"), between("")
+    (slice(6, 7, None), slice(9, 20, None), slice(9, None, None), slice(0, None, None))
+    """
+    if not rows:
+        return slice(0, None)
     found = _RANGE.fullmatch(rows.strip())
     if found is None:
         raise ArgumentError(f"`{rows[:40]}` is no range of rows.", "Give rows as 7, 10-20 or 10-.")
     first = int(found[1])
     open_end = not rows.strip().lstrip("#").isdigit()
-    last = int(found[2]) if found[2] else (math.inf if open_end else first)
-    return [index for index in range(len(table)) if first <= table.row(index).hit <= last]
+    last = int(found[2]) if found[2] else (None if open_end else first)
+    return slice(max(first - 1, 0), last)
 
 
-def _values(table: Table, expressions: Sequence[str]) -> dict[str, list[object]]:
+def kept(table: Table, names: Sequence[str], where: str, *, calls: bool) -> Sequence[int]:
+    """Return the rows for which a filter holds; an empty one holds for all.
+
+    Raises:
+        ArgumentError: It is none.
+    """
+    if not where:
+        return range(len(table))
+    return matching(where, _values(table, names, calls=calls), len(table))
+
+
+def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:
     values: dict[str, list[object]] = {
         "hit": [value_of(each) for each in table.hits],
         "seconds": [value_of(each) for each in table.seconds],
@@ -85,11 +120,20 @@ def _values(table: Table, expressions: Sequence[str]) -> dict[str, list[object]]
     }
     for number, (name, cells) in enumerate(zip(expressions, table.cells, strict=True), 1):
         values[name] = values[f"c{number}"] = [value_of(each) for each in cells]
+    if calls:
+        results = table.cells[OF_CALLS.index("result")]
+        values["error"] = [_error(each) for each in results]
     return values
+
+
+def _error(result: str) -> str | None:
+    """Return the name of what a call has raised; None: nothing."""
+    return result[1:].partition(":")[0].strip() if result.startswith(FAILED) else None
 
 
 def _lines(table: Table, expressions: Sequence[str], wanted: Wanted) -> Iterator[str]:
     found = shown(table, expressions)
+    found.room = 0 if len(table) > 1 else WHOLE
     if wanted.plot:
         yield from _plots(found)
         return
@@ -119,9 +163,16 @@ def _changed(found: Shown) -> list[int]:
     return [0, *(index for index, (one, two) in enumerate(pairwise(rows), 1) if one != two)]
 
 
-def _groups(table: Table, names: Sequence[str], wanted: Wanted, *, calls: bool) -> Iterator[str]:
-    """Yield a summary of the rows of each thread, task or caller."""
-    key = {"thread": table.threads, "task": table.tasks, "caller": table.callers}[wanted.by or ""]
+def _groups(
+    table: Table, names: Sequence[str], wanted: Wanted, *, calls: bool, process: int
+) -> Iterator[str]:
+    """Yield a summary of the rows of each thread, task or caller, or of the process."""
+    key = {
+        "thread": table.threads,
+        "task": table.tasks,
+        "caller": table.callers,
+        "process": [f"{process}"] * len(table),
+    }[wanted.by or ""]
     by: dict[str, list[int]] = {}
     for index, each in enumerate(key):
         by.setdefault(each, []).append(index)

@@ -32,7 +32,7 @@ class Part:
     process: int
     table: Table
     calls: bool = False
-    """Its rows are calls; how long each took is not compared."""
+    """Its rows are calls; how long each took, and the numbers, are not compared."""
     columns: list[Sequence[str]] = field(default_factory=list[Sequence[str]])
     """The cells as they are compared: where something lies in memory is another thing in each run."""
 
@@ -41,7 +41,8 @@ class Part:
         self.table = copied(self.table)
         self.columns = [_without_addresses(each) for each in self.table.cells]
         if self.calls:
-            self.columns[OF_CALLS.index("took")] = [""] * len(self.table)
+            for each in ("took", "within"):
+                self.columns[OF_CALLS.index(each)] = [""] * len(self.table)
 
     def lanes(self) -> Iterator[Lane]:
         """Yield who has collected each row."""

@@ -17,20 +17,25 @@ from typing_extensions import TypedDict
 from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import ExceptionDetails, StackFrame
-from dapeer.mirror.failures import Failure
+from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.view import stacks
 from dapeer.view.activations import compared
 from dapeer.view.output import logged, new_output
-from dapeer.view.returns import last_of_returned
-from dapeer.view.stacks import frame_path, relative
+from dapeer.view.returns import last_of_raised, last_of_returned
+from dapeer.view.stacks import frame_path, path_of, relative
 from dapeer.view.variables import VALUE, changes_in, locals_of
 
 SOURCE_AROUND = 3
 """Lines of source shown before and after the place."""
 SOURCE_LINE = 160
+PATCH_OFF = 600
+"""Characters of what is lost without a patch of ours, and why."""
 EXCEPTION = 600
+ASSERTION = "failed assertion"
+_ASSERTION = re.compile(r"\w*Assert(ion)?\w*Err|Error: \S*\bexpect(\.\w+)?\(")
+"""How the exceptions of assertions begin; Jest's are called `Error`."""
 KILLED = "killed by "
 """The beginning of an end's cause that is a signal; an exit code then means nothing."""
 
@@ -58,7 +63,9 @@ class Snapshot(TypedDict):
     locals: NotRequired[dict[str, str]]
     changed: NotRequired[dict[str, list[str | None]]]
     returned: NotRequired[str]
-    """The function that the program has left since the stop before, and its locals there."""
+    """The function that has returned since the stop before, and its locals there."""
+    raised: NotRequired[str]
+    """The function that an exception has ended since the stop before, that, and the locals there."""
     perhaps_another_call: NotRequired[bool]
     """Changes that may come from another call of the function."""
     values: NotRequired[dict[str, str]]
@@ -77,8 +84,12 @@ class Snapshot(TypedDict):
     threads: NotRequired[list[str]]
     """Where the threads are of a program that runs."""
     tasks: NotRequired[list[str]]
+    deadlock: NotRequired[list[str]]
+    """What each member of a deadlock waits for, and who holds that."""
+    waits: NotRequired[list[str]]
+    """What other threads and tasks wait for."""
     breakpoints: NotRequired[dict[str, list[str]]]
-    """By state, breakpoints that did not work as requested: rejected, moved, pending, stops anyway, never bound, not hit."""
+    """By state, breakpoints that did not work as requested: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended."""
     notes: NotRequired[list[str]]
 
 
@@ -131,6 +142,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
+        raised=last_of_raised(mirror.history, stop),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
@@ -201,7 +213,8 @@ def ended(
     if error is not None and mirror.exit_code != 0:
         _add_error(snapshot, error, project)
     _with_output(snapshot, mirror, project, since)
-    if failed := [_failure(failure, project) for failure in mirror.failures]:
+    unsaid = (each for each in mirror.failures if each.kind != PATCH or each.count != each.told)
+    if failed := [_failure(failure, project) for failure in unsaid]:
         snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
     return snapshot
 
@@ -209,13 +222,19 @@ def ended(
 def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
     """Return location and text of an error in the program's output."""
     found = error.groupdict()
-    snapshot["file"], snapshot["line"] = f"{project / found['file']}", int(found["line"])
+    if found["file"]:
+        file = project / path_of(found["file"])
+        snapshot["file"], snapshot["line"] = f"{file}", int(found["line"])
     if found.get("error"):
         snapshot["exception"] = shortened(found["error"], EXCEPTION)
 
 
 def _failure(failure: Failure, project: Path) -> str:
     """Return a failed expression with its count, location and error, as one line."""
+    if failure.kind == PATCH:
+        return (
+            f"dapeer's patch `{failure.expression}` is off: {shortened(failure.error, PATCH_OFF)}"
+        )
     times = "" if failure.count == 1 else f" {failure.count} times"
     place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
     named = f" `{shortened(failure.expression, VALUE)}`" if failure.expression else ""
@@ -245,7 +264,9 @@ def exception_text(stop: Stop) -> str:
     message = str(details.get("message") or stop.exception.get("description") or "")
     # lldb's exceptionId of "signal SIGSEGV" is "signal".
     said = message.lower().startswith(name.lower())
-    return f"{name}: {message}" if name and message and not said else message or name
+    # What stands on the next line is no message, but says more of the exception.
+    between = "" if message.startswith("\n") else ": "
+    return f"{name}{between}{message}" if name and message and not said else message or name
 
 
 def _description(stop: Stop) -> str:
@@ -256,8 +277,10 @@ def _description(stop: Stop) -> str:
     description = str(stop.body.get("description") or "")
     description = description.removeprefix("Paused").removeprefix(" on ")
     told = f"{stop.reason} {exception_text(stop)}".lower()
-    known = description.lower() in told or stop.reason.lower() in description.lower()
-    return "" if known else description
+    if description.lower() in told or stop.reason.lower() in description.lower():
+        return ""
+    # What has failed is worth more than how it reaches the debugger, a rejected promise, say.
+    return ASSERTION if _ASSERTION.match(exception_text(stop)) else description
 
 
 def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:

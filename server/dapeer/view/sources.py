@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system import foreign_files
 
 LARGEST = 8 << 20
 """Bytes; a larger file is not read for its source lines."""
@@ -15,6 +17,11 @@ FAR = 256 << 20
 """Bytes that are read of a larger file for some requested lines."""
 LONGEST = 10_000
 """Bytes of a line there."""
+MADE = re.compile(r"<.+>")
+"""What an interpreter calls code that has no file."""
+BY_FUNCTION = (
+    "Name a function of it instead: a breakpoint with `function` stops there, `calls` collects."
+)
 
 
 def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
@@ -28,7 +35,7 @@ def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
     if Path(path).stat().st_size <= LARGEST:
         lines = read_lines(path) or []
         return lines[first - 1 : first - 1 + count], len(lines)
-    with Path(path).open("rb") as file:
+    with foreign_files.open_file(path) as file:
         return _far(file, first, count)
 
 
@@ -54,14 +61,25 @@ def read_lines(path: str) -> list[str] | None:
         if status.st_size > LARGEST:
             return None
         return _lines(path, status.st_mtime_ns)
+    except NotADirectoryError:
+        return _member_lines(path)
     except (OSError, ValueError):
         return None
+
+
+def _member_lines(path: str) -> list[str] | None:
+    """Return the lines of a file in a zip archive; None if there is none, or it is too large."""
+    try:
+        held = foreign_files.read_member(path, LARGEST + 1)
+    except (OSError, ValueError):
+        return None
+    return None if len(held) > LARGEST else held.decode("utf-8", "replace").splitlines()
 
 
 @lru_cache(maxsize=64)
 def _lines(path: str, _modified: int) -> list[str]:
     """Return a file's lines; read anew only when it was modified."""
-    return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    return foreign_files.read_text(path).splitlines()
 
 
 def expanded(name: str) -> Path:
@@ -73,15 +91,17 @@ def source_file(filename: str, base: Path) -> str:
     """Return the absolute path of an existing file, given absolute or relative to `base`.
 
     Raises:
-        ArgumentError: There is no such file.
+        ArgumentError: There is no such file, or it cannot be read.
     """
     path = (base / expanded(filename)).absolute()
-    if path.is_file():
-        return str(path)
-    what = "is a directory" if path.is_dir() else "does not exist"
-    raise ArgumentError(
-        f"`filename`: {path} {what}.", f"Give an existing file, absolute or relative to {base}."
-    )
+    if (reason := foreign_files.why_no_file(path)) and _member_lines(str(path)) is None:
+        if MADE.fullmatch(filename):
+            raise ArgumentError(f"{filename} is the name of code that has no file.", BY_FUNCTION)
+        raise ArgumentError(
+            f"`filename`: {path} {reason}.",
+            f"Give an existing file, absolute or relative to {base}.",
+        )
+    return str(path)
 
 
 def check_line(path: str, line: int) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
@@ -33,6 +34,16 @@ def relative(path: str, project: Path) -> str:
     'src/a.py'
     """
     return path.removeprefix(f"{project}{os.sep}")
+
+
+def path_of(filename: str) -> str:
+    """Return the path of a file that may be given as a URI.
+
+    >>> path_of("file:///home/me/my%20shop/a.mjs"), path_of("src/a%20b.py")
+    ('/home/me/my shop/a.mjs', 'src/a%20b.py')
+    """
+    path = filename.removeprefix("file://")
+    return filename if path == filename else unquote(path)
 
 
 def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:

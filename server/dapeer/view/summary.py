@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from dapeer.mirror.collected import Collection, Point
+from dapeer.mirror.collected import TRACER, Collection, Point
 from dapeer.view.calls import tree
-from dapeer.view.collected import ALL_ROWS, columns_of, odd_rows, shown
+from dapeer.view.collected import ALL_ROWS, columns_of, odd_rows, shown, unexpected
 from dapeer.view.readable import readable
 from dapeer.view.stacks import relative
 
@@ -26,6 +26,9 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
     if collection.point.calls:
         lines = tree(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
+    if collection.point.expect:
+        told = unexpected(table, names, collection.point.expect)
+        return [title(collection, project, new=new), *(f"  {each}" for each in told)]
     found = shown(table, names)
     if collection.dropped:
         found.know(table.gaps())
@@ -53,7 +56,10 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
         said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
     elif collection.road:
         said.append(collection.road)
-    return f"{place}{f' from {caller}' if caller else ''}: {', '.join(said)}"
+    place += f" from {caller}" if caller else ""
+    of = "process" if collection.road == TRACER else "session"
+    place += f" in {of} {collection.process}" if len(collection.among) > 1 else ""
+    return f"{place}: {', '.join(said)}"
 
 
 def place_of(point: Point, project: Path) -> str:

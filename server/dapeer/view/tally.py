@@ -16,6 +16,8 @@ class Verdict(enum.Enum):
     """At something that is no failure, such as a breakpoint."""
     ENDED = "was ended"
     """By somebody, before it was known whether it would fail."""
+    UNTESTED = "ran no test"
+    """Where it was to run some, so that it has not passed."""
     RUNNING = "still runs"
     """The time is up."""
 
@@ -34,6 +36,10 @@ class Tally:
     """The session of the last run that passed."""
     passed_by: int = 0
     """Stops that were no failures, and from which the program was continued."""
+    untested: str = ""
+    """Why the last run has run no test."""
+    detached: dict[int, str] = field(default_factory=dict[int, str])
+    """Processes that runs which passed have left running, and what they run."""
     mute: bool = False
     """Whether a run has passed that told no exit code."""
 
@@ -82,7 +88,8 @@ class Tally:
         if self.verdict is not Verdict.PASSED:
             last = f" (the last: session {self.kept})" if self.kept else ""
             passed = f"; {count} passed{last}{each}" if count else ""
-            return f"Run {self.run} of {self.times} {self.verdict.value}{passed}."
+            why = f" ({self.untested})" if self.untested else ""
+            return f"Run {self.run} of {self.times} {self.verdict.value}{why}{passed}."
         if self.left:
             return f"{count} of {self.times} runs passed{each}; the time is up."
         return f"All {count} runs passed{each}."

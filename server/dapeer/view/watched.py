@@ -19,7 +19,10 @@ EXPRESSION = 120
 """Characters of an expression."""
 NAMED = 4
 """Functions that are named."""
-_NO_NAME = re.compile(r"NameError|UnboundLocalError")
+_NO_NAME = re.compile(
+    r"NameError|UnboundLocalError|(Uncaught )?ReferenceError|No symbol|Name unknown|undefined local variable"
+    r"|could not find symbol|use of undeclared identifier"
+)
 _NEVER = {"true": "never held", "change": "never changed", "write": "was never written"}
 _NOT_YET = {"true": "not held", "change": "not changed", "write": "not been written"}
 
@@ -47,11 +50,23 @@ def _done(watch: Watch, name: str, row: Row, project: Path) -> str:
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""
     arrow = " → ".join(value(each) for each in (before, after) if each) or "(no value)"
+    if before and before == after:
+        arrow = f"{value(after)}, changed within what is shown, or another like it"
     if line == "0":
         did = "held" if watch.on == "true" else "had changed"
         return f"{name} {did} already when {function} was first looked at ({relative(file, project)}): {arrow}"
+    if watch.already:
+        return f"{name} holds already at {line_of(function, file, line, project)}: {arrow}; the program has not moved"
     rest = ", or the rest of the line that called it" if watch.returned else ""
-    place = f"{line_of(function, file, line, project)}{by}{rest}"
+    passed = (
+        f"{watch.passed_by} (not looked at: its breakpoint counts or logs) or "
+        if watch.passed_by
+        else ""
+    )
+    place = f"{passed}{line_of(function, file, line, project)}{by}{rest}"
+    if watch.others:
+        did = "began to hold" if watch.on == "true" else "changed"
+        return f"{name} {did} while {place} ran, there or in another thread that ran meanwhile: {arrow}"
     if watch.seen:
         return f"{name} holds when the program comes to {place}: {arrow}"
     if watch.on == "true":

@@ -15,7 +15,7 @@ from dapeer.adapters.choice.attachable import (
     choose_for_process,
 )
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.base.errors import ArgumentError
+from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system.process_table import is_running, ptrace_scope
 
 DEFINITIONS = load_all(shipped())
@@ -51,12 +51,20 @@ def test_a_process_tells_by_its_executable_which_adapter_it_needs() -> None:
         assert found.id == "lldb-dap"
 
 
-@pytest.mark.parametrize(("port", "adapter"), [(5678, "debugpy"), (9229, "js-debug"), (1, None)])
-def test_a_port_tells_by_its_number_what_usually_listens_there(
-    port: int, adapter: str | None
+ELSEWHERE = "192.0.2.1"
+"""An address of nobody (RFC 5737): who listens there is not known."""
+
+
+@pytest.mark.parametrize(("port", "adapter"), [(5678, "debugpy"), (9229, "js-debug")])
+def test_a_port_elsewhere_tells_by_its_number_what_usually_listens_there(
+    port: int, adapter: str
 ) -> None:
-    chosen = choose_for_process(DEFINITIONS, pid=None, port=port).id
-    assert chosen == adapter or adapter is None
+    assert choose_for_process(DEFINITIONS, pid=None, port=port, host=ELSEWHERE).id == adapter
+
+
+def test_a_port_of_which_nothing_is_known_needs_a_type() -> None:
+    with pytest.raises(AdapterUnknown, match=r"Give its `type`: debugpy, "):
+        choose_for_process(DEFINITIONS, pid=None, port=1, host=ELSEWHERE)
 
 
 def test_an_interpreter_that_cannot_be_attached_to_is_told() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.choice import choose
+from dapeer.adapters.choice.choice import choose, debugs
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.definition.magic import fits, parts
+from dapeer.adapters.definition.magic import fits, parts, starts_others
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 
@@ -19,13 +19,22 @@ def chosen(
     program: str | None = None,
     module: str | None = None,
     code: str | None = None,
+    url: str | None = None,
 ) -> str:
-    return choose(DEFINITIONS, type=kind, program=program, module=module, code=code).id
+    return choose(DEFINITIONS, type=kind, program=program, module=module, code=code, url=url).id
 
 
 @pytest.mark.parametrize(
     ("kind", "adapter"),
-    [("gdb", "gdb"), ("python", "debugpy"), ("cppdbg", "gdb"), ("Rust", "gdb"), ("sh", "bash-dap")],
+    [
+        ("gdb", "gdb"),
+        ("python", "debugpy"),
+        ("cppdbg", "gdb"),
+        ("gdbtarget", "gdb"),
+        ("cdt-gdb", "gdb"),
+        ("Rust", "gdb"),
+        ("sh", "bash-dap"),
+    ],
 )
 def test_an_id_or_another_name_or_a_language_names_the_adapter(kind: str, adapter: str) -> None:
     assert chosen(kind, program="whatever.xyz") == adapter
@@ -43,6 +52,17 @@ def test_an_extension_tells_even_when_the_file_is_missing() -> None:
     assert chosen(program="/nowhere/a.py") == "debugpy"
     assert chosen(program="/nowhere/a.sh") == "bash-dap"
     assert chosen(program="/nowhere/a.pyz") == "debugpy"
+
+
+def test_a_page_is_opened_in_a_browser_and_its_sources_are_no_programs() -> None:
+    assert chosen(url="http://localhost:5173/cart") == "chrome"
+    assert chosen(program="/nowhere/index.html") == "chrome"
+    assert chosen(program="/nowhere/cart.ts") == "js-debug"
+    with pytest.raises(AdapterUnknown, match=r"No adapter is known for /nowhere/Cart\.vue"):
+        chosen(program="/nowhere/Cart.vue")
+    # A template of Python has such a name, too.
+    assert debugs(DEFINITIONS, DEFINITIONS["debugpy"], "/nowhere/page.html")
+    assert debugs(DEFINITIONS, DEFINITIONS["chrome"], "/nowhere/page.html")
 
 
 @pytest.mark.parametrize(
@@ -169,3 +189,26 @@ def test_typescript_is_run_by_what_its_project_has_for_it(tmp_path: Path) -> Non
     assert "runtimeExecutable" not in node.arguments("launch", inputs, chosen)
     script = {"program": str(tmp_path / "main.js")}
     assert "runtimeExecutable" not in node.arguments("launch", script, {})
+
+
+@pytest.mark.parametrize(
+    ("adapter", "files", "program", "starts"),
+    [
+        ("delve", {"main.go": "package main\n", "run.go": 'import (\n\t"os/exec"\n)\n'}, ".", True),
+        ("delve", {"main.go": "package main\n", "notes.txt": '"os/exec"\n'}, ".", False),
+        ("rdbg", {"a.rb": "out = `ruby b.rb`\n"}, "a.rb", True),
+        ("rdbg", {"a.rb": "Process.spawn('ruby')\n"}, "a.rb", True),
+        ("rdbg", {"a.rb": "# `system` is said\ncart.system('ruby')\n"}, "a.rb", False),
+        ("jdi", {"A.java": "new ProcessBuilder(\"java\").start();\n"}, "A.java", True),
+        ("gdb", {"a.c": "system(\"ls\");\n"}, "a.c", False),
+        ("rdbg", {}, "gone.rb", False),
+    ],
+)  # fmt: skip
+def test_a_program_that_starts_others_is_known_by_its_source(
+    tmp_path: Path, adapter: str, files: dict[str, str], program: str, *, starts: bool
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    known = load_all(shipped())[adapter]
+    found = starts_others(str(tmp_path / program), known.extensions, known.quirks.starts_others)
+    assert found is starts

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.interpreter import find_python, version_of
+from dapeer.adapters.choice.interpreter import called, faster, find_python, version_of
+from dapeer.adapters.definition.installation import Interpreter
 from dapeer.base.errors import ArgumentError
 
 
@@ -21,6 +22,36 @@ def on_path(folder: Path, name: str = "python3") -> tuple[str, dict[str, str]]:
     folder.mkdir()
     (folder / name).symlink_to(sys.executable)
     return str(folder / name), {"PATH": str(folder)}
+
+
+SLOW = Interpreter((3, 8), "", (3, 12), "Slow before 3.12.")
+
+
+@pytest.mark.parametrize(
+    ("version", "names", "said"),
+    [
+        ("3.12.1", ["python3.13"], ""),
+        ("3.11.7", ["python3.11"], "Slow before 3.12."),
+        (
+            "3.11.7",
+            ["python3.12", "python3.13"],
+            "Slow before 3.12. PATH/python3.13 is here: make an environment with it (`PATH/python3.13 -m venv .venv-3.13`), "
+            "install the program's packages there, and give .venv-3.13 as `python`.",
+        ),
+    ],
+)
+def test_the_newest_python_that_a_debugger_does_not_make_slow_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, names: list[str], said: str
+) -> None:
+    python = environment(tmp_path / ".venv")
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text(f"version = {version}\n")
+    path = tmp_path / "path"
+    path.mkdir()
+    for name in names:
+        (path / name).symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert faster(python, SLOW, tmp_path) == said.replace("PATH", str(path))
 
 
 def test_the_argument_wins(tmp_path: Path) -> None:
@@ -130,3 +161,28 @@ def test_a_bad_argument_is_named(tmp_path: Path, argument: str) -> None:
 def test_no_interpreter_at_all_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="No Python interpreter"):
         find_python(None, tmp_path, {"PATH": str(tmp_path)})
+
+
+def runs(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_program_by_its_name_is_the_environment_s_script_or_on_path(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    tool, ours = runs(elsewhere / "tool"), runs(project / "bin" / "tool")
+    env = {"PATH": f":bin:{Path(ours).parent}:{elsewhere}"}
+    # What a project puts on PATH under the name of a known tool is not that tool.
+    assert called("tool", project, env, project) == tool
+    environment(project / ".venv")
+    script = runs(project / ".venv" / "bin" / "tool")
+    assert called("tool", project, env, project) == script
+    assert called("nothing", project, env, project) is None
+    # The scripts of the interpreter that is asked for come first.
+    python, beside = (
+        runs(tmp_path / "other" / "bin" / "python"),
+        runs(tmp_path / "other" / "bin" / "tool"),
+    )
+    assert called("tool", project, env, project, python) == beside

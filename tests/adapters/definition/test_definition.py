@@ -41,6 +41,54 @@ def test_every_shipped_definition_loads_and_says_how_to_get_it(path: Path) -> No
     assert definition.install
 
 
+def test_lists_that_a_definition_shares_come_first_and_its_own_keys_count(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    written(
+        tmp_path / "shared",
+        'hint = [{ at = "output", pattern = "b", say = "two" }]\ntitle = "Shared"\n',
+        "some.toml",
+    )
+    own = '[[hint]]\nat = "output"\npattern = "a"\nsay = "one"\n'
+    both = load(written(tmp_path, f'title = "Own"\nshares = ["some", "native"]\n{SMALL}{own}'))
+    assert (both.title, [hint.say for hint in both.hints][-2:]) == ("Own", ["two", "one"])
+    # What the user's folder lacks is dapeer's own.
+    assert [each.of for each in both.stopping.foreign][-1] == "headers"
+    with pytest.raises(DefinitionError, match=r"shared/none\.toml"):
+        load(written(tmp_path, f'shares = ["none"]\n{SMALL}'))
+
+
+def test_tables_that_a_definition_shares_are_joined_with_its_own(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    shared = '[launch]\nmode = "theirs"\nargs = ["-a"]\n[launch.inner]\na = 1\n'
+    written(tmp_path / "shared", shared, "some.toml")
+    own = '[launch]\nmode = "own"\nargs = ["-b"]\n[launch.inner]\nb = 2\n'
+    both = load(written(tmp_path, f'shares = ["some"]\n{SMALL}{own}'))
+    assert both.launch == {"mode": "own", "args": ["-a", "-b"], "inner": {"a": 1, "b": 2}}
+
+
+def test_lists_that_are_added_to_grow_by_variants_and_by_the_users_config(tmp_path: Path) -> None:
+    own = """
+    [launch]
+    flags = ["${args...}"]
+    other = ["-o"]
+    [[launch_variant]]
+    when = { unless = { hidden = false } }
+    flags = ["--hidden"]
+    say = "nobody sees it"
+    [quirks]
+    added = ["flags"]
+    """
+    definition = toy(tmp_path, own)
+    shown = {"hidden": False, "flags": ["-c"], "other": []}
+    hidden = definition.arguments("launch", {"args": ["-a"]}, {"flags": ["-c"]})
+    assert hidden == {"flags": ["-a", "--hidden", "-c"], "other": ["-o"]}
+    assert definition.arguments("launch", {"args": ["-a"]}, shown) == {
+        "hidden": False, "flags": ["-a", "-c"], "other": [],
+    }  # fmt: skip
+    assert definition.remark("launch", {}, {}) == "nobody sees it"
+    assert definition.remark("launch", {}, shown) == ""
+
+
 def test_there_are_shipped_definitions() -> None:
     assert {"bash-dap", "debugpy", "gdb"} <= load_all(shipped()).keys()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.definition.loading import load
-from tests.harness import ask, client
+from tests.harness import ask, client, needs
 from tests.programs import ROOT, program
 
 
@@ -18,6 +18,7 @@ def example(number: int) -> str:
 
 
 async def test_one_file_is_a_new_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("bash-dap")
     folder = tmp_path / "dapeer" / "adapters"
     folder.mkdir(parents=True)
     (folder / "bash.toml").write_text(example(0), encoding="utf-8")

@@ -12,10 +12,15 @@ import pytest
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.spawn import Command
+from dapeer.adapters.process.started import start
 from dapeer.base.errors import AdapterFailed, AdapterMissing
+from dapeer.base.system.process_table import descendants
 from tests.adapters.toys import alive, debuggee, initialize, scripted, toy
+from tests.harness import has_all
 from tests.processes import LIMIT, process_gone
 
 DEFINITIONS = load_all(shipped())
@@ -126,10 +131,7 @@ async def test_an_adapter_that_is_not_installed_is_told_with_the_way_to_get_it(
     with pytest.raises(AdapterMissing) as caught:
         async with open_adapter(definition, "launch", {}, reaper):
             pass
-    assert str(caught.value) == (
-        "The toy is not installed: toy-dap-that-nobody-has was not found. "
-        "Install it with: toy get toy-dap"
-    )
+    assert has_all(str(caught.value), "toy-dap-that-nobody-has", ": toy get toy-dap")
 
 
 @pytest.mark.parametrize("kind", ["stdio", "tcp"])
@@ -274,3 +276,23 @@ async def test_a_port_where_nobody_listens_is_told(tmp_path: Path, reaper: Reape
         with pytest.raises(AdapterFailed, match=f"Nothing accepts connections at 127.0.0.1:{port}"):
             async with open_adapter(definition, "attach", {"port": port}, reaper):
                 pass
+
+
+async def test_what_an_adapter_has_started_ends_with_a_start_that_is_cancelled(
+    tmp_path: Path, reaper: Reaper
+) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    shell = f"sleep 1000 & echo $! >{told}; wait"
+    command = Command.of("toy", TransportTable("stdio", ("sh", "-c", shell)), {})
+    before = set(descendants(os.getpid()))
+    async with asyncio.timeout(LIMIT):
+        starts = asyncio.create_task(start(command, reaper))
+        while not set(descendants(os.getpid())) - before:  # noqa: ASYNC110 - it looks after each turn of the loop
+            await asyncio.sleep(0)
+        # The loop does nothing meanwhile, so the start is where it was.
+        pid = int(told.read_text())
+        starts.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starts
+        await process_gone(pid)

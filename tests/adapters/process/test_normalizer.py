@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable
 
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.adapters.process.tail import OutputFilter
 from dapeer.dap.messages import Event, Message, Request, Response
+from tests.harness import OURS as DEFINITIONS
 
 
 def tamed(
@@ -148,6 +151,14 @@ def test_an_adapters_own_lines_are_left_out() -> None:
     ]
 
 
+def test_what_debugpy_says_while_it_attaches_is_no_output_of_the_program() -> None:
+    said = [output(f"Attaching to PID: 42 (elapsed: {n}.00s).\n", "stderr") for n in range(3)]
+    program = "Attaching to PID 42\n"
+    assert tamed(load_all(shipped())["debugpy"].quirks, *said, output(program)) == [
+        ("output", program)
+    ]
+
+
 def heard(hide: Iterable[str], *pieces: bytes) -> list[str]:
     told: list[str] = []
     words = OutputFilter(list(hide))
@@ -249,3 +260,63 @@ def test_no_pattern_is_tried_on_a_line_that_nobody_could_read() -> None:
     quirks = Quirks(exit_code_in_output=r"(a+)+(a+)+b(\d+)", own_words=r"(a+)+(a+)+b")
     line = "a" * 100_000
     assert tamed(quirks, output(line)) == [("output", line)]
+
+
+def test_a_number_is_told_once() -> None:
+    tamer = Normalizer(Quirks(value_tail=" = 0x[0-9a-f]+"), stop_on_entry=False)
+    values = ["KC (2) = 0x0", "200 = 0xc8", '"2 = 0x2"']
+    variables = [{"name": "v", "value": value, "variablesReference": 0} for value in values]
+    answers = [
+        Response(1, "variables", success=True, body={"variables": variables}),
+        Response(2, "evaluate", success=True, body={"result": "7 = 0x7", "variablesReference": 0}),
+    ]
+    [listed, one] = [each for answer in answers for each in tamer.tame(answer)]
+    assert isinstance(listed, Response)
+    assert isinstance(one, Response)
+    assert [each["value"] for each in listed.body["variables"]] == ["KC (2)", "200", '"2 = 0x2"']
+    assert one.body == {"result": "7", "variablesReference": 0}
+
+
+def test_a_thread_has_its_name_without_the_mark_of_the_selected_one() -> None:
+    tamer = Normalizer(Quirks(thread_mark=r"\* "), stop_on_entry=False)
+    names = ["* [Go 1] main.main", "[Go 18] main.* x"]
+    threads = [{"id": number, "name": name} for number, name in enumerate(names)]
+    [told] = tamer.tame(Response(1, "threads", success=True, body={"threads": threads}))
+    assert isinstance(told, Response)
+    assert [each["name"] for each in told.body["threads"]] == ["[Go 1] main.main", names[1]]
+
+
+def test_a_breakpoint_that_is_a_watchpoint_is_a_data_breakpoint() -> None:
+    tamer = Normalizer(Quirks(write_reads=r"\bwatchpoint \d+"), stop_on_entry=False)
+    stops = [
+        stopped("breakpoint", description=f"{kind} 1") for kind in ("watchpoint", "breakpoint")
+    ]
+    told = [short(each) for stop in stops for each in tamer.tame(stop)]
+    assert told == [("stopped", "data breakpoint"), ("stopped", "breakpoint")]
+
+
+def test_only_the_first_process_of_a_program_stops_at_its_entry() -> None:
+    known = Sent()
+    first, child = (Normalizer(Quirks(), stop_on_entry=True, sent=known) for _ in range(2))
+    assert [short(each) for each in first.tame(stopped("entry"))] == [("stopped", "entry")]
+    assert [short(each) for each in child.tame(stopped("entry"))] == [("continue", {"threadId": 1})]
+    # A breakpoint of somebody's is there, too.
+    both = stopped("entry", hitBreakpointIds=[3])
+    assert [short(each) for each in child.tame(both)] == [("stopped", "entry")]
+
+
+def test_a_condition_that_codelldb_cannot_parse_has_failed_and_is_no_output() -> None:
+    tamer = Normalizer(DEFINITIONS["codelldb"].quirks, stop_on_entry=False)
+    wanted = {
+        "source": {"path": "/a.rs"},
+        "breakpoints": [{"line": 6, "condition": "arr[1] == 5 && v[0] == 7"}],
+    }
+    tamer.sent(Request(1, "setBreakpoints", wanted))
+    said = output(
+        "Could not parse breakpoint condition:\nSyntax error: arr[1] == 5 && v[0] == 7\n            ^\n"
+    )
+    [failed] = tamer.tame(said)
+    assert isinstance(failed, Event)
+    assert failed.body.items() >= {
+        ("expression", "arr[1] == 5 && v[0] == 7"), ("path", "/a.rs"), ("line", 6), ("error", "Syntax error"),
+    }  # fmt: skip

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.launchers.reaper import Watch, line_of
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
+from dapeer.companions.process.reaper import Watch, line_of
 from tests.adapters.toys import alive, scripted
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT

@@ -7,9 +7,11 @@ import pytest
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.runners.building import at
+from dapeer.adapters.runners.named_tests import Named
 from dapeer.adapters.runners.recognition import recognise
 from dapeer.adapters.runners.runner import Runner, load_runners
-from dapeer.base.errors import DefinitionError
+from dapeer.adapters.runners.whole import as_tests
+from dapeer.base.errors import ArgumentError, DefinitionError
 from tests.adapters.definition.test_documentation import example
 
 RUNNERS = load_runners(shipped())
@@ -68,3 +70,53 @@ def test_a_key_leads_through_lists() -> None:
     assert at(told, "properties.name=Y.value") == 2
     assert at(told, "properties.name=Z.value") is None
     assert (at(told, "command.0"), at(told, "command.3"), at(told, "command.1:")) == ("a", None, [])
+
+
+TESTS = 'package cart\n\nimport "testing"\n\nfunc TestSum(t *testing.T) {}\n'
+LIBRARY = "// Package cart is no program; package main would be.\npackage cart\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "program"),
+    [
+        ({"cart_test.go": TESTS}, "cart::"),
+        ({"cart_test.go": TESTS, "cart.go": LIBRARY}, "cart::"),
+        ({"cart_test.go": TESTS, "main.go": "package main\n"}, "cart"),
+        ({"main.go": "//go:build linux\n\npackage main\n"}, "cart"),
+        ({"cart.go": LIBRARY, "below/cart_test.go": TESTS}, "is a library"),
+    ],
+)
+def test_a_folder_of_go_is_a_program_or_a_library_whose_tests_run(
+    tmp_path: Path, files: dict[str, str], program: str
+) -> None:
+    for name, text in files.items():
+        wrote(tmp_path / "cart" / name, text)
+    wrote(tmp_path / "go.mod", "module cart\n")
+    folder = str(tmp_path / "cart")
+    try:
+        told = str(as_tests(load_all(shipped()).values(), {"program": folder})["program"])
+    except ArgumentError as error:
+        told = str(error)
+    assert program in told
+    assert told.endswith(program) or program == "is a library"
+
+
+PASSED = "=== RUN   TestSum\n=== RUN   TestSum/of_one\n--- PASS: TestSum (0.00s)\nPASS\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "missing"),
+    [
+        ("TestSum/of one", PASSED, False),
+        ("TestSum::of one", f"no newline{PASSED}", False),
+        ("TestSum/of", PASSED, True),
+        ("TestSu", "testing: warning: no tests to run\nPASS\n", True),
+        ("BenchmarkSum", "goos: linux\nBenchmarkSum\nBenchmarkSum-2   \t 37 ns/op\nPASS\n", False),
+        ("TestSum/none", "=== RUN   TestSum\npanic: boom\n", False),
+    ],
+)  # fmt: skip
+def test_a_test_of_go_that_has_not_begun_is_unknown(name: str, printed: str, missing: bool) -> None:
+    naming = next(each for each in RUNNERS if each.id == "go-test").naming
+    parts = naming.parts(name)
+    assert naming.of(parts).replace("_", " ") == "/".join(f"^{one}$" for one in parts)
+    assert (Named(Path("sum_test.go"), parts, naming).missing(printed) is not None) is missing

@@ -5,13 +5,14 @@ import json
 from typing import cast
 
 import pytest
+from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from dapeer.mcp.front.conversation import NOTHING, Conversation
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
 from tests.json_types import Json
-from tests.known_answers import LISTS, line, whole
 from tests.mcp.wire import opening, request
+from tools.known_answers import LISTS, line, modern, whole
 
 FIRST = line(request("initialize", 0, **opening("2025-11-25", data=False)))
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
@@ -130,3 +131,49 @@ def test_whatever_is_not_understood_completely_is_left_to_the_whole_server() -> 
         assert answers(FIRST, each)[1:] == [None], each
     assert answers(FIRST, b" " * 70_000 + LATER[1])[1:] == [None]
     assert answers(b"\n", b" \r\n") == []
+
+
+MODERN = ("server/discover", *LISTS)
+"""What clients of MCP 2026-07-28 ask before a model's first call, without `initialize`."""
+CLAUDE = {"name": "claude-code", "title": "Claude Code", "version": "2", "websiteUrl": "https://x"}
+METAS: tuple[Json, ...] = (
+    {},
+    {"progressToken": 7},
+    {CLIENT_INFO_META_KEY: CLAUDE},
+    {CAPABILITIES: {"roots": {"listChanged": True}, "sampling": {"tools": {}}, "elicitation": {"form": {}}}},
+    {CAPABILITIES: {"experimental": {"x": {"y": [1.5]}}, "extensions": {"of/another": {}}, "other": 3}},
+)  # fmt: skip
+STRANGE_METAS: tuple[Json, ...] = (
+    {PROTOCOL_VERSION_META_KEY: "2025-06-18"},
+    {PROTOCOL_VERSION_META_KEY: 3},
+    {CLIENT_INFO_META_KEY: {"name": "x"}},
+    {CAPABILITIES: {"sampling": {"tools": True}}},
+    {CAPABILITIES: {"roots": []}},
+    {CAPABILITIES: None},
+    {"progressToken": 1.5},
+    {"io.modelcontextprotocol/logLevel": "debug"},
+)
+
+
+@pytest.mark.parametrize("data", [True, False])
+def test_a_front_answers_a_client_of_the_newest_protocol_as_the_whole_server_does(
+    data: bool,
+) -> None:
+    lines = [line(modern(each, 1, data, **meta)) for meta in METAS for each in MODERN]
+    assert answers(*lines) == asyncio.run(whole(lines))
+
+
+def test_any_of_its_requests_may_be_the_first() -> None:
+    for each in MODERN:
+        asked = [line(modern(each, 1, data=False))]
+        assert answers(*asked) == asyncio.run(whole(asked))
+
+
+def test_what_is_strange_in_the_newest_protocol_is_left_to_the_whole_server() -> None:
+    first = line(modern("server/discover", 0))
+    asked = [line(modern("tools/list", 1, **meta)) for meta in STRANGE_METAS]
+    asked += [line(modern(each, 1)) for each in ("ping", "tools/call", "subscriptions/listen")]
+    asked += [FIRST, line(request("tools/list", 1)), INITIALIZED]
+    for each in asked:
+        assert answers(first, each)[1:] == [None], each
+    assert answers(FIRST, first)[1:] == [None]

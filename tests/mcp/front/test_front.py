@@ -13,17 +13,23 @@ from mcp.server import Server
 
 from dapeer.mcp.front.front import Heard
 from dapeer.mcp.transports.jsonl import serve
-from tests.known_answers import LISTS, line
 from tests.mcp.wire import Wire, call, opening, request, started
 from tests.processes import LIMIT
 from tests.programs import ROOT
+from tools.known_answers import LISTS, line, modern
 
 OPENING = line(request("initialize", 0, **opening("2025-06-18")))
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 
 
-def test_a_client_that_only_looks_never_loads_the_libraries_of_the_server() -> None:
-    asked = [OPENING, INITIALIZED, *(line(request(each, 1)) for each in ("ping", *LISTS))]
+OLDER = (OPENING, INITIALIZED, *(line(request(each, 1)) for each in ("ping", *LISTS)))
+NEWEST = tuple(line(modern(each, 1)) for each in ("server/discover", *LISTS, "tools/list"))
+
+
+@pytest.mark.parametrize("asked", [OLDER, NEWEST], ids=["older", "newest"])
+def test_a_client_that_only_looks_never_loads_the_libraries_of_the_server(
+    asked: tuple[bytes, ...],
+) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "dapeer", "stdio"]
     done = subprocess.run(
         command, input=b"".join(asked), capture_output=True, check=True, cwd=ROOT, timeout=LIMIT
@@ -52,6 +58,19 @@ async def test_the_server_behind_knows_the_client_and_repeats_no_answer() -> Non
         assert await wire.rest() == b""
 
 
+async def test_the_server_behind_knows_a_client_of_the_newest_protocol() -> None:
+    async with started("dapeer", "stdio", "--nvim", "none") as wire:
+        for number, method in enumerate(("server/discover", *LISTS), 1):
+            assert "result" in await wire.ask(modern(method, number))
+        asked = modern("tools/call", 7)
+        asked["params"] |= {"name": "dap_status", "arguments": {}}
+        await wire.send(asked)
+        answer = await wire.receive()
+        assert (answer["id"], "structuredContent" in answer["result"]) == (7, True)
+        assert await wire.end() == 0
+        assert await wire.rest() == b""
+
+
 async def test_a_first_call_loads_nothing_that_a_server_may_never_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -65,8 +84,7 @@ async def test_a_first_call_loads_nothing_that_a_server_may_never_use(
         assert await wire.end() == 0
         loaded = {each.rpartition(b"|")[2].strip().decode() for each in (await stderr).splitlines()}
     assert "mcp.server.lowlevel.server" in loaded
-    others = {"mcp.client", "mcp.server.mcpserver", "httpx2", "pynvim", "rapidfuzz", "websockets"}
-    assert not loaded & others
+    assert not loaded & {"pynvim", "websockets"}
 
 
 def doors(home: Path) -> list[Path]:

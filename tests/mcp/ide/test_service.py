@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 
 from dapeer.base.json_types import Json
@@ -50,6 +51,26 @@ async def test_a_cli_is_pinged_so_that_one_that_is_gone_is_noticed(
         Pinged.heard = asyncio.Event()
         async with made:
             await Pinged.heard.wait()
+
+
+@pytest.mark.parametrize("count", [0, 2])
+async def test_a_cli_shows_its_token_once(
+    count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def run(_name: str, _arguments: Json) -> Reply:
+        return Reply("")
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    ide = Service(lambda _: Editor(run, lambda: str(tmp_path)), 1, str(tmp_path))
+    async with asyncio.timeout(LIMIT), ide.serving() as port:
+        told = json.loads((tmp_path / ".claude" / "ide" / f"{port}.lock").read_bytes())
+        shown = [(HEADER, told["authToken"])] * count
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(
+                f"ws://127.0.0.1:{port}", additional_headers=shown, subprotocols=[PROTOCOL]
+            )
+        assert refused.value.response.status_code == 401
 
 
 def announced(home: Path) -> list[Path]:

@@ -44,7 +44,6 @@ async def test_a_silent_call_repeats_its_newest_message_and_the_number_increases
     listener = Listener()
     async with asyncio.timeout(LIMIT):
         with Progress(listener, beat=0.01, title="Step") as progress:
-            progress.beat()
             assert await listener.told.get() == (1, "Step")
             await progress("a line of output")
             while (told := await listener.told.get())[1] == "Step":
@@ -56,8 +55,8 @@ async def test_a_silent_call_repeats_its_newest_message_and_the_number_increases
 
 async def test_after_the_call_nothing_is_sent() -> None:
     listener = Listener()
-    with Progress(listener, beat=0, title="Step") as progress:
-        progress.beat()
+    with Progress(listener, beat=0, title="Step"):
+        pass
     await asyncio.sleep(0)
     assert listener.told.empty()
 
@@ -70,8 +69,7 @@ async def test_a_client_that_does_not_read_is_sent_one_message_at_a_time() -> No
         begun.append(progress)
         await asyncio.Event().wait()
 
-    with Progress(never, beat=0, title="Step") as progress:
-        progress.beat()
+    with Progress(never, beat=0, title="Step"):
         for _ in range(50):
             await asyncio.sleep(0)
     assert begun == [1]

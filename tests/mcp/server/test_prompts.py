@@ -6,10 +6,15 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent
 
-from dapeer.mcp.server.instructions import INSTRUCTIONS
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.server.instructions import INSTRUCTIONS, instructions
 from dapeer.mcp.server.prompts import PROMPTS, Prompt
+from dapeer.mcp.server.server import make_server
+from dapeer.mcp.server.toolbox import Selection
+from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.mcp.small import in_memory
+from tests.programs import ROOT
 
 NAMES = {tool.name for tool in TOOLS}
 MENTIONED = re.compile(r"\bdap_\w+")
@@ -23,6 +28,36 @@ def test_the_instructions_name_tools_that_exist() -> None:
     mentioned = set(MENTIONED.findall(INSTRUCTIONS))
     assert mentioned <= NAMES
     assert {"dap_run", "dap_evaluate", "dap_program_output", "dap_terminate"} <= mentioned
+
+
+@pytest.mark.parametrize(
+    ("selection", "begins"),
+    [
+        (Selection(), "0. dap_status"),
+        (Selection(groups=["dap"]), "0. dap_status"),
+        (Selection(groups=["lean"]), "1. Start: ONE dap_run"),
+        (Selection(read_only=True), "You only look"),
+        (Selection(groups=["lsp"]), ""),
+    ],
+    ids=["all", "dap", "lean", "read-only", "lsp"],
+)
+async def test_the_instructions_name_what_is_offered_only(
+    selection: Selection, begins: str
+) -> None:
+    async with (
+        Debugger(load_all(shipped()), ROOT) as debugger,
+        Client(make_server(debugger, TOOLS, selection=selection)) as client,
+    ):
+        told = client.instructions or ""
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+    mentioned = set(MENTIONED.findall(told))
+    assert mentioned <= offered
+    assert told.partition("\n\n")[2].startswith(begins)
+    assert ("nvim_" in told) == (selection == Selection())
+
+
+def test_a_server_of_few_tools_says_how_to_use_them() -> None:
+    assert instructions(NAMES | {"nvim_"}) == INSTRUCTIONS
 
 
 @pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS)

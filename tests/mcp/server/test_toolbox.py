@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.server.toolbox import LEAN, OF_LEAN, Selection
@@ -114,6 +114,27 @@ async def test_groups_leave_the_tools_of_these_groups() -> None:
     assert await listed(Selection()) == {tool.name for tool in (*SMALL, dap_status)}
 
 
+@pytest.mark.parametrize(
+    ("selection", "options", "hidden"),
+    [
+        (Selection(read_only=True), "--read-only", "dap_run"),
+        (Selection(groups=("lean",)), "--tools lean", "dap_threads"),
+        (Selection(read_only=True, groups=("dap",)), "--read-only --tools dap", "dap_run"),
+    ],
+)
+async def test_a_tool_that_is_named_and_not_offered_is_said_not_to_be(
+    selection: Selection, options: str, hidden: str
+) -> None:
+    note = f"This server offers no {hidden}: it was started with `{options}`."
+    async with in_memory(TOOLS, selection=selection) as server, Client(server) as c:
+        with pytest.raises(MCPError, match=f"Unknown tool: {hidden}. {note}"):
+            await c.call_tool(hidden)
+        # It says that dap_run starts a session.
+        told = text(await c.call_tool("dap_collected"))
+    assert told.endswith(f"({note})") is (hidden == "dap_run")
+    assert told.count("This server offers") == (hidden == "dap_run")
+
+
 def test_an_unknown_group_is_named_with_those_that_there_are() -> None:
     with pytest.raises(ArgumentError, match=r"group `smalls`\. Groups: .*\bcustom\b.*\bsmall\b"):
         Selection(groups=["smalls"]).check(SMALL)
@@ -138,10 +159,7 @@ async def test_the_lean_group_is_at_most_twelve_tools_in_six_kilobytes() -> None
         Client(server) as connected,
     ):
         listed = (await connected.list_tools()).tools
-    # That one is listed once something collects.
-    [later] = [tool for tool in TOOLS if tool.name == "dap_collected"]
-    assert {later.name, *(tool.name for tool in listed)} == OF_LEAN
+    assert {tool.name for tool in listed} == OF_LEAN
     assert len(OF_LEAN) <= 12
     shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
-    shown.append({"description": later.description, "inputSchema": later.input_schema})
     assert len(json.dumps(shown, separators=(",", ":"))) <= 6 * 1024

@@ -72,6 +72,18 @@ def test_without_a_token_pages_of_other_local_servers_are_refused(
     assert (refusal is None) == passes
 
 
+@pytest.mark.parametrize("other", [BEARER, "Bearer x", ""])
+def test_of_two_tokens_none_counts(other: str) -> None:
+    good = headers({"Host": HOST, "Authorization": BEARER})
+    for given in (
+        [*good, (b"authorization", other.encode())],
+        [(b"authorization", other.encode()), *good],
+    ):
+        refusal = rules_for("127.0.0.1", TOKEN).refusal("/mcp", given)
+        assert refusal is not None
+        assert refusal.status == 401
+
+
 def test_a_second_host_header_is_refused() -> None:
     doubled = headers({"Host": HOST}) + headers({"Host": "evil.example"})
     refusal = rules_for("127.0.0.1", None).refusal("/mcp", doubled)

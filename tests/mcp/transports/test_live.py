@@ -14,13 +14,13 @@ from tests.mcp.small import http_client, over_http, streamable
 from tests.processes import LIMIT
 
 SHOP = """
-name = "<img src=x onerror=alert(1)>"
+name, password = "<img src=x onerror=alert(1)>", "hunter2hunter2"
 for number in range(40):
     cost = None if number == 20 else number * 2
     print(cost)  # @cost
 input()
 """
-COLLECTS = {"collect": ["cost", "name"]}
+COLLECTS = {"collect": ["cost", "name", "password"]}
 
 
 async def picture(lines: AsyncIterator[str]) -> Json:
@@ -28,7 +28,9 @@ async def picture(lines: AsyncIterator[str]) -> Json:
     return json.loads(await anext(lines))
 
 
-async def test_a_page_shows_a_plot_and_the_last_rows_when_they_come(tmp_path: Path) -> None:
+async def test_a_page_shows_a_plot_the_odd_row_and_the_last_rows_when_they_come(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "shop.py"
     path.write_text(SHOP, encoding="utf-8")
     async with (
@@ -52,8 +54,34 @@ async def test_a_page_shows_a_plot_and_the_last_rows_when_they_come(tmp_path: Pa
         (cost,) = shown[0]["plots"]
         assert (cost["name"], cost["low"], cost["high"]) == ("cost", 0, 78)
         assert cost["band"][19:22] == [[38, 38], None, [42, 42]]
-        assert shown[0]["columns"] == ["cost", "name"]
-        assert shown[0]["rows"][-1] == ["#40", "78", "'<img src=x onerror=alert(1)>'"]
+        assert cost["hits"][19:22] == [20, 21, 22]
+        odd = zip(shown[0]["rows"], shown[0]["why"], strict=True)
+        assert [(row[:2], why) for row, why in odd if why] == [
+            (["#21", "None"], "cost the only None")
+        ]
+        assert shown[0]["columns"] == ["cost", "name", "password"]
+        last = ["#40", "78", "'<img src=x onerror=alert(1)>'", "'<redacted: password>'"]
+        assert shown[0]["rows"][-1] == last
+        await ask(c, "dap_terminate")
+
+
+async def test_a_page_shows_a_program_before_it_has_rows(tmp_path: Path) -> None:
+    path = tmp_path / "shop.py"
+    path.write_text(SHOP, encoding="utf-8")
+    points = [{"filename": str(path), "line": 3}, {"filename": str(path), "line": 5, **COLLECTS}]
+    async with (
+        asyncio.timeout(LIMIT),
+        over_http(TOOLS) as (_, url),
+        http_client() as web,
+        Client(streamable(url), extensions=DATA) as c,
+    ):
+        await ask(c, "dap_run", program=str(path), breakpoints=points)
+        async with web.stream("GET", f"{url}/live/rows") as answer:
+            (told,) = (await picture(answer.aiter_lines()))["programs"]
+        assert (told["name"], told["state"]) == ("1 shop.py", "stopped")
+        assert told["place"].endswith("shop.py:3")
+        assert (told["points"], len(told["awaited"])) == ([], 1)
+        assert told["awaited"][0].endswith("shop.py:5")
         await ask(c, "dap_terminate")
 
 
@@ -69,3 +97,5 @@ async def test_the_page_tells_nothing_without_the_token_and_no_value_becomes_htm
             # Whatever a program's values are, nothing of the page takes a text for HTML.
             assert "innerHTML" not in answer.text
             assert "insertAdjacent" not in answer.text
+            if kind == "javascript":
+                assert "This token is wrong." in answer.text

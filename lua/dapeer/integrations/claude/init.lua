@@ -21,9 +21,44 @@ end
 ---Start the core, if there is none yet: Claude Code may look for it at any moment.
 function M.start()
   local supervisor = require('dapeer.core.supervisor')
-  if state.enabled and not supervisor.is_running() and not supervisor.status().failure then
+  if state.enabled and not supervisor.status().failure then
     supervisor.start()
   end
+end
+
+---The terminal of the Claude Code that was opened here; nil: none, or it has ended.
+---@return integer? buffer
+local function alive()
+  local buffer = state.terminal and state.terminal.buffer
+  if buffer and vim.api.nvim_buf_is_valid(buffer) then
+    local job = vim.bo[buffer].channel
+    if job > 0 and vim.fn.jobwait({ job }, 0)[1] == -1 then
+      return buffer
+    end
+    require('dapeer.editor.windows').delete(buffer)
+  end
+  state.terminal = nil
+end
+
+local TAB = '[Claude Code]' -- in the names of its diffs
+local REDRAWN = 500 -- ms in which it has put away what it asked
+
+---Put the reason of a rejection into its prompt, for the person to send: Claude Code passes none on to its model.
+---@param reason string
+local function pass_on(reason)
+  local buffer = state.connected == 1 and alive()
+  if not buffer then
+    return require('dapeer.person.waiting').mention(
+      'Claude Code gets no reason of a rejection: write it into its prompt'
+    )
+  end
+  vim.defer_fn(function()
+    if alive() == buffer then
+      -- As a paste, which is no key that answers or sends anything.
+      local text = reason:gsub('%c', ' ')
+      vim.api.nvim_chan_send(vim.bo[buffer].channel, ('\27[200~%s\27[201~'):format(text))
+    end
+  end, REDRAWN)
 end
 
 local function watch()
@@ -35,6 +70,16 @@ local function watch()
       state.port, state.connected, state.problem = nil, 0, nil
       tell()
     end),
+  })
+  vim.api.nvim_create_autocmd('User', {
+    group = group,
+    pattern = 'DapeerDiffClosed',
+    callback = function(event)
+      local diff = event.data
+      if diff.outcome == 'rejected' and diff.by_person and diff.reason and diff.tab_name:find(TAB, 1, true) then
+        pass_on(diff.reason)
+      end
+    end,
   })
   vim.api.nvim_create_autocmd('DirChanged', { group = group, pattern = 'global', callback = tell })
   require('dapeer.integrations.claude.selection').watch(group)
@@ -77,13 +122,55 @@ local function environment()
   }
 end
 
+---Show the terminal beside, or go to its window, and type there.
+---@param buffer integer
+local function focus(buffer)
+  local window = vim.fn.bufwinid(buffer)
+  if window ~= -1 then
+    vim.api.nvim_set_current_win(window)
+  elseif state.terminal.snacks then
+    state.terminal.snacks:show()
+    state.terminal.snacks:focus()
+  else
+    vim.cmd('botright vertical sbuffer ' .. buffer)
+  end
+  vim.cmd.startinsert()
+end
+
+---@param buffer integer
+---@return string? problem
+local function hide(buffer)
+  local window = vim.fn.bufwinid(buffer)
+  if state.terminal.snacks then
+    state.terminal.snacks:hide()
+  elseif not pcall(vim.api.nvim_win_hide, window) then
+    return 'Claude Code is in the only window'
+  end
+end
+
+---What `:Dapeer claude` does beside a Claude Code that was opened here: another one would be a second process.
+---@param buffer integer
+---@param words string[]
+---@return string? told
+local function again(buffer, words)
+  if #words == 0 and vim.fn.bufwinid(buffer) ~= -1 then
+    return hide(buffer)
+  end
+  focus(buffer)
+  if #words > 0 and words[1] ~= 'focus' then
+    return 'Claude Code runs already: /resume in it opens another conversation, /exit ends it'
+  end
+end
+
 ---@param words string[]  further arguments
 local function terminal(words)
+  words = words[1] == 'focus' and vim.list_slice(words, 2) or words
   local command = vim.list_extend({ 'claude' }, words)
   local options = { env = environment(), cwd = directory() }
   local ok, snacks = pcall(require, 'snacks')
   if ok and snacks.terminal then
-    snacks.terminal.open(command, vim.tbl_extend('error', options, { win = { position = 'right' } }))
+    local window = snacks.terminal.open(command, vim.tbl_extend('error', options, { win = { position = 'right' } }))
+    state.terminal = { buffer = window.buf, snacks = window }
     return
   end
   vim.cmd('botright vertical new')
@@ -92,6 +179,7 @@ local function terminal(words)
   else
     vim.fn.termopen(command, options)
   end
+  state.terminal = { buffer = vim.api.nvim_get_current_buf() }
   vim.cmd.startinsert()
 end
 
@@ -156,11 +244,16 @@ function M.send(first, last)
   require('dapeer.rpc').notify('ide_event', 'at_mentioned', params)
 end
 
----Open Claude Code in a terminal beside, connected to this Neovim: at once, or when the core serves.
+---Open Claude Code in a terminal beside, connected to this Neovim: at once, or when the core serves. One that was opened
+---before is hidden, or shown again.
 ---Who asks for it wants this Neovim offered, whatever is configured.
 ---@param words string[]  further arguments
 ---@return string? told  a problem, or that it opens later
 function M.open(words)
+  local running = alive()
+  if running then
+    return again(running, words)
+  end
   if vim.fn.executable('claude') == 0 then
     return 'there is no `claude` on PATH'
   end

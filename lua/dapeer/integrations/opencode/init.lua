@@ -6,6 +6,8 @@ local M = {}
 local state = require('dapeer.integrations.opencode.state')
 local watching = false -- this copy of the module does
 
+local GRACE = 2000 -- ms without a server after which the core ends: opencode.nvim may replace its server
+
 local function plugin()
   return require('dapeer.integrations.opencode.plugin')
 end
@@ -19,10 +21,22 @@ local function tell(again)
   require('dapeer.integrations.opencode.server').review(again)
 end
 
+-- A core that was started for OpenCode alone ends with it.
+local function dismiss_later()
+  vim.defer_fn(function()
+    if not state.url then
+      require('dapeer.core.supervisor').dismiss_guest('opencode')
+    end
+  end, GRACE)
+end
+
 ---@param url string?
 local function set_url(url)
   if url ~= state.url then
     state.url, state.directories, state.problem = url, {}, nil
+    if not url then
+      dismiss_later()
+    end
   end
 end
 
@@ -42,7 +56,7 @@ end
 local function start()
   local supervisor = require('dapeer.core.supervisor')
   if state.enabled and not supervisor.is_running() and not supervisor.status().failure then
-    supervisor.start()
+    supervisor.start_as_guest()
   end
 end
 
@@ -86,6 +100,10 @@ local ON = {
       set_url(nil)
     end
     review()
+    -- A server that never was ready has had no address.
+    if not state.url then
+      dismiss_later()
+    end
   end,
   ['server.connected'] = function()
     -- What happened before has not been heard of.

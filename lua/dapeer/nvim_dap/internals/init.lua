@@ -1,39 +1,80 @@
 --- All uses and patches of nvim-dap's internals, which nvim-dap may change at any time.
 ---
---- Each place has a name, what it must be like, and what is lost where it is not like that (`places.lua`). Nothing else
---- is lost then: the place is left alone. `:checkhealth dapeer` lists them.
-local M = {}
+--- `places.lua` says of each what nvim-dap must be like there, and what is lost where the place is left alone.
+local guards = require('dapeer.nvim_dap.internals.guards')
 
-local places = require('dapeer.nvim_dap.internals.places')
+local M = { list = guards.list, rows = guards.rows, tell_by = guards.tell_by, left_alone = guards.left_alone }
+M.frames = require('dapeer.nvim_dap.internals.frames')
+M.terminals = require('dapeer.nvim_dap.internals.terminals')
 
-M.list = places.list
-M.when_loaded = require('dapeer.nvim_dap.internals.loading').when_loaded
+---@param loaded fun(dap: table)  called with nvim-dap once it is loaded
+function M.when_loaded(loaded)
+  if package.loaded['dap'] or not guards.is_switched_off('loading') then
+    require('dapeer.nvim_dap.internals.loading').when_loaded(loaded)
+  end
+end
+
+---@param loaded fun()  called before nvim-dap makes its first session: it loads what it needs for that only then
+function M.when_debugging(loaded)
+  if guards.is_switched_off('loading') then
+    pcall(require, 'dap.session')
+  end
+  require('dapeer.nvim_dap.internals.loading').when_debugging(loaded)
+end
 
 -- Messages ---------------------------------------------------------------------------------------
-
 ---Hear what nvim-dap reads, in the callbacks of luv in which it does.
 ---@param reading fun(): fun(body: string)  called for each new read loop; what it returns gets the messages
 ---@param beginning fun(session: dap.Session)  a session begins: the read loop made last is its own
 ---@return string? problem
 function M.on_reading(reading, beginning)
-  local problem = places.problem('messages')
-  if problem then
+  local usable, problem = guards.usable('messages')
+  if not usable then
     return problem
   end
   local rpc, Session = require('dap.rpc'), require('dap.session')
   local create_read_loop, initialize = rpc.create_read_loop, Session.initialize
   rpc.create_read_loop = function(handle_body, ...)
-    local heard = reading()
+    local _, heard = guards.try('messages', reading)
     return create_read_loop(function(body)
-      pcall(heard, body)
+      guards.try('messages', heard, body)
       return handle_body(body)
     end, ...)
   end
   Session.initialize = function(session, config, ...)
     -- Until 0.9 nvim-dap sets it only now.
     session.config = session.config or config
-    pcall(beginning, session)
+    guards.try('messages', beginning, session)
     return initialize(session, config, ...)
+  end
+end
+
+---Stand around what nvim-dap does with a message, its listeners included: it does that in an event of its own.
+---@param around fun(session: dap.Session, body: string): (fun(work: fun()))?
+function M.around_messages(around)
+  if not guards.usable('handling') then
+    return
+  end
+  local Session = require('dap.session')
+  local handle_body = Session.handle_body
+  Session.handle_body = function(session, body, ...)
+    local _, during = guards.try('handling', around, session, body)
+    if not during then
+      return handle_body(session, body, ...)
+    end
+    local schedule = vim.schedule
+    vim.schedule = function(work)
+      schedule(guards.before('handling', work, function(stock)
+        return function()
+          during(stock)
+        end
+      end))
+    end
+    local done, problem = pcall(handle_body, session, body, ...)
+    vim.schedule = schedule
+    if not done then
+      error(problem, 0)
+    end
   end
 end
 
@@ -43,15 +84,14 @@ end
 ---@return boolean  whether it can be heard
 function M.on_writing(session, heard)
   local client = session.client
-  if places.lacks(client, 'write') then
-    places.miss('messages', 'a session had no client.write')
+  if not guards.usable('messages', nil, guards.lacks(client, 'write')) then
     return false
   end
   local write = client.write
   client.write = function(text, ...)
     -- The adapter gets it before anybody else takes the processor.
     local written = vim.F.pack_len(write(text, ...))
-    pcall(heard, text)
+    guards.try('messages', heard, text)
     return vim.F.unpack_len(written)
   end
   return true
@@ -61,7 +101,7 @@ end
 ---@param dap table
 ---@param made fun(key: string, listeners: table)
 function M.on_listeners(dap, made)
-  if places.problem('listeners', dap) then
+  if not guards.usable('listeners', dap) then
     return
   end
   local meta = getmetatable(dap.listeners.before)
@@ -69,7 +109,7 @@ function M.on_listeners(dap, made)
   meta.__index = function(listeners, key)
     local found = index(listeners, key)
     if type(found) == 'table' and type(key) == 'string' then
-      pcall(made, key, found)
+      guards.try('listeners', made, key, found)
     end
     return found
   end
@@ -78,14 +118,17 @@ end
 -- Breakpoints and starts -------------------------------------------------------------------------
 
 ---Hear of changes of breakpoints, before they are made.
----@param changed fun()
+---@param changed fun(how: string)  the name of nvim-dap's function
 function M.on_breakpoints(changed)
+  if not guards.usable('breakpoints') then
+    return
+  end
   local breakpoints = require('dap.breakpoints')
   for _, name in ipairs({ 'toggle', 'remove', 'remove_by_id', 'clear' }) do
     local original = breakpoints[name]
     if type(original) == 'function' then
       breakpoints[name] = function(...)
-        changed()
+        guards.try('breakpoints', changed, name)
         return original(...)
       end
     end
@@ -102,7 +145,7 @@ local function stand_before(module, names, wrap)
   for _, name in ipairs(names) do
     local original = module[name]
     if type(original) == 'function' then
-      local ours = wrap(original)
+      local ours = guards.before('starts', original, wrap)
       fronts[name] = { original = original, ours = ours }
       module[name] = ours
     end
@@ -123,6 +166,9 @@ end
 ---@param start fun(original: function): function  takes the place of `launch` and `attach`
 ---@return fun() restore
 function M.while_starting(dap, notify, start)
+  if not guards.usable('starts', dap) then
+    return function() end
+  end
   local restore_notify = stand_before(require('dap.utils'), { 'notify' }, notify)
   local restore_start = stand_before(dap, { 'launch', 'attach' }, start)
   return function()
@@ -134,7 +180,7 @@ end
 ---Stand before what nvim-dap sends to an adapter that is ready, after which the program runs.
 ---@param wait fun(session: dap.Session, start: fun()): boolean  whether it calls `start` later
 function M.before_configuring(wait)
-  if places.problem('initialized') then
+  if not guards.usable('initialized') then
     return
   end
   local Session = require('dap.session')
@@ -144,24 +190,31 @@ function M.before_configuring(wait)
     local function start()
       original(session, vim.F.unpack_len(given))
     end
-    local ok, waits = pcall(wait, session, start)
-    if not (ok and waits) then
+    local _, waits = guards.try('initialized', wait, session, start)
+    if not waits then
       start()
     end
   end
 end
 
----Heed these exception filters instead of nvim-dap's defaults, once.
+---Ask a program that starts for these exceptions instead of nvim-dap's defaults.
 ---@param session dap.Session
----@param filters string[]
-function M.set_filters_once(session, filters)
-  if places.problem('filters') then
+---@param arguments table  of `setExceptionBreakpoints`; nvim-dap's own function does not take all that an adapter may
+function M.set_exceptions_once(session, arguments)
+  if not guards.usable('filters') then
     return
   end
   local mutable = session --[[@as table]]
   mutable.set_exception_breakpoints = function(self, _, _, on_done)
     mutable.set_exception_breakpoints = nil
-    return self:set_exception_breakpoints(filters, nil, on_done)
+    self:request('setExceptionBreakpoints', arguments, function(err)
+      if err then
+        require('dap.utils').notify('Error setting exception breakpoints: ' .. tostring(err), vim.log.levels.ERROR)
+      end
+      if on_done then
+        on_done()
+      end
+    end)
   end
 end
 
@@ -174,25 +227,11 @@ end
 ---@return boolean  whether it can be done
 function M.on_reverse_request(session, command, wrap)
   local handlers = vim.tbl_get(session, 'handlers', 'reverse_requests')
-  if places.lacks(handlers, command) then
-    places.miss(command, 'a session had none')
+  if not guards.usable(command, nil, guards.lacks(handlers, command)) then
     return false
   end
-  handlers[command] = wrap(handlers[command])
+  handlers[command] = guards.before(command, handlers[command], wrap)
   return true
-end
-
----While `work` runs, and only then, all programs in terminals are started by the function that `wrap` returns.
----@param wrap fun(start: function): function
----@param work fun()
-function M.while_starting_jobs(wrap, work)
-  local jobstart, termopen = vim.fn.jobstart, vim.fn.termopen
-  vim.fn.jobstart, vim.fn.termopen = wrap(jobstart), wrap(termopen)
-  local ok, err = pcall(work)
-  vim.fn.jobstart, vim.fn.termopen = jobstart, termopen
-  if not ok then
-    error(err, 0)
-  end
 end
 
 -- State of sessions -------------------------------------------------------------------------------
@@ -204,8 +243,7 @@ end
 ---@return fun(): boolean undo  for a request that was refused; whether it has undone it
 function M.mark_running(session, thread_id)
   local mutable = session --[[@as table]]
-  if type(mutable.threads) ~= 'table' then
-    places.miss('running', 'a session had no threads')
+  if not guards.usable('running', nil, type(mutable.threads) ~= 'table' and 'a session had no threads') then
     return function()
       return false
     end
@@ -233,58 +271,9 @@ end
 ---@param name string
 function M.add_capability(session, name)
   local mutable = session --[[@as table]]
-  mutable.capabilities = mutable.capabilities or {}
-  if type(mutable.capabilities) == 'table' then
-    mutable.capabilities[name] = true
-  else
-    places.miss('capabilities', 'those of a session are no table')
-  end
-end
-
----While `work` runs, and only then, a session's terminal is put into the buffer that `make` gives, and no window.
----@param session dap.Session
----@param make fun(): integer
----@param work fun()
-function M.while_opening_terminals(session, make, work)
-  if places.problem('defaults') then
-    return work()
-  end
-  local defaults = require('dap').defaults[session.config.type]
-  local command, focus = rawget(defaults, 'terminal_win_cmd'), rawget(defaults, 'focus_terminal')
-  rawset(defaults, 'focus_terminal', false)
-  rawset(defaults, 'terminal_win_cmd', make)
-  local ok, err = pcall(work)
-  rawset(defaults, 'terminal_win_cmd', command)
-  rawset(defaults, 'focus_terminal', focus)
-  if not ok then
-    error(err, 0)
-  end
-end
-
--- Private methods --------------------------------------------------------------------------------
-
----Have nvim-dap ask for a frame's scopes and variables anew.
----@param session dap.Session
----@param frame dap.StackFrame
----@return boolean  whether it does
-function M.request_scopes(session, frame)
-  if places.problem('scopes') then
-    return false
-  end
-  session:_request_scopes(frame)
-  return true
-end
-
----Have nvim-dap show an exception's text.
----@param session dap.Session
----@param thread_id integer
----@param buffer integer
----@param frame dap.StackFrame
-function M.show_exception(session, thread_id, buffer, frame)
-  if not places.problem('exceptions') then
-    require('dap.async').run(function()
-      session._show_exception_info(session, thread_id, buffer, frame)
-    end)
+  local known = mutable.capabilities or {}
+  if guards.usable('capabilities', nil, type(known) ~= 'table' and 'those of a session are no table') then
+    mutable.capabilities = vim.tbl_extend('force', known, { [name] = true })
   end
 end
 

@@ -28,6 +28,30 @@ local function load_original(name, preload)
   error(("module '%s' not found:%s"):format(name, table.concat(tried)), 0)
 end
 
+---@param module string
+---@param loaded fun(module: table)
+---@param failed fun()  it is not there (yet)
+local function when_required(module, loaded, failed)
+  if package.loaded[module] then
+    return loaded(package.loaded[module])
+  end
+  local before = package.preload[module]
+  package.preload[module] = function(name)
+    package.preload[name] = before
+    local ok, found = pcall(load_original, name, before)
+    if not ok then
+      -- What `require` has put here meanwhile marks a module that is being loaded.
+      package.loaded[name] = nil
+      failed()
+      error(found, 0)
+    end
+    found = found == nil and true or found
+    package.loaded[name] = found
+    loaded(found)
+    return found
+  end
+end
+
 ---Call back with nvim-dap: at once when it is loaded, else in the moment in which somebody loads it, who does so
 ---by `require`. It is not loaded here.
 ---@param loaded fun(dap: table)
@@ -36,26 +60,19 @@ function M.when_loaded(loaded)
     return
   end
   hook.installed = true
-  if package.loaded['dap'] then
-    return loaded(package.loaded['dap'])
-  end
-  local before = package.preload['dap']
-  package.preload['dap'] = function(name)
-    package.preload[name] = before
-    local ok, dap = pcall(load_original, name, before)
-    if not ok then
-      -- It is not there (yet): whoever installs it later finds us waiting again. What `require` has
-      -- put here meanwhile marks a module that is being loaded.
-      package.loaded[name] = nil
-      hook.installed = false
-      M.when_loaded(loaded)
-      error(dap, 0)
-    end
-    dap = dap == nil and true or dap
-    package.loaded[name] = dap
-    loaded(dap)
-    return dap
-  end
+  when_required('dap', loaded, function()
+    -- Whoever installs it later finds us waiting again.
+    hook.installed = false
+    M.when_loaded(loaded)
+  end)
+end
+
+---Call back before nvim-dap makes its first session: it loads what it needs for that only then.
+---@param loaded fun()
+function M.when_debugging(loaded)
+  when_required('dap.session', loaded, function()
+    M.when_debugging(loaded)
+  end)
 end
 
 return M

@@ -4,7 +4,7 @@ local M = {}
 ---@class dapeer.Place
 ---@field name string                             where it is
 ---@field lost string                             what does not work without it
----@field check fun(dap: table): string?          why it cannot be used
+---@field check? fun(dap: table): string?         why it cannot be used
 
 ---What a table has not, of what is needed.
 ---@param holder any
@@ -18,22 +18,11 @@ function M.lacks(holder, ...)
   end
 end
 
--- Known only when a session is there: what was missing then.
----@type table<string, string>
-local missed = {}
-
----Note what a session has not.
----@param place string
----@param what string
-function M.miss(place, what)
-  missed[place] = what
-end
-
 ---@type table<string, dapeer.Place>
-local PLACES = {
+M.all = {
   loading = {
-    name = 'package.preload.dap until it is loaded',
-    lost = 'the assistant does not see what you debug',
+    name = 'package.preload.dap and that of dap.session until they are loaded',
+    lost = 'the assistant does not see what is debugged in Neovim',
     check = function()
       local awaited = require('dapeer.nvim_dap.internals.loading').is_awaited()
       return not awaited and 'neither has setup() been called, nor has a core joined' or nil
@@ -43,9 +32,14 @@ local PLACES = {
     name = 'rpc.create_read_loop, Session.initialize, client.write',
     lost = 'sessions do not answer the assistant while Neovim waits for a key',
     check = function()
-      return missed.messages
-        or M.lacks(require('dap.rpc'), 'create_read_loop')
-        or M.lacks(require('dap.session'), 'initialize')
+      return M.lacks(require('dap.rpc'), 'create_read_loop') or M.lacks(require('dap.session'), 'initialize')
+    end,
+  },
+  handling = {
+    name = 'Session.handle_body, and vim.schedule while it runs',
+    lost = 'other plugins may take the person out of Insert mode when the assistant starts a program',
+    check = function()
+      return M.lacks(require('dap.session'), 'handle_body')
     end,
   },
   listeners = {
@@ -58,7 +52,7 @@ local PLACES = {
   },
   breakpoints = {
     name = 'breakpoints.toggle, remove and clear',
-    lost = 'the assistant sees your breakpoints only when the text changes',
+    lost = "the assistant sees Neovim's breakpoints only when the text changes",
     check = function()
       return M.lacks(require('dap.breakpoints'), 'toggle', 'remove', 'clear')
     end,
@@ -72,14 +66,14 @@ local PLACES = {
   },
   filters = {
     name = 'Session.set_exception_breakpoints',
-    lost = "the assistant's exception filters do not apply to programs that it starts here",
+    lost = 'exception filters that were chosen do not apply to programs that start here',
     check = function()
       return M.lacks(require('dap.session'), 'set_exception_breakpoints')
     end,
   },
   initialized = {
     name = 'Session.event_initialized',
-    lost = 'what a program that you start does first is not collected',
+    lost = 'what a program that was started in Neovim does first is not collected, and types of exceptions stop none',
     check = function()
       return M.lacks(require('dap.session'), 'event_initialized')
     end,
@@ -87,16 +81,10 @@ local PLACES = {
   runInTerminal = {
     name = 'handlers.reverse_requests.runInTerminal, and vim.fn.jobstart while it runs',
     lost = 'the assistant does not see what a program prints in its terminal, and cannot type there',
-    check = function()
-      return missed.runInTerminal
-    end,
   },
   running = {
     name = 'stopped_thread_id and threads of a session',
-    lost = 'a program that the assistant has resumed looks stopped to you',
-    check = function()
-      return missed.running
-    end,
+    lost = 'a program that the assistant has resumed looks stopped in Neovim',
   },
   defaults = {
     name = 'dap.defaults, terminal_win_cmd and focus_terminal while a terminal opens',
@@ -110,27 +98,28 @@ local PLACES = {
   capabilities = {
     name = 'capabilities of a session',
     lost = 'the assistant cannot type into the terminal of a program',
-    check = function()
-      return missed.capabilities
-    end,
   },
   startDebugging = {
     name = 'handlers.reverse_requests.startDebugging',
     lost = 'a child process that an adapter announces at a port waits for a debugger',
-    check = function()
-      return missed.startDebugging
-    end,
   },
   scopes = {
     name = 'Session._request_scopes',
-    lost = 'you do not see values that the assistant has changed before the next stop',
+    lost = 'Neovim does not show values that the assistant has changed before the next stop',
     check = function()
       return M.lacks(require('dap.session'), '_request_scopes')
     end,
   },
+  frames = {
+    name = 'Session._frame_set',
+    lost = 'the cursor in Neovim does not follow a stop that came while keys were pressed',
+    check = function()
+      return M.lacks(require('dap.session'), '_frame_set', '_request_scopes')
+    end,
+  },
   exceptions = {
     name = 'Session._show_exception_info',
-    lost = "an exception's text is not shown at a stop to which your cursor does not go",
+    lost = "an exception's text is not shown in Neovim at a stop to which the cursor does not go",
     check = function()
       local Session = require('dap.session')
       -- Before nvim-dap 0.10 it took other arguments.
@@ -140,24 +129,5 @@ local PLACES = {
     end,
   },
 }
-
----Why a place is left alone; nil: it is not.
----@param place string
----@param dap? table
----@return string? problem
-function M.problem(place, dap)
-  local ok, problem = pcall(PLACES[place].check, dap or require('dap'))
-  return not ok and tostring(problem) or problem
-end
-
----The places, by name; `problem` says why one is left alone. nvim-dap is loaded.
----@return { name: string, lost: string, problem?: string }[]
-function M.list()
-  local found = {}
-  for place, each in vim.spairs(PLACES) do
-    table.insert(found, { name = each.name, lost = each.lost, problem = M.problem(place) })
-  end
-  return found
-end
 
 return M

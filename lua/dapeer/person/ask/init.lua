@@ -82,7 +82,7 @@ local function take(request, answer, written)
   end
   close(request)
   -- The keys of the answer are used up first.
-  request.wait = attention.when_free(vim.schedule_wrap(function()
+  request.wait = attention.when_typed(vim.schedule_wrap(function()
     show(request)
   end))
 end
@@ -163,7 +163,7 @@ local function withdraw(request)
   local inside = vim.iter(request.floats):find(function(window)
     return window.window == vim.api.nvim_get_current_win()
   end)
-  if inside and attention.typing() then
+  if inside and attention.busy() then
     float.retitle(inside, 'No longer asked')
     attention.when_free(function()
       close(request)
@@ -191,7 +191,7 @@ function M.ask(questions, done, shown)
   table.insert(queue, request)
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(function()
-    if not request.over and (attention.typing() or queue[1] ~= request) then
+    if not request.over and (attention.busy() or queue[1] ~= request) then
       local when = queue[1] == request and 'when you have stopped typing' or 'after this one'
       attention.say(('a question for you %s: %s'):format(when, questions[1].question))
     end

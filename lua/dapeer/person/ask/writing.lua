@@ -18,7 +18,7 @@ local function after_insert(action)
   if attention.typing() then
     vim.cmd.stopinsert()
   end
-  attention.when_free(action)
+  attention.when_typed(action)
 end
 
 -- The question stands above the text, where no key reaches it.

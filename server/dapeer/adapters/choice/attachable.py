@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import re
 import shutil
@@ -9,13 +11,15 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from dapeer.adapters.choice.choice import compiled
-from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.definition import LOOPBACK, Definition
 from dapeer.adapters.definition.vocabulary import Attach
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import process_table
-from dapeer.base.system.ownership import check_listeners
+from dapeer.base.system.ownership import check_listeners, listening_processes
+from dapeer.base.text.fitting import shortened
 
 Ready = Callable[[Definition], bool]
 
@@ -31,22 +35,23 @@ def choose_for_process(
     *,
     pid: int | None,
     port: int | None = None,
+    host: str | None = None,
     ready: Ready = lambda _: True,
 ) -> Definition:
     """Return the definition for a process by pid, or, without one, for a port to connect to.
 
     A process is told by its executable: an interpreter that a definition knows, else a compiled
-    program. A port tells nothing unless it is the one that such programs usually listen at: then the
-    first adapter that can connect is taken. Where several fit, the first is taken that is `ready`.
+    program. A port is told by the process that listens there, else by its number. Where several fit, the first is taken
+    that is `ready`.
 
     Raises:
         AdapterUnknown: None fits.
+        ArgumentError: Nobody listens at the port.
     """
     ranked = sorted(definitions.values(), key=lambda each: each.rank)
     if pid is None:
         able = [each for each in ranked if "tcp" in each.attach]
-        usual = [each for each in able if port in each.attach["tcp"].usual_ports]
-        return _first(usual or able, ready, "port")
+        return _first(_for_port(able, host or LOOPBACK, port or 0), ready, "port")
     name = _name(pid)
     interpreters = [each for each in ranked if name in each.shebangs]
     if interpreters:
@@ -55,6 +60,40 @@ def choose_for_process(
         [each for each in ranked if "pid" in each.attach], process_table.program_file(pid)
     )
     return _first(able, ready, "pid")
+
+
+def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
+    """Return the definitions for a port. What listens there gets no byte before that is known: gdbserver would end its program."""
+    owners = listening_processes(host, port)
+    if owners is None:
+        raise _nobody(host, port)
+    served = [
+        f"{process_table.executable(owner)} {process_table.command_line(owner)}" for owner in owners
+    ]
+    for each in served:
+        if fitting := [d for d in able if _matches(d.attach["tcp"].served_by, each)]:
+            return fitting
+    if usual := [each for each in able if port in each.attach["tcp"].usual_ports]:
+        return usual
+    whose = f": it is {_name(owners[0])}'s, process {owners[0]}" if owners else ""
+    raise AdapterUnknown(
+        f"It is not known which debugger listens at {host}:{port}{whose}.",
+        f"Give its `type`: {', '.join(each.id for each in able)}.",
+    )
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return bool(pattern) and re.search(pattern, text) is not None
+
+
+def port_of(definition: Definition, pid: int) -> int | None:
+    """Return the port where a process listens for a debugger, of one that can be attached to by a port only; None: it listens at none."""
+    attach = definition.attach.get("tcp")
+    if "pid" in definition.attach or attach is None:
+        return None
+    said = command_line(pid, attach.port_in)
+    ports = (*([int(said)] if said else []), *attach.usual_ports)
+    return next((p for p in ports if pid in (listening_processes(LOOPBACK, p) or ())), None)
 
 
 def _first(able: list[Definition], ready: Ready, way: str) -> Definition:
@@ -111,6 +150,75 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
             socket.create_connection((host, port), timeout=SECONDS_TO_CONNECT).close()
         except OSError as error:
             raise _nobody(host, port) from error
+
+
+def page_at(host: str, port: int, listed: str, wanted: str) -> dict[str, str]:
+    """Return the `url` and the id, `page`, of the one page at a port that fits a URL, in which `*` is any text; empty: there is only one.
+
+    `listed` is the path under which they are listed by HTTP.
+
+    Raises:
+        ArgumentError: None fits, or several, or nothing lists pages there.
+    """
+    pages = [each for each in _listed(host, port, listed) if each.get("type") == "page"]
+    pattern = re.compile(".*".join(map(re.escape, (wanted or "*").rstrip("/").split("*"))) + "/?")
+    fitting = [each for each in pages if pattern.fullmatch(each["url"]) or each["id"] == wanted]
+    if len(fitting) == 1:
+        return {"url": fitting[0]["url"], "page": fitting[0]["id"]}
+    shown = [
+        f"{shortened(each['url'], _LONGEST_URL)} ({each['id']})"
+        for each in (fitting or pages)[:_MOST_PAGES]
+    ]
+    raise ArgumentError(
+        f"{len(fitting) or 'None'} of the pages at {host}:{port} fit{'' if fitting else 's'} "
+        f"{wanted or '*'}, so none was taken. There are: {', '.join(shown) or 'none'}.",
+        "Choose one by `program`: its URL, in which * is any text, or its id.",
+    )
+
+
+def _listed(host: str, port: int, path: str) -> list[dict[str, str]]:
+    connection = http.client.HTTPConnection(host, port, timeout=SECONDS_TO_CONNECT)
+    try:
+        connection.request("GET", path)
+        listed: list[dict[str, str]] = json.loads(connection.getresponse().read(_MOST_LISTED))
+        return [{key: str(each.get(key, "")) for key in ("id", "type", "url")} for each in listed]
+    except (OSError, http.client.HTTPException, ValueError, TypeError, AttributeError) as error:
+        raise ArgumentError(
+            f"What listens at {host}:{port} lists no pages, as a browser does.",
+            f"Start the browser with --remote-debugging-port={port}.",
+        ) from error
+    finally:
+        connection.close()
+
+
+_MOST_PAGES = 20
+_LONGEST_URL = 200
+_MOST_LISTED = 1 << 22
+
+
+def check_served(url: str) -> None:
+    """Reject a page of this machine that nobody serves.
+
+    Raises:
+        ArgumentError: Nothing listens at its port, or the URL is none.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError as error:
+        raise ArgumentError(f"`program`: {url} is no URL: {error}.", "Correct it.") from error
+    if host in _HERE and port:
+        try:
+            socket.create_connection((host, port), timeout=SECONDS_TO_CONNECT).close()
+        except OSError as error:
+            raise ArgumentError(
+                f"`program`: nothing listens at {host}:{port}, so there is no page.",
+                "Start its server first, by dap_run with wait_until_paused=false or in a terminal.",
+            ) from error
+
+
+_HERE = ("localhost", LOOPBACK, "::1")
+_PORTS = {"http": 80, "https": 443}
 
 
 def _nobody(host: str, port: int) -> ArgumentError:

@@ -8,9 +8,12 @@ from pathlib import Path
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.magic import has_section, holds, is_binary, shebang
 from dapeer.base.errors import AdapterUnknown, ArgumentError
+from dapeer.base.system import foreign_files
 
 Definitions = Mapping[str, Definition]
 Ready = Callable[[Definition], bool]
+
+NOTEBOOK = ".ipynb"
 
 
 def choose(
@@ -20,6 +23,7 @@ def choose(
     program: str | None,
     module: str | None,
     code: str | None,
+    url: str | None = None,
     ready: Ready = lambda _: True,
 ) -> Definition:
     """Return the definition for a program: the named one, or one that fits the program.
@@ -38,14 +42,15 @@ def choose(
     elif program is not None:
         found = _for_program(definitions, program, ready)
     else:
-        name = "module" if module is not None else "code"
-        able = [d for d in definitions.values() if d.uses(name)]
-        found = _best(able, ready) if module is not None or code is not None else None
+        targets = {"module": module, "code": code, "url": url}
+        name = next((name for name, given in targets.items() if given is not None), "")
+        able = [d for d in _ranked(definitions.values()) if d.uses(name)] if name else []
+        found = _best(able, ready)
         if found is None:
             raise AdapterUnknown(
                 "Without a program dapeer cannot choose the adapter.", _types(definitions)
             )
-    if program is not None and not Path(program).is_file():
+    if program is not None and not foreign_files.is_file(program):
         check_folder(found, program)
     return found
 
@@ -76,7 +81,7 @@ def able(
 
 def check_folder(definition: Definition, program: str) -> None:
     """Raise `ArgumentError` when the program is a folder that the adapter cannot run."""
-    if Path(program).is_dir() and not holds(program, definition.folders):
+    if foreign_files.is_folder(program) and not holds(program, definition.folders):
         raise _directory(program)
 
 
@@ -85,13 +90,18 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
     found = _best(_fitting(known, program), ready)
     if found:
         return found
-    if Path(program).is_dir():
+    if foreign_files.is_folder(program):
         raise _directory(program)
     suffix = Path(program).suffix.lower()
     if compiler := _best([d for d in known if d.binaries and suffix in d.extensions], ready):
         raise AdapterUnknown(
             f"{program} is source code; {compiler.id} debugs the program compiled from it.",
-            "Compile it with debug information (-g -O0) and give the executable.",
+            "Compile it with debug information (-g -O0; `cargo build`) and give the executable.",
+        )
+    if suffix == NOTEBOOK:
+        raise AdapterUnknown(
+            f"{program} is a notebook, which a kernel runs cell by cell.",
+            "Run its code as a script (`jupyter nbconvert --to script`), or attach to the kernel's process by its pid.",
         )
     raise AdapterUnknown(f"No adapter is known for {program}.", _types(definitions))
 
@@ -99,7 +109,7 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
 def _fitting(known: list[Definition], program: str) -> list[Definition]:
     """Return the definitions that fit a program, by the first property that decides."""
     path = Path(program)
-    if path.is_dir():
+    if foreign_files.is_folder(path):
         return [d for d in known if holds(program, d.folders)]
     if is_binary(program):
         return compiled(known, program)
@@ -108,7 +118,7 @@ def _fitting(known: list[Definition], program: str) -> list[Definition]:
     interpreter = shebang(program)
     return (
         named
-        or [d for d in known if not d.binaries and suffix in d.extensions]
+        or [d for d in known if d.runs(suffix)]
         or [d for d in known if interpreter in d.shebangs]
     )
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from dapeer.adapters.definition.magic import is_binary
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system import foreign_files
 
 # ELF, 64 bit, little-endian: see elf(5) and core(5).
 _HEADER = struct.Struct("<4s12xHHIQQQIHHH6x")
@@ -43,10 +44,11 @@ def read_core(path: str) -> CoreDump:
         ArgumentError: It is no core dump.
     """
     try:
-        with Path(path).open("rb") as file:
+        with foreign_files.open_file(path) as file:
             notes = list(_notes(file))
     except (OSError, struct.error) as error:
-        raise ArgumentError(f"`core`: {path} cannot be read: {error}.", _HINT) from error
+        reason = foreign_files.why_no_file(path) or f"cannot be read: {error}"
+        raise ArgumentError(f"`core`: {path} {reason}.", _HINT) from error
     if notes and notes[0] is None:
         raise ArgumentError(f"`core`: {path} is not a core dump.", _HINT)
     known = [note for note in notes if note is not None]

@@ -6,6 +6,7 @@ import contextlib
 import glob
 import importlib.util
 import itertools
+import json
 import os
 import re
 import shutil
@@ -13,19 +14,26 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from dapeer.adapters.definition.definition import Definition, own_values
-from dapeer.adapters.definition.installation import Need, Version
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.installation import Install, Need, Version
 from dapeer.adapters.definition.placeholders import fill_texts
+from dapeer.adapters.definition.table import own_values
+from dapeer.base.system import folder_names
 
 Found: TypeAlias = Mapping[str, str]
 
-SECONDS_FOR_VERSION = 3
-"""A program that needs longer has no version that is known."""
+SECONDS_FOR_VERSION = 8
+"""A program that needs longer has no version that is known. Perl and Ruby take more than three seconds on a busy machine."""
+SECONDS_FOR_PATCHES = 15
+"""Timeout for a command that lists what dapeer changes in an adapter."""
+UNUSED = "unused: "
+"""Begins the reason of a row that is off where it has nothing to change."""
+_LATE = "did not tell its version"
 LONGEST_VERSION = 1 << 16
 """Bytes of its output that are read."""
 
@@ -39,9 +47,11 @@ class Detection:
     missing: str = ""
     """What is missing, as the end of a sentence; empty if it is ready."""
     install: str = ""
-    """The one command that gets the adapter."""
+    """The one command that gets the adapter; empty where it is there, and has only not answered in time."""
     found: Found = field(default_factory=dict[str, str])
     """Values of placeholders, like `gdb`: its path."""
+    way: Install | None = None
+    """How to get what is missing."""
 
 
 def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
@@ -53,26 +63,74 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
     needs = definition.detect
     groups = [[need] for need in needs.all] + ([list(needs.any)] if needs.any else [])
     choices = [list(itertools.chain.from_iterable(map(_candidates, group))) for group in groups]
-    install = _install(definition)
     for group, choice in zip(groups, choices, strict=True):
         if not choice:
-            names = " or ".join(need.names[0] for need in group)
-            return Detection(ready=False, missing=f"{names} was not found", install=install)
+            names = " or ".join(need.shown for need in group)
+            way = way_to_get(definition, names_of(group))
+            get = _install(definition, way)
+            return Detection(ready=False, missing=f"{names} was not found", install=get, way=way)
     old = ""
+    way = way_to_get(definition)
+    install = _install(definition, way)
     for combination in itertools.product(*choices):
         found = {name: value for part in combination for name, value in part.items()}
         version = _version(needs.version, {**own_values(), "python": python, **found})
-        if needs.version is None or _at_least(version, needs.version.min):
-            return Detection(ready=True, version=version, install=install, found=found)
+        if needs.version is None or _at_least(version or "", needs.version.min):
+            return Detection(ready=True, version=version or "", install=install, found=found)
         told = f"{version} is too old" if version else "does not tell its version"
-        old = old or f"{told}, {needs.version.min} is needed"
-    return Detection(ready=False, missing=f"{definition.id} {old}", install=install)
+        late = f"{_LATE} within {SECONDS_FOR_VERSION} s; the machine may be busy, so try again"
+        old = old or (late if version is None else f"{told}, {needs.version.min} is needed")
+    late = old.startswith(_LATE)
+    install = "" if late else install
+    return Detection(ready=False, missing=f"{definition.id} {old}", install=install, way=way)
 
 
-def unpatched(definition: Definition) -> list[str]:
-    """Return what dapeer changes in other versions of the adapter, and cannot change in the installed one."""
-    command = fill_texts(definition.detect.patches, own_values())
-    return _asked(command).splitlines() if command else []
+def names_of(group: Iterable[Need]) -> set[str]:
+    """Return the names of what may be there for one need."""
+    return {name for need in group for name in need.names}
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A row of our register: one change of other software."""
+
+    name: str
+    whose: str = ""
+    tried: str = ""
+    """The versions that it was tried with."""
+    lost: str = ""
+    """One sentence: what is lost without it."""
+    off: str = ""
+    """Why the software is not changed; empty where it is."""
+
+    @property
+    def state(self) -> Literal["on", "off", "unused"]:
+        """Whether the software is changed; unused: it needs no change as it is."""
+        if not self.off:
+            return "on"
+        return "unused" if self.off.startswith(UNUSED) else "off"
+
+
+def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
+    """Return what dapeer changes in an adapter and around it; `found` are the values of placeholders that detection has found.
+
+    The definition's command prints a JSON list of them. A line that is none names a change that the installed adapter does not get.
+    """
+    command = fill_texts(definition.detect.patches, {**own_values(), **found})
+    return printed_rows(command) if command else []
+
+
+def printed_rows(command: Sequence[str]) -> list[Patch]:
+    """Return the rows of the register that a command prints."""
+    told = _asked(command, SECONDS_FOR_PATCHES)[0].splitlines()
+    for line in told:
+        with contextlib.suppress(ValueError, TypeError):
+            rows: list[Mapping[str, object]] = json.loads(line)
+            return [Patch(*(str(row.get(each) or "") for each in _FIELDS)) for row in rows]
+    return [Patch("", lost=line, off="it does not fit") for line in told]
+
+
+_FIELDS = ("name", "whose", "tried", "lost", "off")
 
 
 def _candidates(need: Need) -> Iterator[Found]:
@@ -97,18 +155,21 @@ def _has_module(name: str) -> bool:
 
 def _executables(name: str) -> Iterator[str]:
     name = os.path.expanduser(name)
-    folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
+    own = sorted(Path(folder_names.adapters()).glob("*/bin"))
+    folders = [*os.get_exec_path(), str(Path(sys.executable).parent), *map(str, own)]
     for folder in dict.fromkeys(folders):
         if path := shutil.which(name, path=folder or os.curdir):
             yield os.path.abspath(path)
 
 
 def _files(pattern: str) -> list[str]:
-    path = os.path.expanduser(os.path.expandvars(pattern))
+    path = pattern.replace("${adapters}", glob.escape(folder_names.adapters()))
+    path = os.path.expanduser(os.path.expandvars(path))
     return sorted(glob.glob(path), reverse=True)
 
 
-def _version(version: Version | None, values: Mapping[str, object]) -> str:
+def _version(version: Version | None, values: Mapping[str, object]) -> str | None:
+    """Return the version that a program tells; empty if it tells none, None if it has not answered in time."""
     if version is None:
         return ""
     command = fill_texts(version.command, values)
@@ -117,17 +178,21 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str:
     except OSError:
         changed = 0
     key = (*command, changed)
-    if key not in _versions and (found := re.search(version.regex, _asked(command))):
+    if key in _versions:
+        return _versions[key]
+    said, in_time = _asked(command)
+    if found := re.search(version.regex, said):
         _versions[key] = found[1]
-    return _versions.get(key, "")
+    return _versions.get(key, "" if in_time else None)
 
 
 _versions: dict[tuple[str | int, ...], str] = {}
 """By a command and the time of its file, the version that it has told. One that tells none is asked again: what it looks for, such as a module of Perl, may be installed by then."""
 
 
-def _asked(command: Sequence[str]) -> str:
-    """Return a command's output."""
+def _asked(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
+    """Return a command's output, as far as it comes in time, and whether that was all."""
+    late = threading.Event()
     try:
         process = subprocess.Popen(
             command,
@@ -138,14 +203,19 @@ def _asked(command: Sequence[str]) -> str:
             start_new_session=True,
         )
     except OSError:
-        return ""
-    timer = threading.Timer(SECONDS_FOR_VERSION, _kill, (process,))
+        return "", True
+
+    def give_up() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(seconds or SECONDS_FOR_VERSION, give_up)
     timer.start()
     with process:
         said = process.stdout.read(LONGEST_VERSION) if process.stdout else b""
         _kill(process)
         timer.cancel()
-    return said.decode("utf-8", "replace")
+    return said.decode("utf-8", "replace"), not late.is_set()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -161,21 +231,26 @@ def _at_least(version: str, minimum: str) -> bool:
     return minimum == "0" or numbers(version) >= numbers(minimum)
 
 
-def _install(definition: Definition) -> str:
-    """Return the best command to install the adapter here: the first whose installer is available."""
-    fitting = [install for install in definition.install if install.fits()]
+def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install | None:
+    """Return the best way to install an adapter here, or what is missing for it: the first whose installer is available."""
+    bringing = [install for install in definition.install if install.gets in missing]
+    able = bringing or [install for install in definition.install if not install.gets]
+    fitting = [install for install in able if install.fits()]
     there = [way for way in fitting if way.manager == "pip" or shutil.which(way.manager)]
-    way = next(iter(there or fitting or definition.install), None)
+    return next(iter(there or fitting or able), None)
+
+
+def _install(definition: Definition, way: Install | None) -> str:
+    """Return the one command that gets an adapter, or what is missing for it, here."""
     if way is None:
         return ""
-    # Into dapeer's own environment, where it is found.
-    command = re.sub(r"^pip install\b", _pip_install(), way.command)
+    if way.packages:
+        return f"{own_command()} adapters install {definition.id}"
     # Other users need `sudo`; a container often has only root, and no sudo.
-    sudo = command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
-    return f"sudo {command}" if sudo else command
+    sudo = way.command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
+    return f"sudo {way.command}" if sudo else way.command
 
 
-def _pip_install() -> str:
-    if _has_module("pip"):
-        return f"{sys.executable} -m pip install"
-    return f"uv pip install --python {sys.executable}"
+def own_command() -> str:
+    """Return what a person types to run dapeer."""
+    return "dapeer" if shutil.which("dapeer") else f"{sys.executable} -m dapeer"

@@ -13,14 +13,20 @@ from pathlib import Path
 
 from dapeer.adapters.definition.installation import Interpreter
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system import environment
+from dapeer.base.system import environment, foreign_files
 
 _IN_VENV = ("bin/python", "bin/python3", "Scripts/python.exe")
 _ASKED = "import sys; print('version = %d.%d' % sys.version_info[:2])"
 _VERSION = re.compile(r"^version(?:_info)? *= *(\d+)\.(\d+)", re.MULTILINE)
 """In `pyvenv.cfg`, and in the answer to `_ASKED`."""
 _NAMED = re.compile(r"(?:python|pypy)(\d)\.(\d+)(?:\.exe)?$")
+_LAST_MINOR = 20
+"""The minor version of the newest Python 3 that is looked for."""
+_INSTALLED = (".pyenv/versions/3.*/bin", ".local/share/uv/python/cpython-3.*/bin")
+"""Where pyenv and uv keep Pythons, from the home."""
 _SECONDS = 10
+_WORDS = 300
+"""Characters of what an interpreter says that does not run."""
 
 
 def find_python(
@@ -53,13 +59,39 @@ def find_python(
     return found
 
 
+def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, taken: str) -> str:
+    """Return why a virtual environment that is likelier than the one of `taken` was passed over; empty if none was."""
+    for folder in _environments(cwd, env, program):
+        if taken in _pythons(folder):
+            break
+        python = folder / _IN_VENV[0]
+        if foreign_files.is_file(folder / "pyvenv.cfg") or os.path.lexists(python):
+            reason = foreign_files.why_no_file(python) or "is not executable"
+            return f"{folder} is broken, so {taken} was used: {python} {reason}"
+    return ""
+
+
 def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
     """Refuse an interpreter that the adapter cannot debug, before it is started: it would not answer.
 
     Raises:
-        ArgumentError: It is too old.
+        ArgumentError: It is too old, or does not run.
     """
-    version = version_of(python, cwd)
+    for folder in Path(python).parents[:2]:
+        settings = folder / "pyvenv.cfg"
+        if kind := foreign_files.why_to_wait(settings):
+            raise ArgumentError(
+                f"{python} would wait for its {settings.name} for ever: {settings} {kind}.",
+                "Remove it, or give another interpreter as `python`.",
+            )
+    said, code = _told(python, cwd)
+    version = _version_in(said)
+    if version is None and code:
+        words = f" It said: {said}" if said else ""
+        raise ArgumentError(
+            f"{python} ended with exit code {code} when it was asked for its version.{words}",
+            "Give another as `python`.",
+        )
     if version is not None and version < wanted.minimum:
         least = ".".join(map(str, wanted.minimum))
         raise ArgumentError(
@@ -69,29 +101,69 @@ def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
         )
 
 
+def faster(python: str, wanted: Interpreter, cwd: Path) -> str:
+    """Return why a program was slow that this interpreter runs, and which one here is faster; empty: it is as fast as any.
+
+    Where its version was not found out yet, it is run, in `cwd`: that blocks.
+    """
+    version = version_of(python, cwd)
+    if version is None or version >= wanted.fast:
+        return ""
+    minor, other = next(_newer(wanted.fast[1], environment.surroundings(cwd)), (0, ""))
+    if not other:
+        return wanted.slow
+    if not foreign_files.is_file(Path(python).parent.parent / "pyvenv.cfg"):
+        return f"{wanted.slow} {other} is here: give it as `python`."
+    return (
+        f"{wanted.slow} {other} is here: make an environment with it (`{other} -m venv .venv-3.{minor}`), install the "
+        f"program's packages there, and give .venv-3.{minor} as `python`."
+    )
+
+
+def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield the Pythons of PATH, pyenv and uv from a minor version on, the newest first."""
+    # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
+    folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]
+    for installed in _INSTALLED:
+        folders += map(str, Path.home().glob(installed))
+    path = os.pathsep.join(folders)
+    for minor in range(_LAST_MINOR, least - 1, -1):
+        if found := shutil.which(f"python3.{minor}", path=path):
+            yield minor, found
+
+
 def version_of(python: str, cwd: Path) -> tuple[int, int] | None:
     """Return an interpreter's version; None if unknown.
 
     It is read from the virtual environment, or the name of the file; only where neither tells the
     interpreter is run, in `cwd`, which some heed, and once there: that blocks.
     """
-    try:
-        said = (Path(python).parents[1] / "pyvenv.cfg").read_text("utf-8", "replace")
-    except (OSError, IndexError):
-        said = ""
-    found = _VERSION.search(said) or _NAMED.search(os.path.realpath(python))
-    if found is None:
-        try:
-            changed = Path(python).stat().st_mtime_ns
-        except OSError:
-            return None
-        found = _VERSION.search(_answer(python, changed, cwd))
+    return _version_in(_told(python, cwd)[0])
+
+
+def _version_in(said: str) -> tuple[int, int] | None:
+    found = _VERSION.search(said) or _NAMED.search(said)
     return (int(found[1]), int(found[2])) if found else None
 
 
+def _told(python: str, cwd: Path) -> tuple[str, int]:
+    """Return what tells an interpreter's version, and the exit code if it was run for that."""
+    try:
+        said = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")
+    except (OSError, IndexError):
+        said = ""
+    for text in (said, os.path.realpath(python)):
+        if _version_in(text) is not None:
+            return text, 0
+    try:
+        return _answer(python, Path(python).stat().st_mtime_ns, cwd)
+    except OSError:
+        return "", 0
+
+
 @functools.lru_cache(maxsize=64)
-def _answer(python: str, _changed: int, cwd: Path) -> str:
-    """Return what an interpreter prints of itself; asked again only when its file has changed."""
+def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
+    """Return what an interpreter prints of itself, and its exit code; asked again only when its file has changed."""
     try:
         done = subprocess.run(
             [python, "-c", _ASKED],
@@ -102,14 +174,33 @@ def _answer(python: str, _changed: int, cwd: Path) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace")
+        return "", 0
+    told = (done.stderr if done.returncode else done.stdout).decode("utf-8", "replace")
+    return (told.strip()[-_WORDS:] if done.returncode else told), done.returncode
+
+
+def called(
+    name: str, cwd: Path, env: Mapping[str, str], project: Path, python: str = ""
+) -> str | None:
+    """Return the program of a bare name: a console script beside the given `python`, or of the project's virtual environment, or one on PATH.
+
+    A relative folder of PATH, or one within the project, is passed over: what lies there is not what the name means elsewhere.
+    """
+    given = [Path(_given(python, [cwd, project], env)).parent / name] if python else []
+    scripts = [*given, *(folder / "bin" / name for folder in _environments(cwd, env, None))]
+    folders = [
+        folder
+        for folder in env.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(folder) and not Path(folder).is_relative_to(project)
+    ]
+    found = next((str(script) for script in scripts if _runs(script)), None)
+    return found or shutil.which(name, path=os.pathsep.join(folders))
 
 
 def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Iterator[Path]:
     """Yield the folders of virtual environments that may be meant, the likeliest first."""
     file = None if program is None else Path(program)
-    if file is not None and (file.parent.parent / "pyvenv.cfg").is_file():
+    if file is not None and foreign_files.is_file(file.parent.parent / "pyvenv.cfg"):
         yield file.parent.parent
     active = environment.active(env)
     if active is not None:
@@ -126,19 +217,25 @@ def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
     expanded = os.path.expanduser(argument)
     tried = dict.fromkeys(base / expanded for base in bases)
     for path in tried:
-        found = next(_pythons(path), None) if path.is_dir() else None
+        found = next(_pythons(path), None) if foreign_files.is_folder(path) else None
         if found is None and os.sep in argument and _runs(path):
             found = str(path)
         if found is not None:
             return found
     found = None if os.sep in argument else _on_path(argument, env)
     if found is None:
-        looked = " and ".join(map(str, tried)) + ("" if os.sep in argument else " and on PATH")
+        looked = " and ".join(map(_seen, tried)) + ("" if os.sep in argument else " and on PATH")
         raise ArgumentError(
             f"`python`: {argument} is not a runnable Python interpreter; looked at {looked}.",
             "Give the path of an interpreter or of a virtual environment.",
         )
     return found
+
+
+def _seen(path: Path) -> str:
+    """Return a path that was looked at, with what kept it from being looked at."""
+    reason = foreign_files.why_no_file(path)
+    return f"{path} ({reason})" if reason.startswith("cannot be reached") else str(path)
 
 
 def _pythons(environment: Path) -> Iterator[str]:
@@ -148,7 +245,7 @@ def _pythons(environment: Path) -> Iterator[str]:
 
 
 def _runs(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    return foreign_files.is_file(path) and os.access(path, os.X_OK)
 
 
 def _on_path(name: str, env: Mapping[str, str]) -> str | None:

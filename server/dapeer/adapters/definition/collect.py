@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from dapeer.adapters.definition.table import Table
 
+VALUE = "{${expression}}"
+"""How most adapters are asked for a value in a log message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Collect:
@@ -20,6 +23,9 @@ class Collect:
 
     conditions: bool = True
     """Log points heed conditions; where they do not, the condition is one more value, and decides about its row here."""
+
+    value: str = VALUE
+    """How a log message asks for a value that is collected: as the adapter shows one, where it prints texts of users' log messages without quotes."""
 
     places: str = ""
     """A command, evaluated in the context `repl`, that tells all places of the function breakpoint `${number}`; empty: the adapter tells the only one in its answer."""
@@ -40,6 +46,7 @@ class Collect:
             tuple(filter(None, tracers)),
             table.one_of("syntax", ("", "python"), ""),
             table.get("conditions", bool, default=True),
+            table.get("value", str, VALUE),
             table.get("places", str, ""),
             table.pattern("place"),
             table.get("functions", bool, default=False),

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import collections
-import functools
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
-from dapeer.adapters.definition.magic import PARTS, fits, inside, parts, shebang
-from dapeer.adapters.definition.placeholders import either, fill_table, placeholders
+from dapeer.adapters.definition.magic import (
+    PARTS,
+    accepts_name,
+    fits,
+    inside,
+    is_named,
+    parts,
+    shebang,
+)
+from dapeer.adapters.definition.placeholders import added, either, fill_table, placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
-from dapeer.adapters.definition.table import LAUNCHERS
+from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.definition.until import Until
 from dapeer.adapters.definition.vocabulary import (
     Attach,
@@ -39,24 +43,27 @@ from dapeer.mirror.places import Sight
 RequestName: TypeAlias = Literal["launch", "attach"]
 Inputs: TypeAlias = Mapping[str, object]
 
-TARGETS = ("program", "module", "code")
+TARGETS = ("program", "module", "code", "url")
 INPUTS = (
     *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children",
     "just_my_code", "pid", "host", "port", "core",
 )  # fmt: skip
 OWN = (
-    "environment", "dapeer_python", "launchers", "socket", "tmpdir", "tty", "project", "inside", *PARTS,
+    "environment", "dapeer_python", "launchers", "adapters", "cache", "socket", "tmpdir", "tty", "word", "trusted", "project", "inside", "page",
+    *PARTS,
 )  # fmt: skip
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
-user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
+user's), the interpreter that runs dapeer, the folder of our companions, those of the adapters that dapeer has got and of what it can make again, the Unix socket that a server
 is to listen at, a folder that is the session's own and gone after it, the terminal that the program
-is to run in, the folder of the project that it belongs to, the file that a variant has looked for,
-and parts of `program`."""
+is to run in, the word by which rows in it tell that they are off, the folder whose scripts a debugger may run, the folder of the project that it belongs to, the
+file that a variant has looked for, the id of the page that is attached to, and parts of `program`."""
 
-CANNOT = ("condition", "condition_errors", "exit_code", "expressions", "set_variable")
+CANNOT = (
+    "condition", "condition_errors", "condition_at_functions", "exit_code", "expressions", "set_variable",
+)  # fmt: skip
 """Conditions of breakpoints; reporting that a condition failed; reporting the exit code; evaluating more than a variable's name; changing a variable."""
 
-LATE = ("socket", "tmpdir", "tty")
+LATE = ("socket", "tmpdir", "tty", "word")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
 
 LOOPBACK = "127.0.0.1"
@@ -77,6 +84,8 @@ class Definition:
     """Other adapters, whose configurations it can run if they are missing."""
     languages: tuple[str, ...]
     extensions: tuple[str, ...]
+    opens: tuple[str, ...]
+    """Extensions of programs that it is chosen for, whose breakpoints are not its own alone."""
     shebangs: tuple[str, ...]
     files: tuple[str, ...]
     """Patterns of file names that it is chosen for, too."""
@@ -139,13 +148,14 @@ class Definition:
         for name in self.useless(request, inputs, config):
             raise self.refusal(request, name)
         filled = fill_table(template, {**self.values(inputs), **inside(inputs, variants)})
-        return {**filled, **config}
+        return {**filled, **config, **added(self.quirks.added, filled, config)}
 
     def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
         """Return the error for an argument that it has no use for; `others` have one."""
         instead = f", or choose a type that has one: {', '.join(others)}" if others else ""
+        called = "a URL as `program`" if name == "url" else f"`{name}`"
         return ArgumentError(
-            f"{self.id} does not support `{name}` in {request} requests.",
+            f"{self.id} does not support {called} in {request} requests.",
             f"Leave it out{instead}.",
         )
 
@@ -155,6 +165,11 @@ class Definition:
             return self.quirks.launch_request
         way = self._way(inputs)
         return self.attach[way].sent_as if way else request
+
+    def remark(self, request: RequestName, inputs: Inputs, config: Mapping[str, object]) -> str:
+        """Return what its variants say of a launch."""
+        said = self._variants(inputs, config) if request == "launch" else ()
+        return "; ".join(each.say for each in said if each.say)
 
     def uses(self, name: str) -> bool:
         """Whether its launch has a place for an input."""
@@ -167,6 +182,10 @@ class Definition:
         """The placeholders of the launch and its variants, and those of the command."""
         templates = [self.launch, *(variant.arguments for variant in self.launch_variants)]
         return names_in([*templates, self.launch_env], self.transport)
+
+    def runs(self, suffix: str) -> bool:
+        """Whether a file with this extension is its program, and not only the source of one, or of a page."""
+        return suffix in (self.opens if self.binaries or self.uses("url") else self.extensions)
 
     @property
     def needs_terminal(self) -> bool:
@@ -210,12 +229,12 @@ class Definition:
 
         Files without an extension are judged by their first line, and accepted if it says nothing.
         """
-        by_name = _accepts_name(os.path.basename(path), self.extensions, self.files)  # noqa: PTH119
+        by_name = accepts_name(os.path.basename(path), self.extensions, self.files)  # noqa: PTH119
         return shebang(path) in {None, *self.shebangs} if by_name is None else by_name
 
     def is_named(self, name: str) -> bool:
         """Whether a file of this name is one of its programs, whatever its extension."""
-        return _is_named(name, self.files)
+        return is_named(name, self.files)
 
     def _way(self, inputs: Inputs) -> str | None:
         """Return which of `[attach.*]` is meant; None: only the user's config says it."""
@@ -228,8 +247,11 @@ class Definition:
         self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]
     ) -> Mapping[str, Any]:
         if request == "launch":
-            over = [dict(each.arguments) for each in reversed(variants)]
-            return dict(collections.ChainMap(*over, dict(self.launch)))
+            template = dict(self.launch)
+            for each in variants:
+                more = added(self.quirks.added, template, each.arguments)
+                template |= {**each.arguments, **more}
+            return template
         way = self._way(inputs)
         return self.attach[way].arguments if way else {}
 
@@ -240,7 +262,7 @@ class Definition:
             raise ArgumentError(
                 f"`{given[0]}` and `{given[1]}` exclude each other.", "Give one of them."
             )
-        if offered and not given and not config.keys() & {*TARGETS}:
+        if offered and not given and not config.keys() & {*TARGETS, *self.quirks.also_runs}:
             raise ArgumentError(
                 f"There is nothing to run: {self.id} needs {either(offered)}.",
                 "To attach to a running program, say request: attach.",
@@ -271,30 +293,8 @@ class Definition:
         ]
 
 
-def own_values() -> dict[str, object]:
-    """Return the placeholders that depend on nothing but this installation."""
-    return {
-        "dapeer_python": sys.executable,
-        "launchers": str(LAUNCHERS),
-    }
-
-
 def names_in(table: object, transport: TransportTable) -> set[str]:
     """Return the placeholders that a table of arguments and a transport use."""
     used = (table, transport.command, transport.env, transport.cwd)
     names = {name for part in used for _, name in placeholders(part, "")}
     return names | ({"program"} if names & {*PARTS} else set())
-
-
-# Each session is asked at each change of a breakpoint, for each definition.
-@functools.lru_cache(1000)
-def _accepts_name(name: str, extensions: Sequence[str], files: Sequence[str]) -> bool | None:
-    """Return whether a source file of this name may be an adapter's; None: its first line says it."""
-    if not extensions or _is_named(name, files):
-        return True
-    suffix = Path(name).suffix
-    return suffix.lower() in extensions if suffix else None
-
-
-def _is_named(name: str, files: Sequence[str]) -> bool:
-    return any(fnmatch(name, pattern) for pattern in files)

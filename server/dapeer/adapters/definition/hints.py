@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dapeer.adapters.definition.placeholders import UNSET, fill
 from dapeer.adapters.definition.table import Table
 
-PLACES = ("exception", "evaluate", "breakpoint", "output", "silence")
-"""`exception`: one that stops or ends the program; `evaluate`: a failed evaluation, except in the context `repl`: the hint follows the message. `breakpoint`, `output`: the hint replaces the adapter's message. `silence`: the path of a program that has ended well and printed nothing; the hint follows its end."""
+PLACES = (
+    "exception",
+    "evaluate",
+    "breakpoint",
+    "output",
+    "silence",
+    "end",
+    "killed",
+    "locals",
+    "failed",
+    "not_hit",
+    "slow",
+    "start",
+    "printed",
+)
+"""`exception`: one that stops or ends the program; `evaluate`: a failed evaluation, except in the context `repl`: the hint follows the message. `breakpoint`, `output`: the hint replaces the adapter's message. `silence`: the path of a program that has ended well and printed nothing; the hint follows its end. `end`: what a program has printed that has ended, where its exit code is not 0; likewise. `killed`: what a program is called, and what it has printed, one of whose processes was killed while it was stopped. `locals`: the values at a stop of which the source is known; the hint follows the stop. `failed`: what is said of conditions, log messages and rows with an expression that failed; likewise. `not_hit`: the path of a file and its lines up to a breakpoint that was not hit; the hint follows that. `slow`: the conditions of breakpoints, where the program has run for long; the hint follows the state. `start`: why a start failed; the hint follows it. `printed`: what a program has printed first; the hint follows the state, unless the output there has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +36,14 @@ class Hint:
     pattern: str
     """A regular expression, searched for in the message."""
     say: str
-    """A sentence; it is left out when a placeholder in it has no value."""
+    """A sentence; it is left out when a placeholder in it has no value. Named groups of the pattern are placeholders, too."""
     unless: tuple[str, ...]
     """Inputs with which it is of no use."""
+
+    @property
+    def groups(self) -> Collection[str]:
+        """The named groups of the pattern."""
+        return re.compile(self.pattern).groupindex.keys()
 
     @classmethod
     def read(cls, table: Table) -> Hint:
@@ -45,8 +64,9 @@ def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: s
     """
     for hint in hints:
         wanted = hint.at == at and not any(values.get(name) for name in hint.unless)
-        if wanted and re.search(hint.pattern, text, re.MULTILINE):
-            said = fill(hint.say, values)
+        found = re.search(hint.pattern, text, re.MULTILINE) if wanted else None
+        if found:
+            said = fill(hint.say, {**values, **found.groupdict()})
             if said is not UNSET:
                 return str(said)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,12 @@ class Need:
                 table.done()
                 return need
         raise table.wrong(f"`{table.at('executable')}`, `python_module` or `file` is missing")
+
+    @property
+    def shown(self) -> str:
+        """What a person calls it: of a path, or of a variable that names one, the last part of its usual place."""
+        usual = next((name for name in self.names if not name.startswith("$") or "/" in name), "")
+        return (usual or self.names[0]).rpartition("/")[2] if self.kind == "file" else self.names[0]
 
     def placeholders(self) -> tuple[str, ...]:
         """Return the names of the placeholders that finding it gives a value."""
@@ -83,6 +90,10 @@ class Detect:
         return {name for need in self.any + self.all for name in need.placeholders()}
 
 
+_PIP = re.compile(r"pip install ((?:[\w.]\S*\s*)+)")
+"""A command that names only packages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Install:
     """One way to get the adapter."""
@@ -90,14 +101,28 @@ class Install:
     manager: str
     """The program that must be there for it: `pip`, `npm`, `apt`."""
     command: str
+    """What a person types; empty: dapeer gets the `packages`."""
+    packages: tuple[str, ...]
+    """What dapeer gets itself, into a folder of its own."""
+    take: str
+    """The only folder that is taken of a package of npm; empty: it is installed with all that it needs."""
     when: tuple[str, ...]
     """The platforms on which it works; empty: all."""
+    gets: str = ""
+    """The executable of `[detect]` that it brings; empty: the adapter itself."""
+    into: str = ""
+    """The adapter in whose folder the packages go; empty: its own."""
 
     @classmethod
     def read(cls, table: Table) -> Install:
         """Read one `[[install]]`."""
         when = table.some_of("when", tuple(PLATFORMS))
-        install = cls(table.text("manager"), table.text("command"), when)
+        manager, packages = table.text("manager"), table.texts("packages")
+        command = "" if packages else table.text("command")
+        if not packages and (found := _PIP.fullmatch(command)):
+            packages = tuple(found[1].split())
+        texts = [table.get(key, str, "") for key in ("take", "gets", "into")]
+        install = cls(manager, command, packages, texts[0], when, *texts[1:])
         table.done()
         return install
 
@@ -114,13 +139,22 @@ class Interpreter:
     """The lowest version."""
     older: str
     """A sentence on what to do with an older one."""
+    fast: tuple[int, ...] = ()
+    """The lowest version that a debugger does not make slow; empty: all versions are alike."""
+    slow: str = ""
+    """A sentence on what a debugger costs in a lower one."""
 
     @classmethod
     def read(cls, table: Table) -> Interpreter:
         """Read `[interpreter]`."""
-        least = table.get("min", str, "0")
-        if not all(part.isdecimal() for part in least.split(".")):
-            raise table.wrong(f"`{table.at('min')}` is {least!r}, which is not a version")
-        interpreter = cls(tuple(map(int, least.split("."))), table.get("older", str, ""))
+        least, fast = _version(table, "min", "0"), _version(table, "fast", "0")
+        older, slow = table.get("older", str, ""), table.get("slow", str, "")
         table.done()
-        return interpreter
+        return cls(least, older, fast if slow else (), slow)
+
+
+def _version(table: Table, name: str, default: str) -> tuple[int, ...]:
+    said = table.get(name, str, default)
+    if not all(part.isdecimal() for part in said.split(".")):
+        raise table.wrong(f"`{table.at(name)}` is {said!r}, which is not a version")
+    return tuple(map(int, said.split(".")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,15 @@ from dapeer.adapters.definition.vocabulary import (
 from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
+from dapeer.base.json_types import Json, is_array, is_object
+from dapeer.base.system import foreign_files
 from dapeer.base.system.folder_names import configuration
 from dapeer.base.system.shipped import shipped_folder
+
+log = logging.getLogger(__name__)
+
+SHARED = "shared"
+"""The folder, beside definitions, of what several of them say alike."""
 
 
 def shipped() -> Path:
@@ -52,7 +60,7 @@ def load_all(*folders: Path) -> dict[str, Definition]:
     definitions: dict[str, Definition] = {}
     for folder in reversed(folders):
         here: dict[str, Definition] = {}
-        for path in sorted(folder.glob("*.toml")):
+        for path in _files(folder):
             definition = load(path)
             if definition.id in here:
                 other = here[definition.id].path.name
@@ -65,16 +73,55 @@ def load_all(*folders: Path) -> dict[str, Definition]:
     return definitions
 
 
+def _files(folder: Path) -> list[Path]:
+    """Return the definitions in a folder; none, with a warning, where it may not be read: it is optional."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".toml")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        log.warning("%s cannot be read: %s; no adapters are defined there", folder, error.strerror)
+        return []
+
+
 def load(path: Path) -> Definition:
     """Read one definition file.
 
     Raises:
         DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
     """
-    values = parsed(path)
+    values = whole(path)
     definition = _definition(Table(path, "", values), path)
     _check_placeholders(definition, values)
     return definition
+
+
+def whole(path: Path) -> dict[str, Any]:
+    """Return the values of a definition file with those of the files that it shares: their lists come first, any other key counts where the file has none; so in each table.
+
+    Raises:
+        DefinitionError: There is no such file, or it cannot be read.
+    """
+    values = parsed(path)
+    names = Table(path, "", values).texts("shares")
+    own: dict[str, Any] = {key: value for key, value in values.items() if key != "shares"}
+    for name in names:
+        beside = path.parent / SHARED / f"{name}.toml"
+        found = beside if foreign_files.is_file(beside) else shipped() / SHARED / beside.name
+        own = _over(own, parsed(found))
+    return own
+
+
+def _over(own: Json, shared: Json) -> dict[str, Any]:
+    """Return a table over another: lists of both, tables likewise, any other key of the other where the first has none."""
+    both = {**shared, **own}
+    for key in own.keys() & shared.keys():
+        mine, theirs = own[key], shared[key]
+        if is_array(mine) and is_array(theirs):
+            both[key] = [*theirs, *mine]
+        elif is_object(mine) and is_object(theirs):
+            both[key] = _over(mine, theirs)
+    return both
 
 
 def _definition(table: Table, path: Path) -> Definition:
@@ -87,6 +134,7 @@ def _definition(table: Table, path: Path) -> Definition:
         stands_in_for=table.texts("stands_in_for"),
         languages=table.texts("languages"),
         extensions=table.texts("extensions"),
+        opens=table.texts("opens"),
         shebangs=table.texts("shebangs"),
         files=table.texts("files"),
         folders=table.texts("folders"),
@@ -134,8 +182,9 @@ def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> No
         "tests",
         "hint",
     ):
+        told = {name for each in definition.hints for name in each.groups} if key == "hint" else ()
         for place, name in placeholders(values.get(key), key):
-            if name not in known:
+            if name not in known and name not in told:
                 raise DefinitionError(
                     f"{definition.path}: unknown placeholder ${{{name}}} in {place}.",
                     f"Known placeholders: {', '.join(sorted(known))}.",

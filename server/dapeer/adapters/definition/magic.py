@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
 
 from dapeer.adapters.definition.vocabulary import Variant
+from dapeer.base.system import foreign_files
 
 _ENOUGH = 256
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -41,12 +45,66 @@ def has_section(path: str, names: Iterable[str]) -> bool:
     Only names are looked for, not tables read: it is a guess, and a good one.
     """
     sought = [b"\0%s\0" % name.encode() for name in names]
+    if not sought:
+        return False
     try:
         # Linux and macOS keep these names near the end.
-        with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        with (
+            foreign_files.open_file(path) as file,
+            mmap(file.fileno(), 0, access=ACCESS_READ) as content,
+        ):
             return any(content.rfind(name) >= 0 for name in sought)
     except (OSError, ValueError):  # it cannot be read, or is empty
         return False
+
+
+_MOST_SOURCES = 50
+C_LIBRARY = re.compile(r"/(?:libc|ld-linux|ld-musl|libpthread|libsystem)\b[^/]*$")
+"""Has the functions that start processes; who calls them imports them."""
+
+
+_LIBRARY = re.compile(rb"\0([\w./+-]+\.so[.\d]*)(?=\0)")
+_MOST_OF_NAMES = 1 << 26
+"""Bytes of a program that are searched for the names of its libraries, which ELF has near its beginning."""
+_LIBRARIES = ("/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/lib/*-linux-*")
+
+
+def named_libraries(program: str) -> Iterator[str]:
+    """Yield the libraries that a compiled program names, linked or to be loaded, as far as they are found.
+
+    An adapter may not say which are loaded.
+    """
+    if not program or not is_binary(program):
+        return
+    try:
+        names = _LIBRARY.findall(foreign_files.read_bytes(program, _MOST_OF_NAMES))
+    except OSError:
+        return
+    here = Path(program).parent
+    for name in dict.fromkeys(each.decode() for each in names):
+        found = (path for folder in (here, *_LIBRARIES) for path in _at(folder, name))
+        if (path := next(found, None)) is not None:
+            yield str(path)
+
+
+def _at(folder: Path | str, name: str) -> Iterator[Path]:
+    if isinstance(folder, Path) or name.startswith("/"):
+        yield from filter(foreign_files.is_file, [Path(folder, name)])
+    else:
+        yield from foreign_files.matching("/", f"{folder[1:]}/{Path(name).name}")
+
+
+def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool:
+    """Whether the source of a program, its file or the files of its folder, has a pattern."""
+    if not pattern or not program:
+        return False
+    path = Path(program)
+    files = sorted(foreign_files.matching(path, "*")) if foreign_files.is_folder(path) else [path]
+    sources = [each for each in files if each.suffix in extensions and foreign_files.is_file(each)]
+    return any(
+        re.search(pattern, foreign_files.read_text(each), re.MULTILINE)
+        for each in sources[:_MOST_SOURCES]
+    )
 
 
 def shebang(path: str) -> str | None:
@@ -65,7 +123,7 @@ def shebang(path: str) -> str | None:
 
 def holds(folder: str, names: Iterable[str]) -> bool:
     """Whether a folder has a file that matches one of these patterns."""
-    return any(next(Path(folder).glob(name), None) for name in names)
+    return any(next(foreign_files.matching(folder, name), None) for name in names)
 
 
 def fits(
@@ -76,9 +134,18 @@ def fits(
     asked = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
     if variant.without:
         asked.append(config.keys().isdisjoint(variant.without))
+    if variant.unless:
+        asked.append(all(config.get(name) != value for name, value in variant.unless.items()))
+    if variant.root:
+        asked.append(is_root())
     if variant.binary or variant.holds or variant.names or variant.outside or variant.inside:
         asked.append(program is not None and _is_of_kind(Path(str(program)), variant))
     return bool(asked) and all(asked)
+
+
+def is_root() -> bool:
+    """Whether dapeer runs as root on Linux, where some programs behave otherwise then."""
+    return sys.platform == "linux" and os.geteuid() == 0
 
 
 def _is_of_kind(path: Path, variant: Variant) -> bool:
@@ -97,7 +164,7 @@ def parts(program: object) -> dict[str, object]:
     if program is None:
         return {}
     path = Path(str(program))
-    folder = path if path.is_dir() else path.parent
+    folder = path if foreign_files.is_folder(path) else path.parent
     return {"program_dir": str(folder), "program_stem": path.stem}
 
 
@@ -108,13 +175,12 @@ def above(path: Path, names: Iterable[str]) -> Path | None:
     """Return the first of these files that a folder above a path, or the path itself, has: of the nearest folder."""
     folders = (path, *path.parents)
     files = (folder / name for folder in folders for name in names)
-    return next((file for file in files if file.is_file()), None)
+    return next((file for file in files if foreign_files.is_file(file)), None)
 
 
 def _first_bytes(path: str) -> bytes:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(_ENOUGH)
+        return foreign_files.read_bytes(path, _ENOUGH)
     except OSError:
         return b""
 
@@ -124,3 +190,18 @@ def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[st
     program = Path(str(inputs.get("program")))
     found = (above(program, each.inside) for each in reversed(variants) if each.inside)
     return dict([("inside", str(file)) for file in found if file is not None][:1])
+
+
+# Each session is asked at each change of a breakpoint, for each definition.
+@functools.lru_cache(1000)
+def accepts_name(name: str, extensions: Sequence[str], files: Sequence[str]) -> bool | None:
+    """Return whether a source file of this name may be an adapter's; None: its first line says it."""
+    if not extensions or is_named(name, files):
+        return True
+    suffix = Path(name).suffix
+    return suffix.lower() in extensions if suffix else None
+
+
+def is_named(name: str, files: Sequence[str]) -> bool:
+    """Whether a file name matches one of these patterns."""
+    return any(fnmatch(name, pattern) for pattern in files)

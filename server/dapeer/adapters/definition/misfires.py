@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import Any
 
 from dapeer.dap.messages import Event, Request
 from dapeer.mirror.failures import EVENT
@@ -48,8 +48,11 @@ def category_of(body: Mapping[str, Any]) -> str:
     return category if category in {"stdout", "stderr"} else "console"
 
 
-Sent: TypeAlias = dict[str, list[Mapping[str, Any]]]
-"""The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
+class Sent(dict[str, list[Mapping[str, Any]]]):
+    """The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
+
+    entered: object = None
+    """The connection whose program has stopped at its entry; children do not stop there again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Misfires:
         self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
         self._begins = patterns.get(BEGINS, "")
         self._held: dict[str, str] = {}
-        self._sent: Sent = {} if sent is None else sent
+        self._sent = Sent() if sent is None else sent
 
     def sent(self, request: Request) -> None:
         """Record the breakpoints that an adapter gets."""

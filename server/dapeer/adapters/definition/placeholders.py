@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
@@ -121,6 +121,22 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
 
 def _listed(value: object) -> Sequence[object]:
     return value if _is_list(value) else ()
+
+
+def added(
+    keys: Iterable[str], lower: Mapping[str, object], upper: Mapping[str, object]
+) -> dict[str, object]:
+    """Return, of these keys, the lists of two tables joined, where both have one.
+
+    >>> added(["args"], {"args": ["-a"], "env": []}, {"args": ["-b"]})
+    {'args': ['-a', '-b']}
+    """
+    both = {key: (lower.get(key), upper.get(key)) for key in keys}
+    return {
+        key: [*first, *second]
+        for key, (first, second) in both.items()
+        if _is_list(first) and _is_list(second)
+    }
 
 
 def either(names: list[str]) -> str:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from dapeer.adapters.definition.misfires import BEGINS, KINDS
+from dapeer.adapters.definition.misfires import BEGINS, KINDS, is_legible
 from dapeer.adapters.definition.table import Table
+from dapeer.dap.messages import Request
 from dapeer.dap.requests import NEEDS, OPTIONS
 
 ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
 EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal")
+
+
+ANY_FILE = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,10 @@ class Quirks:
     """A regular expression: output whose first group is the exit code, if `exited` is missing."""
     repl_is_command: bool = False
     """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
+    also_runs: tuple[str, ...] = ()
+    """Keys of its launch that say what runs, where there is no program."""
+    added: tuple[str, ...] = ()
+    """Keys of its launch whose lists a variant, and the caller's configuration, add to."""
     detach_launched: bool = True
     """False: a launched program cannot be left running; `disconnect` would hang."""
     killed_first: Literal["", "program", "adapter"] = ""
@@ -36,8 +45,12 @@ class Quirks:
     """The reason of an unrequested stop before the first line."""
     pause_reads: str = ""
     """A regular expression: the description of an `exception` that is the answer to a pause."""
+    write_reads: str = ""
+    """A regular expression: the description of a `breakpoint` that is a data breakpoint."""
     unasked_step: str = ""
     """The real reason of a `step` that no client has requested: `exception`."""
+    screen: bool = False
+    """A program in a terminal may draw on it. To others it is a plain one, where Node.js and others would edit what is typed by line themselves."""
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
     own_words: str = ""
@@ -45,6 +58,10 @@ class Quirks:
     events say."""
     own_console: str = ""
     """The same, of output in the category `console` only, where a program may print such lines, too."""
+    value_tail: str = ""
+    """A regular expression: the end of a value that says it once more."""
+    thread_mark: str = ""
+    """A regular expression: what stands before the name of a thread that is selected."""
     runs_meanwhile: str = ""
     """A regular expression: output that says that other threads run until the adapter can answer; the
     `continued` and `stopped` that tell of it are no news."""
@@ -54,13 +71,30 @@ class Quirks:
     """Requests, and options of requests, that it advertises, but does not know."""
 
     hit_conditions: str = ""
-    """A regular expression: all of a hit condition that it understands; of others it takes no notice."""
+    """A regular expression: all of a hit condition that it understands; empty: not known."""
     passes_hits: bool = False
     """It takes a number as hit condition for how many hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
     """Regular expressions of output on a failed part of a breakpoint, by part; see `misfires`."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
     """Requests that must never be sent, as they end the program or worse; each with a sentence on what to do instead."""
+
+    misread: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Regular expressions of what an expression may not contain, as it would mean something of the adapter's own; each with a sentence."""
+
+    unfollowed: tuple[str, ...] = ()
+    """Functions that go on in a process of its own, which the adapter does not follow; `*`: any file but the program's may run in one."""
+    starts_others: str = ""
+    """A regular expression, found in the source of a program, its file or its folder's, that starts processes which the adapter does not follow."""
+
+    def refusal(self, request: Request) -> str:
+        """Return why a request is not sent; empty: it is."""
+        asked = str(request.arguments.get("expression") or "")
+        if request.command == "evaluate" and is_legible(asked):
+            for pattern, why in self.misread.items():
+                if re.search(pattern, asked):
+                    return why
+        return self.harmful.get(request.command, "")
 
     @property
     def program_inside(self) -> bool:
@@ -74,21 +108,21 @@ class Quirks:
             self.exit_code_in_output
             or self.skip_first_stop
             or self.pause_reads
+            or self.write_reads
             or self.unasked_step
             or self.terminal_output
             or self.own_words
             or self.own_console
+            or self.value_tail
+            or self.thread_mark
             or self.runs_meanwhile
             or self.last_words_of_adapter
             or self.refuses
             or self.passes_hits
             or self.failed
             or self.harmful
-            or self.answers_ahead
+            or self.misread
         )
-
-    answers_ahead: bool = False
-    """It answers, with a stop, what was asked at the one before, where a resume says so; see `process/ahead`."""
 
     stack_levels: int = 20
     """Frames to ask for at a stop."""
@@ -101,20 +135,26 @@ class Quirks:
     def read(cls, table: Table) -> Quirks:
         """Read the `[quirks]` table."""
         harmful = table.table("harmful")
-        failed = table.table("failed")
+        failed, misread = table.table("failed"), table.table("misread")
         quirks = cls(
             exit_code=table.one_of("exit_code", EXIT_CODES, "plain"),
             exit_code_in_output=table.pattern("exit_code_in_output"),
             repl_is_command=table.get("repl_is_command", bool, default=False),
+            also_runs=table.texts("also_runs"),
+            added=table.texts("added"),
             detach_launched=table.get("detach_launched", bool, default=True),
             killed_first=table.one_of("killed_first", ("", "program", "adapter"), ""),
             launch_request=table.one_of("launch_request", ("launch", "attach"), "launch"),
             skip_first_stop=table.get("skip_first_stop", str, ""),
             pause_reads=table.pattern("pause_reads"),
+            write_reads=table.pattern("write_reads"),
             unasked_step=table.get("unasked_step", str, ""),
+            screen=table.get("screen", bool, default=False),
             terminal_output=table.get("terminal_output", bool, default=False),
             own_words=table.pattern("own_words"),
             own_console=table.pattern("own_console"),
+            value_tail=table.pattern("value_tail"),
+            thread_mark=table.pattern("thread_mark"),
             runs_meanwhile=table.pattern("runs_meanwhile"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
@@ -122,7 +162,9 @@ class Quirks:
             passes_hits=table.get("passes_hits", bool, default=False),
             failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
             harmful={command: harmful.text(command) for command in harmful},
-            answers_ahead=table.get("answers_ahead", bool, default=False),
+            unfollowed=table.texts("unfollowed"),
+            starts_others=table.pattern("starts_others"),
+            misread={pattern: misread.text(pattern) for pattern in misread},
             stack_levels=table.get("stack_levels", int, default=20),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),

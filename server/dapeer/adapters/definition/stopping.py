@@ -38,6 +38,8 @@ class Stopping:
     """How the place of an error is printed that has ended the program: with the groups `file` and `line`."""
     folded: re.Pattern[str] | None
     """The placeholder in a value for omitted elements, if debugpy is unpatched."""
+    more_elements: re.Pattern[str] | None
+    """`NAME: TYPE` of a child that stands for more elements of its container."""
 
     @classmethod
     def read(cls, top: Table) -> Stopping:
@@ -52,12 +54,8 @@ class Stopping:
             _expressions(top.table("expressions")),
             _traceback(top),
             re.compile(folded) if (folded := top.pattern("folded")) else None,
+            re.compile(more) if (more := top.pattern("more_elements")) else None,
         )
-
-    @property
-    def told(self) -> tuple[Filters, Expressions, re.Pattern[str] | None]:
-        """The arguments of `Session.heed`."""
-        return self.filters, self.expressions, self.traceback
 
     def frames(self, project: Path) -> Frames:
         """Return what tells the user's stack frames from others in a project."""

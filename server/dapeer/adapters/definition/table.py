@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dapeer.adapters.definition.retired import is_retired
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import is_array, is_object
+from dapeer.base.system import folder_names, foreign_files
+from dapeer.companions.python.in_debuggee.dapeer_patching import SETTING
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 
-LAUNCHERS = Path(__file__).parents[1] / "launchers"
-"""The folder of dapeer's launchers."""
+COMPANIONS = Path(__file__).parents[2] / "companions"
+"""The folder of dapeer's programs that run elsewhere, by language."""
+
+
+def own_values() -> dict[str, object]:
+    """Return the placeholders that depend on nothing but this installation."""
+    return {
+        "dapeer_python": sys.executable,
+        "launchers": str(COMPANIONS),
+        "adapters": folder_names.adapters(),
+        "cache": folder_names.cache(),
+    }
+
+
 _TEXTS = re.compile(r"\$\{texts:([^{}]+)\}")
 
 _KINDS: Mapping[Any, str] = {
@@ -59,17 +76,18 @@ class Table:
     def expression(self, key: str) -> str:
         """Return an expression, empty when the key is absent.
 
-        In it `${texts:PATTERN}` is a JSON object: the texts, by name, of the launchers' files that match.
+        In it `${texts:PATTERN}` is a JSON object: the texts, by name, of the companions' files that match, and the user's `DAPEER_PATCHES`.
 
         Raises:
             DefinitionError: It is no text, or no file fits.
         """
 
         def texts(found: re.Match[str]) -> str:
-            files = sorted(LAUNCHERS.glob(found[1]))
+            files = sorted(COMPANIONS.glob(found[1]))
             if not files:
-                raise self.wrong(f"`{self.at(key)}`: no launcher file matches {found[1]}")
-            return json.dumps({each.name: each.read_text(encoding="utf-8") for each in files})
+                raise self.wrong(f"`{self.at(key)}`: no companion file matches {found[1]}")
+            known = {each.name: each.read_text(encoding="utf-8") for each in files}
+            return json.dumps({**known, SETTING: os.environ.get(SETTING, "")})
 
         return _TEXTS.sub(texts, self.get(key, str, ""))
 
@@ -138,12 +156,12 @@ class Table:
         return tables
 
     def free(self) -> Mapping[str, Any]:
-        """Return all keys that were not read: they are the adapter's own.
+        """Return all keys that were not read, and are not retired: they are the adapter's own.
 
         Raises:
             DefinitionError: A value has no JSON: a date.
         """
-        values = {key: value for key, value in self._values.items() if key not in self._known}
+        values = {key: self._values[key] for key in self._unread()}
         try:
             json.dumps(values)
         except TypeError as error:
@@ -151,12 +169,12 @@ class Table:
         return values
 
     def done(self) -> None:
-        """Reject keys that were not read.
+        """Reject keys that were not read, unless an earlier version did.
 
         Raises:
             DefinitionError: There is one.
         """
-        unknown = sorted(set(self._values) - self._known)
+        unknown = sorted(self._unread())
         if unknown:
             where = f"[{self._name}]" if self._name else "the file's top"
             raise DefinitionError(
@@ -172,11 +190,26 @@ class Table:
         """Return the error for something else that is wrong with this table."""
         return DefinitionError(f"{self._path}: {what}.", "Correct the definition file.")
 
+    @property
+    def name(self) -> str:
+        """The dotted name of this table; empty for the file's top."""
+        return self._name
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The keys that were looked for so far, whether they are there or not."""
+        return frozenset(self._known)
+
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
+
+    def _unread(self) -> list[str]:
+        return [
+            key for key in self._values if key not in self._known and not is_retired(self.at(key))
+        ]
 
     def _checked(self, value: object, kind: type[T], key: str) -> T:
         # To Python `true` is a whole number; to the author of a file it is not.
@@ -195,7 +228,7 @@ def parsed(path: Path) -> dict[str, Any]:
         DefinitionError: It cannot be read, or is no TOML.
     """
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(foreign_files.read_bytes(path).decode())
     except (OSError, ValueError) as error:
         raise DefinitionError(f"{path}: {error}.", "Correct the definition file.") from error
     except RecursionError as error:

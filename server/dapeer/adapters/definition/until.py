@@ -29,6 +29,8 @@ class Until:
     """Forgets the value of the last look."""
     end: str = ""
     """Removes what is recorded."""
+    shared: str = ""
+    """The condition of a line that has a breakpoint of somebody's: `${ours}`, and `${own}` as it is there. Empty: such lines are not looked at."""
     files: str = ""
     """The files that the program has loaded, a line each; empty: the adapter tells them."""
 
@@ -40,7 +42,18 @@ class Until:
     @classmethod
     def read_from(cls, table: Table) -> Until:
         """Read `[until]`."""
-        keys = ("holds", "fails", "changes", "begin", "read", "undo", "end", "files", "lines")
+        keys = (
+            "holds",
+            "fails",
+            "changes",
+            "begin",
+            "read",
+            "undo",
+            "end",
+            "files",
+            "lines",
+            "shared",
+        )
         texts = {key: table.get(key, str, "") for key in keys}
         found = cls(**texts, failed=table.pattern("failed"))
         table.done()

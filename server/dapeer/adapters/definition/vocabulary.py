@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.installation import PLATFORMS
 from dapeer.adapters.definition.table import Table
-from dapeer.mirror.places import Sight
+from dapeer.mirror.places import Outside, Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
 KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
@@ -33,8 +33,6 @@ class TransportTable:
     """Beginnings of lines in such output that are the server's own."""
     loopback: bool = False
     """It talks to the program over 127.0.0.1; a server at a port does so anyway."""
-    kept_ready: bool = False
-    """After a session, another one is started ahead for the next session with the same command, folder and environment."""
 
     @classmethod
     def read(cls, table: Table) -> TransportTable:
@@ -48,10 +46,7 @@ class TransportTable:
             table.one_of("output", ("log", "program"), "log"),
             table.texts("hide"),
             table.get("loopback", bool, default=False),
-            table.get("kept_ready", bool, default=False),
         )
-        if transport.kept_ready and transport.kind != "stdio":
-            raise table.wrong(f"`{table.at('kept_ready')}` is for adapters of the kind `stdio`")
         if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(
                 f"`{table.at('command')}` is required for every kind but `connect`, and not allowed for that one"
@@ -81,12 +76,19 @@ class Variant:
     """Another way to start the adapter."""
     holds: str = ""
     """It is a compiled program that has a symbol of this name."""
+    root: bool = False
+    """dapeer runs as root, on Linux."""
+    unless: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The caller's own configuration has none of these values."""
+    say: str = ""
+    """A remark on such a start."""
 
     @classmethod
     def read(cls, table: Table) -> Variant:
         """Read one `[[launch_variant]]`."""
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         when = table.table("when")
+        say = table.get("say", str, "")
         variant = cls(
             when.get("binary", bool, default=False),
             when.texts("name"),
@@ -97,6 +99,9 @@ class Variant:
             without=when.texts("without"),
             transport=own,
             holds=when.get("holds", str, ""),
+            root=when.get("root", bool, default=False),
+            unless=when.table("unless").free(),
+            say=say,
         )
         when.done()
         return variant
@@ -113,11 +118,32 @@ class Tests:
     `module` or `program`, the runner and its arguments."""
     arguments: Mapping[str, Any]
     """Further arguments of its launch."""
+    none: str = ""
+    """A regular expression: output of the launcher when no test has run."""
+    files: str = ""
+    """A regular expression: the path of a file of tests."""
+    written: str = ""
+    """The same, found in a file that has tests."""
+    main: str = ""
+    """The same, found in a file that runs its tests as a program."""
 
     @classmethod
     def read(cls, table: Table) -> Tests:
         """Read `[tests]`."""
-        return cls(table.texts("runners"), table.text("launcher"), table.free())
+        runners, launcher = table.texts("runners"), table.text("launcher")
+        patterns = [table.pattern(key) for key in ("none", "files", "written", "main")]
+        return cls(runners, launcher, table.free(), *patterns)
+
+    def is_named(self, path: str) -> bool:
+        """Whether a file is called as files of tests are."""
+        return bool(self.files and re.search(self.files, path))
+
+    def none_in(self, path: str, text: str) -> bool:
+        """Whether a file has tests, and runs none of them as a program."""
+        return self.is_named(path) and (
+            re.search(self.written, text, re.MULTILINE) is not None
+            and re.search(self.main, text) is None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +195,24 @@ class Children:
         return int(found[1]) if found else 0
 
 
+def _outside(table: Table) -> Outside | None:
+    """Read `[threads.outside]`: the program that reads where threads are."""
+    keys = ("thread", "frame", "own")
+    thread, frame, own = (re.compile(table.pattern(each) or "$^") for each in keys)
+    command = table.texts("command")
+    missing, denied = (table.get(each, str, "") for each in ("missing", "denied"))
+    table.done()
+    return Outside(command, thread, frame, own, missing, denied) if command else None
+
+
 def sight(table: Table) -> Sight:
     """Read `[threads]`: what can be found out about a running program."""
     read = Sight(
-        table.expression("places"), table.get("hides", str, ""), table.get("silence", str, "")
+        table.expression("places"),
+        table.get("hides", str, ""),
+        table.get("silence", str, ""),
+        table.expression("waits"),
+        _outside(table.table("outside")),
     )
     table.done()
     return read
@@ -192,10 +232,16 @@ class Attach:
     """A port can be tried first, without harm to the program there."""
     usual_ports: Sequence[int]
     """The usual ports of such programs."""
+    served_by: str
+    """A pattern in the executable and the command line of what listens at such a port."""
+    port_in: str
+    """A pattern whose first group is the port in the command line of a process that listens for a debugger."""
     listen: str
     """The command that makes a process listen there."""
     sent_as: Literal["launch", "attach"]
     """The request that is sent."""
+    pages: str
+    """Where what listens at the port lists its pages by HTTP, one of which is attached to; empty: it has none."""
 
     @classmethod
     def read(cls, table: Table) -> Attach:
@@ -210,8 +256,11 @@ class Attach:
             helper=platforms,
             knock=table.get("knock", bool, default=False),
             usual_ports=tuple(map(int, table.get("usual_ports", list, []))),
+            served_by=table.get("served_by", str, ""),
+            port_in=table.get("port_in", str, ""),
             listen=table.get("listen", str, ""),
             sent_as=table.one_of("sent_as", ("launch", "attach"), "attach"),
+            pages=table.get("pages", str, ""),
             arguments=table.free(),  # what is left
         )
 

@@ -22,6 +22,8 @@ class Watchpoints:
     """Tells which line the instruction before `${pc}` is of, which has written; empty: the line of the stop is told."""
     line: str = ""
     """A pattern of that answer; its first group is the line."""
+    address: str = ""
+    """What a data breakpoint on `${expression}` is asked for by, where the adapter takes a value for an address."""
 
     @classmethod
     def read(cls, table: Table) -> Watchpoints:
@@ -31,6 +33,7 @@ class Watchpoints:
             table.get("remove", str, ""),
             table.get("writer", str, ""),
             table.pattern("line"),
+            table.get("address", str, ""),
         )
         table.done()
         return found

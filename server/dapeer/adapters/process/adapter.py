@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -12,27 +13,27 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
-import anyio.to_thread
 from anyio.abc import ByteStream
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
-from dapeer.adapters.process.connecting import Address, Connector, connect_to, connector, stream_of
+from dapeer.adapters.process.connecting import Address, connect_to, connector, stream_of
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.spares import Spares
 from dapeer.adapters.process.spawn import Command, Spawned
-from dapeer.adapters.process.started import SECONDS_TO_END, Started, start
-from dapeer.adapters.process.streams import PromptStream, StdioStream, has_loopback
-from dapeer.adapters.process.terminal import Terminal
+from dapeer.adapters.process.started import SECONDS_TO_END, start
+from dapeer.adapters.process.streams import has_loopback, lacking_loopback
+from dapeer.adapters.process.terminal import Terminal, check_terminal
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
 from dapeer.base.system.ports import free_port
 from dapeer.base.system.process_table import descendants
+from dapeer.base.system.threads import in_thread
+from dapeer.dap.messages import Body
 from dapeer.dap.transport import ContentLengthTransport, Transport
 
 
@@ -49,12 +50,16 @@ class Adapter:
         address: Address | None = None,
         log_points: LogPoints | None = None,
         sent: Sent | None = None,
+        patch_off: Body | None = None,
+        word: str = "",
     ) -> None:
         self.log_points = log_points or LogPoints()
         """Those of its program, in all processes."""
-        self.sent: Sent = {} if sent is None else sent
+        self.sent = Sent() if sent is None else sent
         """The breakpoints that it has got, in all processes."""
         self.transport = LogPointTransport(transport, self.log_points)
+        self.word = word or (spawned.tail.word if spawned else "")
+        """By which its process, and rows in the program, tell of patches that are off."""
         self.address = address
         """The address of another process's adapter; None: dapeer has started it, or its server."""
         self.terminal = terminal
@@ -62,6 +67,8 @@ class Adapter:
         self.connect_again = connect_again
         """Connects once more to the adapter's server, which has a session for each connection."""
         self._spawned = spawned
+        self._patch_off = patch_off
+        """A patch of ours that is off in this process, as it concerns the adapter."""
         self.processes = processes
         """Cleanups that run at its end."""
 
@@ -69,11 +76,6 @@ class Adapter:
     def pid(self) -> int | None:
         """The adapter's process; None if dapeer has not started it."""
         return self._spawned.process.pid if self._spawned else None
-
-    @property
-    def command(self) -> Command | None:
-        """The command that has started it; None if dapeer has not."""
-        return self._spawned.command if self._spawned else None
 
     def close(self) -> None:
         """Close everything besides the process."""
@@ -98,6 +100,13 @@ class Adapter:
         """Return the end of the adapter's stderr."""
         return self._spawned.tail.text() if self._spawned else ""
 
+    def on_patch_off(self, tell: Callable[[Body], None]) -> None:
+        """Report each patch of ours that is off in the adapter's process, or here."""
+        if self._patch_off is not None:
+            tell(self._patch_off)
+        if self._spawned is not None:
+            self._spawned.tail.on_patch_off(tell)
+
     def own(self, pid: int) -> None:
         """Make a program that dapeer has started end with the adapter, with the process group that it leads."""
         self.processes.add(pid)
@@ -111,9 +120,9 @@ class Adapter:
         self.processes.release(pid)
 
     def kill_program(self, pid: int) -> None:
-        """Kill the program, its descendants, and a process of it that another adapter has named; not the adapter."""
-        below = descendants(self.pid) if self.pid else ()
-        for each in (*below, pid):
+        """Kill the program, its descendants, and a process of it that another adapter has named; not the adapter, nor what has left its POSIX session."""
+        below = descendants(self.pid) if self.pid else {}
+        for each in (*(below.keys() - {*self.processes.detached()}), pid):
             self.processes.claim(each)
         self.processes.kill_all_but(self.pid)
 
@@ -124,22 +133,18 @@ class Adapter:
 
 @asynccontextmanager
 async def open_adapter(
-    definition: Definition,
-    request: RequestName,
-    inputs: Inputs,
-    reaper: Reaper,
-    spares: Spares | None = None,
+    definition: Definition, request: RequestName, inputs: Inputs, reaper: Reaper
 ) -> AsyncGenerator[Adapter]:
     """Start an adapter, or connect to one; at exit it ends, with its debuggees.
 
-    One of the `spares` is taken if one fits. At exit the wire is closed, the adapter has a moment to end by itself, and is then killed.
+    At exit the wire is closed, the adapter has a moment to end by itself, and is then killed.
 
     Raises:
         AdapterMissing: It is not installed.
         AdapterFailed: It did not start, or ended without having said anything.
     """
     table = definition.transport_of(request, inputs)
-    _check_loopback(definition, table)
+    _check_system(definition, table, wants_terminal=bool(inputs.get("terminal")))
     async with AsyncExitStack() as stack:
         # The folder is removed once no process can write there.
         folder = "" if table.kind == "connect" else _folder(stack, reaper)
@@ -148,20 +153,24 @@ async def open_adapter(
             stack.push_async_callback(processes.aclose)
             address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
             spawned, stream = None, await connect_to(address, definition.timeouts.start)
-            wire, again, own, terminal = ContentLengthTransport(stream), None, {}, None
+            again, own, terminal = None, {}, None
         else:
             address, own = None, _address(table, folder)
             terminal = _terminal(definition, request, inputs, stack)
             own |= {} if terminal is None else {"tty": terminal.path}
-            values = {**await _values(definition, inputs), **own}
+            values = {**await _values(definition, request, inputs), **own}
             inside = terminal if table.stdin == "program" else None
             command = Command.of(definition.title, table, values)
-            started = await _started(definition, command, reaper, spares, inside)
+            started = await start(command, reaper, inside)
             stack.push_async_callback(started.end)
+            if inside is not None:
+                inside.let_go()
             spawned, processes = started.spawned, started.processes
+            own["word"] = spawned.tail.word
             again = connector(table, values)
-            stream, wire = await _wire(started, again, definition.timeouts.start)
-        sent: Sent = {}
+            stream = await stream_of(spawned, again, definition.timeouts.start)
+        sent = Sent()
+        wire = ContentLengthTransport(stream)
         transport = _transport(definition, wire, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
         points = _log_points(definition)
@@ -177,42 +186,19 @@ async def open_adapter(
 
 def _log_points(definition: Definition) -> LogPoints:
     failed = definition.quirks.failed.get("log_message", "")
-    return LogPoints(failed, conditions=definition.collect.conditions)
+    collect = definition.collect
+    return LogPoints(failed, conditions=collect.conditions, value=collect.value)
 
 
-async def _started(
-    definition: Definition,
-    command: Command,
-    reaper: Reaper,
-    spares: Spares | None,
-    inside: Terminal | None,
-) -> Started:
-    """Take an adapter that is kept ready, or start one, inside a terminal if there is one."""
-    spare = await spares.take(definition, command) if spares else None
-    if spare is not None:
-        return spare
-    started = await start(command, reaper, inside)
-    if inside is not None:
-        inside.let_go()
-    return started
-
-
-async def _wire(
-    started: Started, again: Connector | None, seconds: float
-) -> tuple[StdioStream | PromptStream, Transport]:
-    """Return the stream of an adapter that dapeer has started, and its messages."""
-    if started.greeted is not None:
-        return started.greeted.stream, started.greeted
-    stream = await stream_of(started.spawned, again, seconds)
-    return stream, ContentLengthTransport(stream)
-
-
-def _check_loopback(definition: Definition, table: TransportTable) -> None:
+def _check_system(definition: Definition, table: TransportTable, *, wants_terminal: bool) -> None:
+    """Look whether the system has what the adapter will wait for."""
     if (table.loopback or table.kind == "tcp") and not has_loopback():
+        what, way = lacking_loopback()
         raise SystemRefuses(
-            f"{definition.title} needs the loopback interface, which is down here.",
-            "Bring it up (`ip link set lo up`), or start dapeer where it is up.",
+            f"{definition.title} needs {what}", f"{way}, or start dapeer where it is there."
         )
+    if wants_terminal:
+        check_terminal()
 
 
 def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
@@ -254,15 +240,18 @@ def _transport(
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
     # A core dump has no other stop.
     entry = bool(inputs.get("stop_on_entry") or inputs.get("core"))
+    word = spawned.tail.word if spawned else ""
     tamed = NormalizedTransport(
-        wire, definition.quirks, own, stop_on_entry=entry, settle=settle, sent=sent
+        wire, definition.quirks, own, stop_on_entry=entry, settle=settle, sent=sent, word=word
     )
     if spawned is not None:
         spawned.listen(tamed.printed)
     return tamed
 
 
-async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
+async def _values(
+    definition: Definition, request: RequestName, inputs: Inputs
+) -> dict[str, object]:
     """Return the values of the placeholders in the adapter's command.
 
     Raises:
@@ -270,13 +259,15 @@ async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
     """
     python = inputs.get("python") or sys.executable
     look = functools.partial(detect, definition, python=str(python))
-    detection = await anyio.to_thread.run_sync(look)
+    detection = await in_thread(look)
     if not detection.ready:
         raise AdapterMissing(
-            f"{definition.title} is not installed: {detection.missing}.",
+            f"{definition.title} is not ready: {detection.missing}.",
             f"Install it with: {detection.install}" if detection.install else "",
         )
-    return {"python": python, "cwd": ".", **definition.values(inputs), **detection.found}
+    # A program that is started does what it likes; who looks at one that crashed, or runs, has started nothing.
+    trusted = {"trusted": os.sep} if request == "launch" else {}
+    return {"python": python, "cwd": ".", **trusted, **definition.values(inputs), **detection.found}
 
 
 def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:

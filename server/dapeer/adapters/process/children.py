@@ -49,21 +49,12 @@ async def open_child(
             f"{definition.title} announced a child process at a port where nothing listens.",
             "The child runs on without a debugger.",
         ) from error
-    await hasten(definition, configuration, parent.pid)
     async with AsyncExitStack() as stack:
         processes = Processes(reaper, above=parent.processes)
         stack.push_async_callback(processes.aclose)
         transport: Transport = ContentLengthTransport(stream)
         if definition.quirks.on_the_wire:
-            settle = anyio.lowlevel.checkpoint
-            transport = NormalizedTransport(
-                transport,
-                definition.quirks,
-                {},
-                stop_on_entry=False,
-                settle=settle,
-                sent=parent.sent,
-            )
+            transport = _normalized(transport, definition, parent)
         stack.push_async_callback(transport.aclose)
         adapter = Adapter(
             transport,
@@ -73,9 +64,24 @@ async def open_child(
             address=address,
             log_points=parent.log_points,
             sent=parent.sent,
+            patch_off=await hasten(definition, configuration, parent.pid),
+            word=parent.word,
         )
         stack.callback(adapter.close)
         yield adapter
+
+
+def _normalized(transport: Transport, definition: Definition, parent: Adapter) -> Transport:
+    settle = anyio.lowlevel.checkpoint
+    return NormalizedTransport(
+        transport,
+        definition.quirks,
+        {},
+        stop_on_entry=False,
+        settle=settle,
+        sent=parent.sent,
+        word=parent.word,
+    )
 
 
 def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[ByteStream]] | None:

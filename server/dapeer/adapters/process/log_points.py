@@ -16,6 +16,7 @@ from typing import Any
 
 import anyio
 
+from dapeer.adapters.definition.collect import VALUE
 from dapeer.adapters.definition.misfires import category_of, is_legible
 from dapeer.adapters.process import log_rows
 from dapeer.base.errors import ProtocolError
@@ -36,8 +37,9 @@ DIGITS = 8
 class LogPoints:
     """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
 
-    def __init__(self, failed: str = "", *, conditions: bool = True) -> None:
-        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known. The adapter heeds their `conditions`."""
+    def __init__(self, failed: str = "", *, conditions: bool = True, value: str = VALUE) -> None:
+        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known. The adapter heeds their `conditions`; `value` asks for one that is collected."""
+        self._value = value
         self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
         self._failed = re.compile(failed, re.MULTILINE) if failed else None
@@ -61,7 +63,9 @@ class LogPoints:
     def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
         place = path, int(wanted.get("line") or 0), log_rows.points(wanted)
         if "collect" in wanted:
-            wanted = log_rows.as_log_point(wanted, self.mark, conditions=self._conditions)
+            wanted = log_rows.as_log_point(
+                wanted, self.mark, self._value, conditions=self._conditions
+            )
         if place not in self._places:
             self._places.append(place)
         number = self._places.index(place)

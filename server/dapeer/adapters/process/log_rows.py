@@ -29,13 +29,15 @@ def points(wanted: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(int(each["point"]) for each in _each(wanted) if each.get("point"))
 
 
-def as_log_point(wanted: Mapping[str, Any], mark: str, *, conditions: bool) -> dict[str, Any]:
+def as_log_point(
+    wanted: Mapping[str, Any], mark: str, value: str, *, conditions: bool
+) -> dict[str, Any]:
     """Return a breakpoint that collects as one that logs.
 
     Unless the adapter heeds `conditions` there, or where it collects for several clients, a condition is the first value.
     """
     whole = conditions and not wanted.get("others")
-    message = apart(mark).join(_message(each, mark, whole=whole) for each in _each(wanted))
+    message = apart(mark).join(_message(each, mark, value, whole=whole) for each in _each(wanted))
     own = OWN if whole else (*OWN, "condition")
     return {key: value for key, value in wanted.items() if key not in own} | {"logMessage": message}
 
@@ -44,8 +46,8 @@ def _each(wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [wanted, *(wanted.get("others") or ())]
 
 
-def _message(wanted: Mapping[str, Any], mark: str, *, whole: bool) -> str:
-    message = between(mark).join(f"{{{each}}}" for each in wanted["collect"])
+def _message(wanted: Mapping[str, Any], mark: str, value: str, *, whole: bool) -> str:
+    message = between(mark).join(value.replace("${expression}", each) for each in wanted["collect"])
     if whole or "condition" not in wanted:
         return message
     return f"{{{wanted['condition']}}}{decides(mark)}{message}"

@@ -11,7 +11,6 @@ import anyio
 
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.quirks import Quirks
-from dapeer.adapters.process.ahead import Ahead
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import Value, is_array, is_object
@@ -33,16 +32,16 @@ class NormalizedTransport:
         stop_on_entry: bool,
         settle: Callable[[], Awaitable[None]],
         sent: Sent,
+        word: str = "",
     ) -> None:
-        """`own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the program's output."""
+        """`own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the program's output; with `word` the adapter tells of patches that are off."""
         self._inner = inner
         self._own = own
-        self._harmful = quirks.harmful
+        self._quirks = quirks
         self._settle = settle
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._breach: ProtocolError | None = None
-        self._ahead = Ahead() if quirks.answers_ahead else None
-        self._tamer = Normalizer(quirks, stop_on_entry=stop_on_entry, sent=sent)
+        self._tamer = Normalizer(quirks, stop_on_entry=stop_on_entry, sent=sent, word=word)
         self._pump = asyncio.create_task(self._receive())
 
     def printed(self, category: str, text: str) -> None:
@@ -52,8 +51,7 @@ class NormalizedTransport:
 
     async def send(self, message: Message) -> None:
         """Send one message, unless it does harm."""
-        if isinstance(message, Request) and message.command in self._harmful:
-            why = self._harmful[message.command]
+        if isinstance(message, Request) and (why := self._quirks.refusal(message)):
             self._messages.put_nowait(
                 Response(message.seq, message.command, success=False, message=why)
             )
@@ -61,20 +59,7 @@ class NormalizedTransport:
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
         self._tamer.sent(message)
-        message = self._tamer.ordered(message)
-        if self._ahead is None or not isinstance(message, Request):
-            await self._inner.send(message)
-            return
-        for each in self._ahead.sent(message):
-            if isinstance(each, Request):
-                await self._inner.send(each)
-            else:
-                self._messages.put_nowait(each)
-        self._tell_unasked()
-
-    def _tell_unasked(self) -> None:
-        for message in self._ahead.unasked() if self._ahead else ():
-            self._messages.put_nowait(message)
+        await self._inner.send(self._tamer.ordered(message))
 
     async def receive(self) -> Message:
         """Return the next message."""
@@ -97,10 +82,7 @@ class NormalizedTransport:
     def _tame(self, message: Message) -> list[Message]:
         """Return the messages that replace a message; if a quirk cannot be applied, the message itself."""
         try:
-            tamed = list(self._tamer.tame(message))
-            if self._ahead is None:
-                return tamed
-            return [told for each in tamed for told in self._ahead.heard(each)]
+            return list(self._tamer.tame(message))
         except Exception:
             log.exception("a quirk of the adapter cannot be applied to its %s", describe(message))
             return [message]
@@ -114,9 +96,6 @@ class NormalizedTransport:
                         await self._inner.send(message)
                     else:
                         self._messages.put_nowait(message)
-                self._tell_unasked()
-                for request in self._ahead.released() if self._ahead else ():
-                    await self._inner.send(request)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._settle()
         except ProtocolError as error:

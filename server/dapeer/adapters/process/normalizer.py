@@ -11,7 +11,9 @@ from typing import Any
 from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.folded_frames import FRAMES, unfolded
+from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.json_types import as_array
+from dapeer.companions.python.in_debuggee.dapeer_patching import EVENT
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 
@@ -25,9 +27,14 @@ OURS = 1 << 30
 class Normalizer:
     """Turns each message into those that an ordinary adapter would have sent. Pure."""
 
-    def __init__(self, quirks: Quirks, *, stop_on_entry: bool, sent: Sent | None = None) -> None:
+    def __init__(
+        self, quirks: Quirks, *, stop_on_entry: bool, sent: Sent | None = None, word: str = ""
+    ) -> None:
+        """`word` is the one by which the adapter tells of patches that are off; empty: it does not."""
         self._quirks = quirks
-        self._misfires = Misfires(quirks.failed, sent)
+        self._word = word
+        self._all = Sent() if sent is None else sent
+        self._misfires = Misfires(quirks.failed, self._all)
         self._first = True
         self._stepping = False
         """Whether the program was last resumed by a step."""
@@ -72,6 +79,8 @@ class Normalizer:
 
     def _ordinary(self, message: Message) -> Iterator[Message]:
         match message:
+            case Event(event="stopped", body=body) if self._is_childs_entry(body):
+                yield Request(OURS, "continue", {"threadId": body.get("threadId")})
             case Event(event="stopped", body=body):
                 yield from self._stopped(body)
             case Event(event="output", body=body) if (
@@ -99,6 +108,18 @@ class Normalizer:
             case Response(command="configurationDone"):
                 self._configured = True
                 return message
+            case Response(command="variables" | "evaluate" | "setVariable", body=body) if (
+                self._quirks.value_tail
+            ):
+                tail = rf"(?:{self._quirks.value_tail})\Z"
+                told = [_cut(each, "value", tail) for each in as_array(body.get("variables", []))]
+                rest = _cut(_cut(body, "value", tail), "result", tail)
+                return replace(message, body={**rest, "variables": told} if told else rest)
+            case Response(command="threads", body=body) if mark := self._quirks.thread_mark:
+                named = [
+                    _cut(each, "name", rf"\A(?:{mark})") for each in as_array(body.get("threads"))
+                ]
+                return replace(message, body={**body, "threads": named})
             case Response(command="stackTrace", body=body) if FRAMES in body:
                 return replace(message, body=unfolded(body))
             case _:
@@ -116,12 +137,22 @@ class Normalizer:
             return True
         return False
 
+    def _is_childs_entry(self, body: Mapping[str, Any]) -> bool:
+        """Whether another process of the program has stopped at its entry before, and nothing else stops this one."""
+        if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
+            return False
+        self._all.entered = self._all.entered or self
+        return self._all.entered is not self
+
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
         reads = quirks.pause_reads if is_legible(text) else ""
         if reason == "exception" and reads and re.search(reads, text):
             reason = "pause"
+        writes = quirks.write_reads if is_legible(text) else ""
+        if reason == "breakpoint" and writes and re.search(writes, text):
+            reason = "data breakpoint"
         if reason == "step" and not self._stepping:
             reason = quirks.unasked_step or reason
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
@@ -154,6 +185,10 @@ class Normalizer:
         told, failures = self._misfires.read(category_of(body), text)
         yield from failures
         told = _without(told, self._quirks.own_words)
+        if self._word:
+            # Rows in the program have no other way.
+            told, off = without_patches_off(told, self._word)
+            yield from (Event(EVENT, each) for each in off)
         if body.get("category", "console") == "console":
             told = _without(told, self._quirks.own_console)
         if told or not body.get("output"):
@@ -165,6 +200,14 @@ class Normalizer:
                 yield Event("exited", {"exitCode": int(found[1])})
 
 
+def _cut(told: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
+    """Return a description of a variable or a thread without a part of one of its texts."""
+    text = told.get(key)
+    if not isinstance(text, str) or not is_legible(text):
+        return dict(told)
+    return {**told, key: re.sub(part, "", text)}
+
+
 def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
     """Return a breakpoint whose hit condition is the number of hits to pass, instead of the number of the hit to stop at."""
     number = str(wanted.get("hitCondition") or "").strip()
@@ -173,10 +216,7 @@ def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without(text: str, own: str) -> str:
-    """Return a text without the lines that are all of a pattern; an empty one is of none."""
-    if not own:
+    """Return a text without what is of a pattern between the ends of lines."""
+    if not own or not is_legible(text):
         return text
-    lines = text.splitlines(keepends=True)
-    return "".join(
-        line for line in lines if not (is_legible(line) and re.fullmatch(own, line.strip()))
-    )
+    return re.sub(rf"(?m)^[^\S\n]*(?:{own})[^\S\n]*(?:\n|\Z)", "", text)

@@ -13,7 +13,15 @@ import anyio
 
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system import process_end
-from dapeer.base.system.process_table import ancestors, carries, members, session_of
+from dapeer.base.system.process_table import (
+    ancestors,
+    began,
+    carries,
+    descendants,
+    members,
+    processes,
+    session_of,
+)
 
 SECONDS_TO_BE_GONE = 2.0
 """Seconds for killed processes to end; the kernel needs a moment for a large one."""
@@ -33,6 +41,10 @@ class Processes:
         """A variable for the environment of every process of the session."""
         self._released = False
         """A process was released, so not everything that the adapter has started ends with it."""
+        self._sessions: set[int] = set()
+        """The POSIX sessions of these, whose other members end with them."""
+        self._detached: dict[int, int] = {}
+        """Processes that have left those, each with the time of its start."""
 
     def add(self, pid: int) -> None:
         """Make a process that dapeer has started end with the others; never dapeer itself, or the system's first."""
@@ -70,6 +82,9 @@ class Processes:
 
     def _keep(self, process: OwnedProcess) -> None:
         self._owned[process.pid] = process
+        session = session_of(process.pid)
+        if session is not None and session != os.getsid(0):
+            self._sessions.add(session)
         self._reaper.watch(process.pid)
 
     def discard(self, pid: int) -> None:
@@ -83,6 +98,41 @@ class Processes:
         """Let a debuggee continue, with its descendants."""
         self._released = True
         self.discard(pid)
+
+    def detached(self) -> list[int]:
+        """Return the living processes that were started by these, and have left their POSIX sessions: daemons, servers.
+
+        They carry our mark, or were below one of these when this was asked before. Nothing is known where the system
+        tells no processes, or a process was released, as what it has started may be wanted.
+        """
+        if self._released:
+            return []
+        below = {each for pid in self._owned for each in descendants(pid)}
+        marks = [f"{name}={value}" for name, value in self.mark.items()]
+        for pid in processes():
+            if session_of(pid) in {None, *self._sessions} or pid in self._owned:
+                continue
+            if pid in below or any(carries(pid, each) for each in marks):
+                self._detached[pid] = began(pid)
+        self._detached = {pid: at for pid, at in self._detached.items() if at and began(pid) == at}
+        return list(self._detached)
+
+    async def kill_detached(self) -> list[int]:
+        """Kill what has left the POSIX sessions of these, and wait for its end; return the processes."""
+        killed: list[OwnedProcess] = []
+        # A process may have started another one before it was killed.
+        while found := [OwnedProcess(pid) for pid in self.detached()]:
+            killed += found
+            # The pidfd was opened before this, so the process that is looked at is the one that is killed.
+            _kill([each for each in found if began(each.pid) == self._detached[each.pid]])
+            with anyio.move_on_after(SECONDS_TO_BE_GONE, shield=True) as scope:
+                for each in found:
+                    await each.gone()
+            if scope.cancelled_caught:
+                break
+        for each in killed:
+            each.close()
+        return [each.pid for each in killed]
 
     def kill_all_but(self, pid: int | None) -> None:
         """Kill all but one, and wait for nothing."""

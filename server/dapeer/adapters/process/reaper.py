@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from dapeer.adapters.launchers.reaper import line_of
+from dapeer.companions.process.reaper import line_of
 
-_PROGRAM = Path(__file__).parents[1] / "launchers" / "reaper.py"
+_PROGRAM = Path(__file__).parents[2] / "companions" / "process" / "reaper.py"
 
 TWINS = 2
 """Several such children, in case one is killed together with dapeer."""

@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -16,9 +16,11 @@ from dapeer.adapters.definition.placeholders import UNSET, fill, fill_list
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, within
-from dapeer.base.errors import AdapterFailed
+from dapeer.base.errors import AdapterFailed, of_system
 from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings
+from dapeer.base.text.tracebacks import cause
+from dapeer.companions.python.in_debuggee.dapeer_patching import WORD
 
 ENOUGH = 800
 """Characters of a process's last output in an error."""
@@ -26,13 +28,13 @@ ENOUGH = 800
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How an adapter's process is started; equal ones start the same."""
+    """How an adapter's process is started."""
 
-    title: str = field(compare=False)
-    transport: TransportTable = field(compare=False)
+    title: str
+    transport: TransportTable
     arguments: tuple[str, ...]
     folder: str | None
-    environment: frozenset[tuple[str, str]]
+    environment: Mapping[str, str]
 
     @classmethod
     def of(cls, title: str, transport: TransportTable, values: Mapping[str, object]) -> Command:
@@ -45,13 +47,12 @@ class Command:
         folder = fill(transport.cwd, values) if transport.cwd else UNSET
         additions = as_object(fill(transport.env, values))
         ours = surroundings(Path(str(values.get("cwd") or ".")))
-        environment = {**ours, **{name: str(value) for name, value in additions.items()}}
         return cls(
             title,
             transport,
             tuple(_text(part, value) for part, value in filled if not _spare(part, value)),
             None if folder is UNSET else str(folder),
-            frozenset(environment.items()),
+            {**ours, **{name: str(value) for name, value in additions.items()}},
         )
 
 
@@ -72,8 +73,8 @@ class Spawned:
 
     def failed(self, what: str) -> AdapterFailed:
         """Return the error with its last output, which often has the reason."""
-        words = self.tail.text()[-ENOUGH:]
-        said = f" It said: {words}" if words else ""
+        words = cause(self.tail.text())[-ENOUGH:]
+        said = f" It said: {words.rstrip('.')}." if words else ""
         return AdapterFailed(
             f"{self.command.title} {what}.{said}", "`dapeer doctor` checks the adapter."
         )
@@ -168,23 +169,26 @@ async def spawn(
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
                 cwd=command.folder,
-                env={**dict(command.environment), **mark},
+                env={**command.environment, **mark, WORD: pipes.stderr.word},
                 start_new_session=True,
             )
         except BaseException as error:
             pipes.close()
             if not isinstance(error, OSError):
                 raise
+            if (refused := of_system(error)) is not None:
+                raise refused from error
+            where = f": {error.filename}" if error.filename is not None else ""
             raise AdapterFailed(
-                f"{command.title} could not be started: {error.strerror}: {error.filename}.",
+                f"{command.title} could not be started: {error.strerror}{where}.",
                 "`dapeer adapters` shows what is installed, and how to install the rest.",
             ) from error
     return Spawned(process, command, pipes)
 
 
 def _spare(template: str, value: object) -> bool:
-    """Whether to leave out a part of a command: it contains the terminal, and there is none."""
-    return value is UNSET and "${tty}" in template
+    """Whether to leave out a part of a command: it contains what is not there at each start."""
+    return value is UNSET and any(f"${{{name}}}" in template for name in ("tty", "trusted", "pid"))
 
 
 def _text(template: str, value: object) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from dataclasses import dataclass
 
 import anyio
 
-from dapeer.adapters.process.greeted import Greeted
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import Command, Spawned, spawn
 from dapeer.adapters.process.terminal import Terminal
-from dapeer.base.system.process_table import is_able
+from dapeer.base.errors import AdapterFailed
 
 SECONDS_TO_END = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
@@ -24,14 +25,6 @@ class Started:
     spawned: Spawned
     processes: Processes
     """It, and its debuggees."""
-    greeted: Greeted | None = None
-    """Its transport, if it has answered `initialize`."""
-
-    @property
-    def able(self) -> bool:
-        """Whether the adapter's process can still answer: it has neither ended nor been stopped."""
-        process = self.spawned.process
-        return process.returncode is None and is_able(process.pid)
 
     async def end(self) -> None:
         """Give it a moment to end by itself, then kill it and what it owns."""
@@ -39,11 +32,6 @@ class Started:
             await self.spawned.end()
         self.spawned.close()
         await self.processes.aclose()
-
-    async def kill(self) -> None:
-        """End it at once: it has no debuggee."""
-        await self.processes.aclose()
-        await self.end()
 
 
 async def start(command: Command, reaper: Reaper, terminal: Terminal | None = None) -> Started:
@@ -53,6 +41,15 @@ async def start(command: Command, reaper: Reaper, terminal: Terminal | None = No
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
     """
     processes = Processes(reaper)
-    spawned = await spawn(command, processes.mark, terminal)
+    spawning = asyncio.create_task(spawn(command, processes.mark, terminal))
+    try:
+        spawned = await asyncio.shield(spawning)
+    except asyncio.CancelledError:
+        # asyncio would kill that process alone, and wait for the end of what it has started by then.
+        with anyio.CancelScope(shield=True), contextlib.suppress(AdapterFailed):
+            spawned = await spawning
+            processes.add(spawned.process.pid)
+            await Started(spawned, processes).end()
+        raise
     processes.add(spawned.process.pid)
     return Started(spawned, processes)

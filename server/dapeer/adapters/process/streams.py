@@ -143,6 +143,16 @@ def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
     return stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - this is no database
 
 
+def lacking_loopback() -> tuple[str, str]:
+    """Return what is missing where programs do not reach each other at 127.0.0.1, and how to get it, as parts of sentences."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+        probe.connect(("::1", 9))
+        address = "127.0.0.1, an address that no interface has here."
+        return address, "Give it to one (`ip addr add 127.0.0.1/8 dev lo`)"
+    down = "the loopback interface, which is down here."
+    return down, "Bring it up (`ip link set lo up`)"
+
+
 def has_loopback() -> bool:
     """Whether programs of this machine reach each other at 127.0.0.1; in some containers they do not."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

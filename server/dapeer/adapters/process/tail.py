@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
+import json
 import os
 import re
-from collections.abc import Callable, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import anyio
+
+from dapeer.companions.python.in_debuggee.dapeer_patching import MARK
+from dapeer.dap.messages import Body
 
 KEPT = 8192
 """Bytes of a process's stderr that are kept."""
@@ -24,10 +30,18 @@ class Tail(asyncio.Protocol):
     """Reads a pipe at full speed, so that the writer never blocks, and keeps the end."""
 
     def __init__(self, words: OutputFilter | None = None) -> None:
+        self.word = secrets.token_hex(8)
+        """What a line has that tells of a patch, so that none of the program's does."""
         self._words = words
+        if words is not None:
+            words.hide(f"{MARK}{self.word} ")
         self._ended = asyncio.Event()
         self._kept = bytearray()
         self._pipe: asyncio.ReadTransport | None = None
+        self._line = b""
+        """The beginning of the current line, as far as it may name a patch that is off."""
+        self._off: list[Body] = []
+        self._tell_off: Callable[[Body], None] | None = None
 
     @classmethod
     async def open(cls, words: OutputFilter | None = None) -> tuple[Tail, int]:
@@ -46,8 +60,25 @@ class Tail(asyncio.Protocol):
         """Keep the newest bytes."""
         self._kept += data
         del self._kept[:-KEPT]
+        self._look_for_patches(data)
         if self._words is not None:
             self._words.hear(data)
+
+    def on_patch_off(self, tell: Callable[[Body], None]) -> None:
+        """Report what the adapter's process says of patches of ours that are off there, from its beginning."""
+        self._tell_off = tell
+        for body in self._off:
+            tell(body)
+        self._off.clear()
+
+    def _look_for_patches(self, data: bytes) -> None:
+        *lines, rest = (self._line + data).split(b"\n")
+        for line in lines:
+            for body in patches_off(line.decode("utf-8", "replace"), self.word):
+                (self._tell_off or self._off.append)(body)
+        mark = f"{MARK}{self.word} ".encode()
+        begins = rest[: len(mark)] == mark[: len(rest)]
+        self._line = rest if begins and len(rest) < KEPT else b""
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Note the end."""
@@ -58,6 +89,7 @@ class Tail(asyncio.Protocol):
     def text(self) -> str:
         """Return the kept output, without colours and control characters."""
         text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n")
+        text = re.sub(rf"(?m)^{MARK}{self.word} .*\n?", "", text)
         return _CONTROL.sub("", _ANSI.sub("", text)).strip()
 
     async def settle(self) -> None:
@@ -69,6 +101,29 @@ class Tail(asyncio.Protocol):
         """Read no more."""
         if self._pipe is not None:
             self._pipe.close()
+
+
+def without_patches_off(text: str, word: str) -> tuple[str, list[Body]]:
+    """Return a program's output without what rows in it say of patches of ours that are off, and that."""
+    found: list[Body] = []
+
+    def taken(line: re.Match[str]) -> str:
+        bodies = [*patches_off(line[0].lstrip("\n"), word)]
+        found.extend(bodies)
+        return "" if bodies else line[0]
+
+    rest = re.sub(rf"(?:^|\n){MARK}{word} .*\n?", taken, text) if MARK in text else text
+    return rest, found
+
+
+def patches_off(text: str, word: str) -> Iterator[Body]:
+    """Yield what lines with a word say of patches of ours that are off."""
+    mark = f"{MARK}{word} "
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):
+            body: object = json.loads(line.removeprefix(mark)) if line.startswith(mark) else None
+            if isinstance(body, dict):
+                yield cast("Body", body)
 
 
 class OutputFilter:
@@ -83,6 +138,10 @@ class OutputFilter:
         self._held = ""
         self._begun = False
         """A part of the current line has been passed on."""
+
+    def hide(self, beginning: str) -> None:
+        """Leave lines out that begin so, too."""
+        self._hide = (*self._hide, beginning)
 
     def listen(self, tell: Callable[[str], None]) -> None:
         """Pass the output on, from its beginning."""

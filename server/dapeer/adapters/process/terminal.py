@@ -12,16 +12,47 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.adapters.process.tail import OutputFilter, Tail
-from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped
+from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped, SystemRefuses
 from dapeer.base.system.environment import surroundings
 
-_LAUNCHER = Path(__file__).parents[1] / "launchers" / "terminal.py"
+_LAUNCHER = Path(__file__).parents[2] / "companions" / "process" / "terminal.py"
 
 ROWS, COLUMNS = 40, 120
+PLAIN, SCREEN = "dumb", "xterm-256color"
+"""Kinds of terminals: what is printed is all; and what most people have."""
 LONGEST_LINE = 4000
 """Bytes of a line. The kernel drops everything after the 4096th."""
 SECONDS_TO_TYPE = 5.0
 """Seconds for a program to read earlier input, when the terminal is full."""
+
+
+def _opened() -> tuple[int, int, str]:
+    """Open a pseudo-terminal; return both ends, and the device of the second.
+
+    Raises:
+        SystemRefuses: There is none to be had.
+    """
+    ends: list[int] = []
+    try:
+        ends += os.openpty()
+        return ends[0], ends[1], os.ttyname(ends[1])
+    except OSError as error:
+        for each in ends:
+            os.close(each)
+        raise SystemRefuses(
+            f"No terminal can be opened: {error.strerror}.",
+            "Leave `terminal` out, or start dapeer where /dev/ptmx and /dev/pts are usable.",
+        ) from error
+
+
+def check_terminal() -> None:
+    """Look whether a terminal can be opened, before an adapter asks for one.
+
+    Raises:
+        SystemRefuses: It cannot.
+    """
+    for each in _opened()[:2]:
+        os.close(each)
 
 
 class Terminal:
@@ -38,12 +69,11 @@ class Terminal:
         """The program that was run in it."""
         self.tail = Tail(self._words)
         """The last output of the programs in it."""
-        self._master, slave = os.openpty()
+        self._master, slave, self.path = _opened()
+        """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
         """The terminal's own end, for a process that is started `within` it; -1 once it is closed."""
         self._over = asyncio.Event()
-        self.path = os.ttyname(slave)
-        """The device that a program opens to be in it."""
         _quiet(slave)
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read)
@@ -52,15 +82,25 @@ class Terminal:
         """Pass the output on, from its beginning."""
         self._words.listen(printed)
 
-    def run(self, command: Sequence[str], cwd: str | None, env: Mapping[str, str | None]) -> int:
+    def run(
+        self,
+        command: Sequence[str],
+        cwd: str | None,
+        env: Mapping[str, str | None],
+        *,
+        screen: bool = False,
+    ) -> int:
         """Start a program in it, and return its process.
 
-        `env` is added to dapeer's environment; None removes a variable.
+        `env` is added to dapeer's environment; None removes a variable. `screen`: the program may draw on it.
 
         Raises:
             AdapterFailed: The folder is not there, or the program cannot be started.
         """
-        environment = {**surroundings(Path(cwd or ".")), "TERM": "dumb", **env}
+        around = surroundings(Path(cwd or "."))
+        own = around.get("TERM", PLAIN)
+        kind = PLAIN if not screen else SCREEN if own == PLAIN else own
+        environment = {**around, "TERM": kind, **env}
         # An adapter may send numbers.
         kept = {name: f"{value}" for name, value in environment.items() if value is not None}
         slave = self.descriptor

@@ -66,20 +66,23 @@ async def _tests(
     return [found[1] for found in lookup.listed.finditer(text)]
 
 
-def made_from(found: Sequence[Found], file: Path) -> Sequence[Found]:
-    """Return the programs that are made from a file; all, where none is known to be."""
-    return [each for each in found if each.values.get("source") == str(file)] or found
-
-
 def meant(found: Sequence[Found], file: Path, parts: Sequence[str], naming: Naming) -> list[Found]:
     """Return the programs with the tests of a name, and only these tests.
 
-    A test is meant whose name has the parts in it, one after the other. Of several those are taken
-    that are in what is called like the file.
+    Those are looked at that are made from the file, or from one in the folder; all, where none is known to be. A test
+    is meant whose name has the parts in it, one after the other. Of several those are taken that are in what is called
+    like the file.
     """
     wanted = naming.of(parts).split(naming.join) if parts else []
-    hits = _kept(found, naming.join, wanted)
-    return _kept(hits, naming.join, [file.stem]) or hits
+    made = [each for each in found if file in _sources(each)]
+    hits = _kept(made or found, naming.join, wanted)
+    return hits if made else _kept(hits, naming.join, [file.stem]) or hits
+
+
+def _sources(found: Found) -> Sequence[Path]:
+    """Return the source that a program is made from, and its folders; none, where it is not known."""
+    source = found.values.get("source")
+    return [Path(str(source)), *Path(str(source)).parents] if source else ()
 
 
 def _kept(found: Sequence[Found], join: str, wanted: Sequence[str]) -> list[Found]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dapeer.adapters.definition.definition import own_values
 from dapeer.adapters.definition.loading import shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill, fill_table
-from dapeer.adapters.runners.building import Found, build, look_up, made_from, meant
+from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.runners.building import Found, build, look_up, meant
+from dapeer.adapters.runners.node_ids import node_id
 from dapeer.adapters.runners.recognition import (
     Recognised,
     folder_of,
@@ -21,9 +22,11 @@ from dapeer.adapters.runners.recognition import (
 from dapeer.adapters.runners.runner import Naming, Runner, load_runners
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array
+from dapeer.base.system import foreign_files
 
 LISTED = 5
 """Names of tests that are suggested for an unknown one."""
+_BY_LAST = "{} selects by the last part of a name: each test called `{}` ran, in whichever group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +34,26 @@ class Named:
     """Tests that a program runs by name, with an error if there are none."""
 
     file: Path
-    name: str
+    parts: Sequence[str]
     naming: Naming
 
     def missing(self, printed: str) -> str | None:
         """Return that there is no such test, if the runner has said so."""
-        if not self.name or self.naming.unknown is None or not self.naming.unknown.search(printed):
+        if not self.parts or not self.naming.is_unknown(self.parts, printed):
             return None
-        return f"no test of {self.file.name} is called `{self.name}`{_near(self._written(), self.name)}"
+        name = "::".join(self.parts)
+        return f"no test of {self.file.name} is called `{name}`{_near(self._written(), name)}"
+
+    def none_ran(self, printed: str) -> bool:
+        """Whether the runner has said that no test ran."""
+        if self.naming.none is not None:
+            return self.naming.none.search(printed) is not None
+        return self.naming.is_unknown((), printed)
 
     def _written(self) -> list[str]:
-        if self.naming.written is None or not self.file.is_file():
+        if self.naming.written is None or not foreign_files.is_file(self.file):
             return []
-        text = self.file.read_text("utf-8", "replace")
+        text = foreign_files.read_text(self.file)
         found = (
             next(filter(None, each.groups()), "") for each in self.naming.written.finditer(text)
         )
@@ -86,12 +96,12 @@ async def launch_of(inputs: Json) -> Launch | None:
     """
     program, runner = inputs.get("program"), runner_called(inputs.get("module"))
     if program is not None:
-        path, mark, name = str(program).partition("::")
+        path, name = node_id(str(program))
         file = Path(path)
-        if not mark or file.suffix == ".py":
+        if not name or file.suffix == ".py":
             return None
         known = recognise(runners(), file)
-        return await _launch(known, file, [part for part in name.split("::") if part], inputs)
+        return await _launch(known, file, known.runner.naming.parts(name), inputs)
     if runner is None:
         return None
     folder = Path(str(inputs["cwd"]))
@@ -110,15 +120,25 @@ async def _launch(
     filled = fill_table(runner.launch, values)
     env = {**_environment(filled.get("env")), **as_object(inputs.get("env"))}
     rest = {key: value for key, value in inputs.items() if key not in {"module", "program", "args"}}
+    tests = values.get("tests")
+    awaited = runner.awaited_of(file or known.root, tests)
+    every = bool(awaited) and awaited == tests
+    remarks = [str(inputs.get("remark") or "")]
+    if awaited:
+        remarks.append(_expected(awaited, stops=not every))
+    if len(parts) > 1 and not any("${name}" in each for each in runner.naming.args or ["${name}"]):
+        remarks.append(_BY_LAST.format(runner.title, parts[-1]))
+    if any(remarks):
+        rest["remark"] = "; ".join(filter(None, remarks))
     # A caller's own folder is where paths were looked for; the tests run where their project wants.
     return Launch(
         type=runner.type,
         title="::".join([file.name if file else runner.id, *parts]),
         inputs={"cwd": str(known.root), **rest, **filled, "env": env},
         config=fill_table(runner.config, values),
-        exceptions=runner.exceptions,
+        exceptions={} if every else runner.exceptions,
         functions=runner.functions,
-        named=Named(file or known.root, "::".join(parts), runner.naming),
+        named=Named(file or known.root, parts, runner.naming),
     )
 
 
@@ -130,6 +150,7 @@ def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, obj
         "runner": program_of(known),
         "args": inputs.get("args") or [],
         **own_values(),
+        "word": "${word}",
     }
     if file is not None:
         values |= {"file": str(file), "file_dir": str(folder_of(file)), "file_stem": file.stem}
@@ -139,7 +160,7 @@ def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, obj
 
 def _read(runner: Runner, file: Path) -> Mapping[str, str]:
     """Return the values of the placeholders that the file of a test has."""
-    text = file.read_text("utf-8", "replace") if runner.in_file and file.is_file() else ""
+    text = foreign_files.read_text(file) if runner.in_file and foreign_files.is_file(file) else ""
     found = {name: pattern.search(text) for name, pattern in runner.in_file.items() if pattern}
     return {name: match[1] for name, match in found.items() if match}
 
@@ -158,7 +179,7 @@ async def _built(
         printed = await build(runner.build, values, known.root, env)
     if runner.lookup is None:
         return {}
-    found = made_from(await look_up(runner.lookup, printed, values, known.root, env), file)
+    found = await look_up(runner.lookup, printed, values, known.root, env)
     hits = meant(found, file, parts, runner.naming)
     if len(hits) != 1:
         raise _not_one(hits or found, file, parts, some=bool(hits))
@@ -171,10 +192,17 @@ def _not_one(
     names = list(dict.fromkeys(test for each in found for test in each.tests))
     name = "::".join(parts)
     if some:
-        listed = ", ".join(names[:LISTED])
+        what = f"`{name}` of {file.name} is" if name else f"The tests of {file.name} are"
+        sources = sorted({str(each.values.get("source") or "") for each in found})
+        if "" in sources:
+            return ArgumentError(
+                f"{what} in several programs: {', '.join(names[:LISTED])}.",
+                "Name one test in one of them.",
+            )
+        listed = ", ".join([f"{each}::{name}" for each in sources][:LISTED])
         return ArgumentError(
-            f"`{name}` of {file.name} is in several programs: {listed}.",
-            "Name one test in one of them.",
+            f"{what} in several programs, and one can be debugged at a time.",
+            f"Give one: {listed}.",
         )
     if not names:
         return ArgumentError(
@@ -185,15 +213,27 @@ def _not_one(
     )
 
 
+def _expected(awaited: Sequence[str], *, stops: bool) -> str:
+    """Say which tests pass if they panic, and whether the program stops there."""
+    names = [f"`{each.rpartition('::')[2]}`" for each in awaited]
+    listed = ", ".join(names[:LISTED]) + (
+        f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+    )
+    said = f"{listed} {'pass' if len(names) > 1 else 'passes'} if {'they panic' if len(names) > 1 else 'it panics'}"
+    if stops:
+        return f"{said}: a stop there is no failure, and dap_continue goes on"
+    return f'{said}, so a panic does not stop it; exception_filters=["panic"] stops there'
+
+
 def _near(names: Sequence[str], name: str) -> str:
-    near = difflib.get_close_matches(name.rpartition("::")[2], names, LISTED, 0.4)
-    told = near or names[:LISTED]
-    return f"; there is {', '.join(f'`{each}`' for each in told)}" if told else ""
+    by_last = {each.rpartition("::")[2]: each for each in names}
+    near = difflib.get_close_matches(name.rpartition("::")[2], by_last, LISTED, 0.4)
+    told = ", ".join(f"`{by_last.get(each, each)}`" for each in near or names[:LISTED])
+    return f"; there is {told}" if told else ""
 
 
 def _environment(value: object) -> dict[str, str]:
     """Return variables as a table; some runners list them as `NAME=value`."""
     if is_array(value):
-        pairs = (str(each).partition("=") for each in value)
-        return {name: text for name, _, text in pairs}
+        return {name: text for name, _, text in (str(each).partition("=") for each in value)}
     return dict(as_object(value))

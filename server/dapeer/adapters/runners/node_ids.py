@@ -2,25 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from dapeer.adapters.definition.definition import own_values
 from dapeer.adapters.definition.placeholders import fill, fill_table
+from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.definition.vocabulary import Tests
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system import foreign_files
+
+MOST_PARTS: Final = 12
+"""Parts between `::` of which a path may consist."""
 
 
-def node_id(program: str) -> tuple[str, str]:
+def node_id(program: str, *bases: Path) -> tuple[str, str]:
     """Return the file of a test, and its name in the file, which is empty if it is no test.
+
+    A file, or a folder above it, may have `::` in its name: the longest path that is a file is taken, seen from one of `bases`.
 
     >>> node_id("tests/test_cart.py::CartTest::test_total[1-2]")
     ('tests/test_cart.py', '::CartTest::test_total[1-2]')
     >>> node_id("cart.py")
     ('cart.py', '')
     """
-    file, mark, name = program.partition("::")
-    return file, mark + name
+    parts = program.split("::", MOST_PARTS)
+    paths = ["::".join(parts[:count]) for count in range(len(parts), 1, -1)]
+    seen_from = [*map(str, bases), ""][: len(bases) or 1]
+    found = (
+        path
+        for path in paths
+        for base in seen_from
+        if foreign_files.is_file(os.path.join(base, os.path.expanduser(path)))  # noqa: PTH111, PTH118
+    )
+    file = next(found, parts[0])
+    return file, program[len(file) :]
+
+
+def with_class(file: str, name: str) -> str:
+    """Return a test's name in its file with the class that has it, where only the method was named.
+
+    Raises:
+        ArgumentError: Several classes have such a method.
+    """
+    method = name.removeprefix("::").partition("[")[0]
+    if not method or "::" in method:
+        return name
+    try:
+        found = [*_owners(ast.parse(foreign_files.read_text(Path(file))), method)]
+    except (OSError, SyntaxError, ValueError):  # the runner says what is wrong
+        return name
+    if not found or "" in found:
+        return name
+    if len(found) > 1:
+        raise ArgumentError(
+            f"`program`: several classes of {Path(file).name} have a test `{method}`.",
+            "Name one: " + ", ".join(f"{file}::{each}::{method}" for each in found) + ".",
+        )
+    return f"::{found[0]}{name}"
+
+
+def _owners(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> Iterator[str]:
+    """Yield the classes that define a method; empty: the module defines a function of that name."""
+    for each in tree.body:
+        match each:
+            case ast.FunctionDef(name=str(found)) | ast.AsyncFunctionDef(name=str(found)):
+                if found == method:
+                    yield within
+            case ast.ClassDef(name=str(found)):
+                yield from _owners(each, method, f"{within}::{found}".removeprefix("::"))
+            case _:
+                pass
 
 
 def as_program(
@@ -29,11 +83,15 @@ def as_program(
     """Return what to launch for a test or a test runner, further keys, and a name.
 
     Anything else is returned unchanged, without a name.
+
+    Raises:
+        ArgumentError: The test has several classes to be in.
     """
     program, module = inputs.get("program"), inputs.get("module")
-    if program is not None and node_id(str(program))[1]:
+    file, test = node_id(str(program)) if program is not None else ("", "")
+    if test:
         # With nothing behind the mark it is the whole file.
-        node = str(program).removesuffix("::")
+        node = f"{file}{with_class(file, test)}".removesuffix("::")
         runner, asked, name = "auto", [node], Path(node).name
     elif (how := "program" if module is None else "module") and _runs_tests(tests, inputs, how):
         target = str(inputs[how])

@@ -13,8 +13,11 @@ from pathlib import Path
 
 from dapeer.adapters.runners.runner import Pattern, Runner, Sign
 from dapeer.base.errors import AdapterUnknown, ArgumentError
+from dapeer.base.system import foreign_files
 
 FOLDER = "/"
+_MAX_PROGRAM_BYTES = 1 << 30
+"""More of a program is not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def _at(folder: Path, name: str) -> Iterable[str]:
 
 def folder_of(file: Path) -> Path:
     """Return the folder that a file is in; a folder is its own."""
-    return file if file.is_dir() else file.parent
+    return file if foreign_files.is_folder(file) else file.parent
 
 
 def holds(file: Path, pattern: Pattern) -> bool:
@@ -101,13 +104,16 @@ def holds(file: Path, pattern: Pattern) -> bool:
         return True
     try:
         # Programs, too, are looked through: each byte is a character.
-        return pattern.search(file.read_bytes().decode("latin-1")) is not None
+        return (
+            pattern.search(foreign_files.read_bytes(file, _MAX_PROGRAM_BYTES).decode("latin-1"))
+            is not None
+        )
     except OSError:
         return False
 
 
 def _fits(runner: Runner, file: Path) -> bool:
-    if file.is_dir():
+    if foreign_files.is_folder(file):
         return FOLDER in runner.files
     return any(fnmatch(file.name, pattern) for pattern in runner.files)
 
@@ -124,8 +130,8 @@ def _signs(signs: Sequence[Sign], folder: Path) -> Iterator[Path]:
     return (
         found
         for sign in signs
-        for found in sorted(folder.glob(sign.file))
-        if found.is_file() and holds(found, sign.holds)
+        for found in sorted(foreign_files.matching(folder, sign.file))
+        if foreign_files.is_file(found) and holds(found, sign.holds)
     )
 
 

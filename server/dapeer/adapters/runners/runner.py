@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from dapeer.adapters.definition.table import Table, parsed
+from dapeer.base.json_types import is_array
+from dapeer.base.system import foreign_files
 
 Pattern = re.Pattern[str] | None
+
+PART = "${part}"
+MOST_FILES = 500
+"""Files that are searched for tests that pass if they fail."""
 
 # Special in the regular expressions of every language; more than this not all of them let one quote.
 _SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\]")
@@ -50,8 +58,10 @@ class Naming:
     """Arguments with `${name}` in them, or `${last}`, its last part; without a name none are passed."""
     written: Pattern
     """How a file names its tests: the first group that fits is a name."""
-    unknown: Pattern
-    """A pattern of the runner's output when no test has the name."""
+    unknown: str
+    """A pattern of the runner's output when no test has the name, which is `${name}` in it; empty: none is known."""
+    none: Pattern
+    """The same, when no test ran; None: `unknown` says that, too."""
 
     @classmethod
     def read(cls, table: Table) -> Naming:
@@ -59,24 +69,44 @@ class Naming:
         replace = table.table("replace")
         naming = cls(
             table.get("join", str, " "),
-            table.get("part", str, "${part}"),
+            table.get("part", str, PART),
             table.get("regex", bool, default=False),
             {key: replace.text(key) for key in replace},
             table.texts("args"),
             _pattern(table, "written"),
-            _pattern(table, "unknown"),
+            table.pattern("unknown"),
+            _pattern(table, "none"),
         )
         table.done()
         return naming
 
+    def parts(self, name: str) -> list[str]:
+        """Return the parts of a name; those that the runner itself joins are apart where each has a form."""
+        given = [part for part in name.split("::") if part]
+        return (
+            given
+            if self.part == PART
+            else [each for part in given for each in part.split(self.join)]
+        )
+
     def of(self, parts: Sequence[str]) -> str:
         """Return the parts of a name as the runner wants them."""
-        return self.join.join(self.part.replace("${part}", self._quoted(part)) for part in parts)
+        return self.join.join(self.part.replace(PART, self._quoted(part)) for part in parts)
+
+    def is_unknown(self, parts: Sequence[str], printed: str) -> bool:
+        """Whether the runner has said that no test, or none of this name, ran."""
+        name = self.join.join(map(self._replaced, parts))
+        pattern = self.unknown.replace("${name}", re.escape(name))
+        return bool(pattern) and re.search(pattern, printed, re.MULTILINE) is not None
 
     def _quoted(self, part: str) -> str:
+        part = self._replaced(part)
+        return _SPECIAL.sub(r"\\\g<0>", part) if self.regex else part
+
+    def _replaced(self, part: str) -> str:
         for text, instead in self.replace.items():
             part = part.replace(text, instead)
-        return _SPECIAL.sub(r"\\\g<0>", part) if self.regex else part
+        return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +167,12 @@ class Runner:
     """The adapter, or the language, of the program that it is."""
     files: Sequence[str]
     """Patterns of the names of files that tests are in; `/` is a folder."""
+    collects: Sequence[str]
+    """Patterns of the names of files that it takes for tests by itself."""
     holds: Pattern
     """Is found in a file of its tests: then no sign is needed."""
+    main: Pattern
+    """Is found in a source that makes its folder a program; a folder without one is tests and what they test."""
     signs: Sequence[Sign]
     rank: int
     programs: Sequence[str]
@@ -158,7 +192,22 @@ class Runner:
     """The filters that have a failing test stop, and the condition of each, if it has one."""
     functions: Sequence[str]
     """The functions that a failing test calls."""
+    awaited: Pattern
+    """Tests that pass if they fail, in the text of a file: the first group is the name of one."""
     path: Path
+
+    def awaited_of(self, path: Path, tests: object) -> list[str]:
+        """Return those of these tests that pass if they fail; several may be in what lies beside or below their file."""
+        if self.awaited is None or not is_array(tests):
+            return []
+        one = len(tests) == 1 and foreign_files.is_file(path)
+        folder = path if foreign_files.is_folder(path) else path.parent
+        below = () if one else foreign_files.matching(folder, "**/*")
+        named = (each for each in below if any(fnmatch(each.name, name) for name in self.files))
+        files = {path, *itertools.islice(named, MOST_FILES)}
+        texts = map(foreign_files.read_text, filter(foreign_files.is_file, files))
+        awaited = {name for text in texts for name in self.awaited.findall(text)}
+        return [str(each) for each in tests if str(each).rpartition("::")[2] in awaited]
 
     @classmethod
     def read(cls, table: Table, path: Path) -> Runner:
@@ -170,7 +219,9 @@ class Runner:
             title=table.get("title", str, table.text("id")),
             type=table.text("type"),
             files=table.texts("files"),
+            collects=table.texts("collects"),
             holds=_pattern(table, "holds"),
+            main=_pattern(table, "main"),
             signs=tuple(map(Sign.read, table.tables("signs"))),
             rank=table.get("rank", int, 1),
             programs=table.texts("program"),
@@ -183,6 +234,7 @@ class Runner:
             config=table.table("config").free(),
             exceptions={each: filters.text(each) for each in filters} or None,
             functions=stops.texts("functions"),
+            awaited=_pattern(stops, "awaited"),
             path=path,
         )
         stops.done()

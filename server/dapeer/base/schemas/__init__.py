@@ -1,6 +1,6 @@
 """JSON Schemas that others have written: whether they are any, and whether arguments fit them."""
 
-from dapeer.base.schemas.rules import flaw_of, problem_of
-from dapeer.base.schemas.unpacking import unpacked
+from dapeer.base.schemas.rules import flaw_of, problem_of, unknown
+from dapeer.base.schemas.unpacking import notes, unpacked
 
-__all__ = ["flaw_of", "problem_of", "unpacked"]
+__all__ = ["flaw_of", "notes", "problem_of", "unknown", "unpacked"]

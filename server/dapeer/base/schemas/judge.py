@@ -30,9 +30,14 @@ class Judge:
     def __init__(self) -> None:
         self._process: Process | None = None
         self._asking = asyncio.Lock()
+        self._closed = False
 
     async def aclose(self) -> None:
-        """End the process."""
+        """End the process; what is asked now or later is not judged any more."""
+        self._closed = True
+        await self._end()
+
+    async def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -40,9 +45,11 @@ class Judge:
             await process.wait()
 
     async def flaw_of(self, schema: object) -> str | None:
-        """Return what is wrong with a schema of arguments, as a clause; None if it is valid."""
+        """Return what is wrong with a schema of arguments, as a clause; None if it is valid, or dapeer ends."""
         try:
             return await self._ask(schema)
+        except _Closed:
+            return None
         except _NoAnswer:
             return "checking its schema takes too much time or memory"
         except RecursionError:
@@ -52,6 +59,8 @@ class Judge:
         """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
         try:
             return await self._ask(schema, arguments)
+        except _Closed:
+            return f"{UNCHECKED}: dapeer ends."
         except _NoAnswer:
             return f"{UNCHECKED}: that takes too much time or memory."
         except RecursionError:
@@ -60,16 +69,18 @@ class Judge:
     async def _ask(self, *question: object) -> str | None:
         line = json.dumps(question).encode() + b"\n"
         async with self._asking:
+            if self._closed:
+                raise _Closed
             try:
                 async with asyncio.timeout(SECONDS):
                     return await self._answer(line)
             except BaseException as error:
                 # Its late answer must not be taken for the next one.
                 with anyio.CancelScope(shield=True):
-                    await self.aclose()
-                if isinstance(error, OSError | ValueError):
-                    raise _NoAnswer from error
-                raise
+                    await self._end()
+                if not isinstance(error, OSError | ValueError):
+                    raise
+                raise (_Closed if self._closed else _NoAnswer) from error
 
     async def _answer(self, line: bytes) -> str | None:
         process = self._process
@@ -77,8 +88,16 @@ class Judge:
             # `-P`: Python must not import a file of the project in place of a module of dapeer.
             command = (sys.executable, "-P", "-m", "dapeer.base.schemas.worker")
             process = self._process = await asyncio.create_subprocess_exec(
-                *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=LONGEST
+                *command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                limit=LONGEST,
+                # Ctrl-C in dapeer's terminal is for dapeer, which ends this process itself.
+                start_new_session=True,
             )
+        if self._closed:
+            raise _Closed
         assert process.stdin  # noqa: S101 - it is a pipe
         assert process.stdout  # noqa: S101
         process.stdin.write(line)
@@ -89,3 +108,7 @@ class Judge:
 
 class _NoAnswer(Exception):
     """The process has ended, or has not answered in time."""
+
+
+class _Closed(Exception):
+    """dapeer ends, and judges nothing any more."""

@@ -1,16 +1,18 @@
 """Finds the error in a schema, or in arguments, and says it in one sentence. Pure.
 
-The engine's regular expressions are linear, but a schema can still ask for any amount of work: see `judge`.
+A schema can ask for any amount of work, also by a regular expression: see `judge`.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, cast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
 
 from dapeer.base.json_types import Json, is_array, is_object
+from dapeer.base.schemas.unpacking import near
 from dapeer.base.text.fitting import shortened
 
 LONGEST = 200
@@ -23,16 +25,8 @@ MANY = 20
 UNCHECKED = "The arguments cannot be checked"
 
 
-class Validator(Protocol):
-    """The part of the engine's interface that is used here."""
-
-    def is_valid(self, instance: object) -> bool:
-        """Return whether nothing is wrong."""
-        ...
-
-    def iter_errors(self, instance: object) -> Iterator[Any]:
-        """Yield all errors."""
-        ...
+class _Flaw(Exception):
+    """A schema is invalid; the text is a clause that says why."""
 
 
 def flaw_of(schema: object) -> str | None:
@@ -46,107 +40,113 @@ def flaw_of(schema: object) -> str | None:
         foreign = next((one for one in _references(fields) if not one.startswith("#")), None)
         if foreign:
             return f"its schema refers to {shortened(foreign, LONGEST)}, which clients cannot read"
-        return _refused(json.dumps(fields), declared=False)
+        _validator(json.dumps(fields), declared=False)
+    except _Flaw as flaw:
+        return str(flaw)
     except RecursionError:
         return "its schema is nested too deeply"
+    return None
 
 
 def problem_of(arguments: Json, schema: Json) -> str | None:
     """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
     try:
-        text = json.dumps(schema)
-        if flaw := _refused(text, declared=True):
-            return f"{UNCHECKED}: {flaw}."
-        engine = _engine(text, declared=True)
-        if engine.is_valid(arguments):
-            return None
-        first = min(engine.iter_errors(arguments), key=lambda error: len(error.instance_path))
-        return _sentence(first, arguments, schema)
+        json.dumps(arguments, ensure_ascii=False).encode()
+        validator = _validator(json.dumps(schema), declared=True)
+        errors = validator.iter_errors(arguments)
+        first = min(errors, key=lambda error: len(error.absolute_path), default=None)
+        return None if first is None else _sentence(first)
+    except _Flaw as flaw:
+        return f"{UNCHECKED}: {flaw}."
     except RecursionError:
         return f"{UNCHECKED}: they or the tool's schema are nested without end."
-    except ValueError:  # of the engine's: it takes no text that is not Unicode
-        return f"{UNCHECKED}: they are nested too deeply, or hold invalid text."
-
-
-def _refused(schema: str, *, declared: bool) -> str | None:
-    """Return why the engine rejects a schema, as a clause; None if it accepts it."""
-    import jsonschema_rs
-
-    try:
-        _engine(schema, declared=declared)
-    except jsonschema_rs.ValidationError as error:
-        if error.kind.name == "$ref":
-            missing = next(filter(_is_missing(schema), _references(json.loads(schema))), "a place")
-            return f"its schema refers to {shortened(missing, LONGEST)}, which does not exist"
-        where = ".".join(map(str, error.instance_path)) or "it"
-        return (
-            f"its schema is invalid: {shortened(where, LONGEST)}: {_clause(error, error.instance)}"
-        )
-    except ValueError:
-        return "its schema is nested too deeply, or holds invalid text"
-    return None
+    except UnicodeEncodeError:
+        return f"{UNCHECKED}: they hold invalid text."
 
 
 @functools.lru_cache(maxsize=512)
-def _engine(schema: str, *, declared: bool) -> Validator:
-    """Compile a schema: of the version that it declares, or of MCP's own.
+def _validator(schema: str, *, declared: bool) -> Any:
+    """Return the validator for a schema: of the version that it declares, or of MCP's own.
 
     Raises:
-        jsonschema_rs.ValidationError: The schema is invalid.
-        ValueError: It is nested too deeply, or contains invalid text.
+        _Flaw: The schema is invalid.
+        RecursionError: It is nested too deeply.
     """
     # Loaded when it is needed: most servers never see a schema that is not their own.
-    import jsonschema_rs
+    import jsonschema
+    from referencing import Registry
+    from referencing.jsonschema import specification_with
 
-    parsed = json.loads(schema)
-    kind: Any = jsonschema_rs.Draft202012Validator
-    if declared:
-        kind = jsonschema_rs.validator_cls_for(parsed)
-    # Nothing is ever fetched.
-    return kind(parsed, validate_formats=False, offline=True)
+    parsed, library = json.loads(schema), cast("Any", jsonschema)
+    kind = library.Draft202012Validator
+    if declared and isinstance(parsed.get("$schema"), str):
+        kind = library.validators.validator_for(parsed, default=kind)
+    try:
+        kind.check_schema(parsed)
+    except library.SchemaError as error:
+        where = shortened(".".join(map(str, error.absolute_path)) or "it", LONGEST)
+        raise _Flaw(f"its schema is invalid: {where}: {_clause(error)}") from error
+    resource = specification_with(kind.META_SCHEMA["$schema"]).create_resource(parsed)
+    # A registry that retrieves nothing.
+    registry = cast("Any", Registry)().with_resource("", resource)
+    missing = next(_missing(resource, registry.resolver_with_root(resource)), None)
+    if missing is not None:
+        raise _Flaw(f"its schema refers to {shortened(missing, LONGEST)}, which does not exist")
+    return kind(parsed, registry=registry)
 
 
-def _is_missing(schema: str) -> Any:
-    import jsonschema_rs
+def _missing(resource: Any, resolver: Any) -> Iterator[str]:
+    """Yield the references in a schema that lead nowhere."""
+    from referencing.exceptions import Unresolvable
 
-    resolver = jsonschema_rs.Registry([("urn:it", json.loads(schema))]).resolver("urn:it")
-
-    def missing(reference: str) -> bool:
+    for reference in _referred(resource.contents):
         try:
             resolver.lookup(reference)
-        except jsonschema_rs.ReferencingError:
-            return True
-        return False
+        except Unresolvable:
+            yield reference
+    for inner in resource.subresources():
+        yield from _missing(inner, resolver.in_subresource(inner))
 
-    return missing
 
-
-def _sentence(error: Any, arguments: Json, schema: Json) -> str:
-    path = [str(part) for part in error.instance_path]
+def _sentence(error: Any) -> str:
+    path = [str(part) for part in error.absolute_path]
     where = f"Argument `{shortened('.'.join(path), LONGEST)}`" if path else "The arguments"
-    # The engine works on a copy whose keys have another order.
-    given = _at(arguments, error.instance_path)
-    match error.kind.name:
+    given, limit = error.instance, error.validator_value
+    match error.validator:
         case "required":
-            return (
-                f"Argument `{shortened('.'.join([*path, error.kind.value]), LONGEST)}` is required."
-            )
+            name = next(name for name in limit if name not in given)
+            return f"Argument `{shortened('.'.join([*path, name]), LONGEST)}` is required."
         case "additionalProperties":
-            unknown = next(name for name in given if name in error.kind.value)
-            around = cast("Json", _at(schema, error.schema_path[:-1]) or {})
-            allowed = ", ".join(around.get("properties", {})) or "none"
-            return f"Unknown argument `{shortened('.'.join([*path, unknown]), LONGEST)}`; allowed are: {allowed}."
+            return unknown([*path, _additional(given, error.schema)], error.schema)
         case "type":
-            kinds = _at(schema, error.schema_path) or error.kind.value
-            wanted = kinds if isinstance(kinds, str) else " or ".join(kinds)
+            wanted = limit if isinstance(limit, str) else " or ".join(limit)
             return f"{where}: should be of type {wanted}, not {_value(given)}."
         case "enum":
-            values = cast("list[object]", error.kind.value)
-            more = ["…"] if len(values) > MANY else []
-            allowed = ", ".join([*map(_value, values[:MANY]), *more])
+            more = ["…"] if len(limit) > MANY else []
+            allowed = ", ".join([*map(_value, limit[:MANY]), *more])
             return f"{where}: should be one of {allowed}; not {_value(given)}."
         case _:
-            return f"{where}: {_clause(error, given)}."
+            return f"{where}: {_clause(error)}."
+
+
+def unknown(path: Sequence[str], schema: Json) -> str:
+    """Say that there is no argument of this name, with the one that may be meant, or all that there are."""
+    properties: Json = schema.get("properties", {})
+    meant = near(shortened(path[-1], LONGEST), properties)
+    hint = (
+        f"did you mean `{meant}`?" if meant else f"allowed are: {', '.join(properties) or 'none'}."
+    )
+    return f"Unknown argument `{shortened('.'.join(path), LONGEST)}`; {hint}"
+
+
+def _additional(given: Json, schema: Json) -> str:
+    """Return the first property that a schema does not allow."""
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return next(
+        name
+        for name in given
+        if name not in known and not any(re.search(each, name) for each in patterns)
+    )
 
 
 _WORDS = {
@@ -156,7 +156,6 @@ _WORDS = {
     "enum": "{value} is not one of {limit}",
     "exclusiveMaximum": "{value} is greater than or equal to the maximum of {limit}",
     "exclusiveMinimum": "{value} is less than or equal to the minimum of {limit}",
-    "falseSchema": "no value is allowed here, not {value}",
     "format": "{value} is not a {limit}",
     "maxItems": "{value} is too long",
     "maxLength": "{value} is too long",
@@ -177,28 +176,14 @@ _WORDS = {
 """Message on a value, by the keyword that it violates."""
 
 
-def _clause(error: Any, given: object) -> str:
-    kind = error.kind
-    if kind.name == "propertyNames":
-        return _clause(kind.error, kind.error.instance)
-    if hasattr(kind, "error") or kind.name not in _WORDS:
-        # Backtracking for too long, or a keyword without a message above: use the engine's message.
+def _clause(error: Any) -> str:
+    given, limit = error.instance, error.validator_value
+    if error.validator is None:
+        return f"no value is allowed here, not {_shown(given)}"
+    if error.validator not in _WORDS:
         return shortened(str(error.message), LONGEST)
-    limit = kind.value
-    if kind.name == "type":
-        limit = limit[0] if len(limit) == 1 else limit
     allowed = shortened(repr(limit), LONGEST)
-    return shortened(_WORDS[kind.name].format(value=_shown(given), limit=allowed), LONGEST)
-
-
-def _at(node: Any, path: Iterable[str | int]) -> Any:
-    """Return the value at a path; None if there is no such path."""
-    for part in path:
-        try:
-            node = node[part]
-        except (LookupError, TypeError):
-            return None
-    return node
+    return shortened(_WORDS[error.validator].format(value=_shown(given), limit=allowed), LONGEST)
 
 
 def _shown(value: object) -> str:
@@ -212,10 +197,14 @@ def _value(value: object) -> str:
 def _references(node: object) -> Iterator[str]:
     inner: Iterable[object] = ()
     if is_object(node):
-        found = (node.get(name) for name in ("$ref", "$dynamicRef"))
-        yield from (reference for reference in found if isinstance(reference, str))
+        yield from _referred(node)
         inner = node.values()
     elif is_array(node):
         inner = node
     for each in inner:
         yield from _references(each)
+
+
+def _referred(node: object) -> Iterator[str]:
+    found = (node.get(name) for name in ("$ref", "$dynamicRef")) if is_object(node) else ()
+    return (reference for reference in found if isinstance(reference, str))

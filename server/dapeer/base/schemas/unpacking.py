@@ -1,41 +1,135 @@
-"""Converts arguments that a model has written as strings to the types of their schema."""
+"""Understands arguments that are almost right, by the schema of a tool: the one place for all tools. Pure.
+
+A model that knows other debuggers writes `stopOnEntry`, `"a.py:12"` or a single text for a list. What can mean only one
+thing is taken so; all else is left, and the check that follows names it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final, cast
 
-from dapeer.base.json_types import Json, as_object
+from dapeer.base.json_types import Json, as_object, is_array, is_object
 
-PLAIN = {"array", "object", "integer", "number", "boolean"}
-"""Types of values that a model may have written as a string."""
+SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "filename": ("file", "path"),
+    "program": ("file", "path", "filename", "script"),
+}
+"""Names of arguments, each with those that other debuggers have for it."""
+COMMAND_LINES: Final = frozenset({"args"})
+"""Lists that a shell would make of one text."""
+NEAR: Final = 0.75
+"""How alike two names are of which one may be meant for the other."""
+_PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
+"""A line of a file, perhaps with a column, as compilers write it."""
 
 
 def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
-    """Take arguments as clients send them: null for left out, values as JSON in a string, a number for its text."""
-    properties = cast("Mapping[str, Any]", schema.get("properties", {}))
+    """Return arguments under the names and with the types of their schema, as far as they can be understood.
 
-    def unpack(name: str, value: object) -> object:
-        kind = _type_of(properties.get(name))
-        if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
-        if isinstance(value, str) and kind in PLAIN:
-            try:
-                return json.loads(value)
-            except (ValueError, RecursionError):
-                return value
-        return value
+    Null is for left out, JSON in a string for its value, a number for its text, a single value for a list of one.
 
-    given = {
-        name: value
-        for name, value in arguments.items()
-        if value is not None or "null" in _types_of(properties.get(name))
-    }
-    return {name: unpack(name, value) for name, value in given.items()}
+    >>> unpacked({"stopOnEntry": "true"}, {"properties": {"stop_on_entry": {"type": "boolean"}}})
+    {'stop_on_entry': True}
+    """
+    properties = as_object(schema.get("properties"))
+    given: dict[str, Any] = {}
+    for key, value in arguments.items():
+        name = _meant(key, properties)
+        name = key if name in arguments or name in given else name
+        kind = properties.get(name, schema.get("additionalProperties"))
+        if value is not None or "null" in _types_of(kind):
+            given[name] = _value(value, kind, name)
+    return {**given, **_place(given.get("filename"), properties, given)}
 
 
-def _types_of(schema: object) -> Sequence[str]:
+def notes(arguments: Json, given: Json) -> Iterator[str]:
+    """Yield what the caller should know of how arguments were understood."""
+    for name in COMMAND_LINES & arguments.keys() & given.keys():
+        text, words = arguments[name], given[name]
+        if isinstance(text, str) and is_array(words) and not _is_json(text, "["):
+            yield f"`{name}` was split as a shell does: {json.dumps(words, ensure_ascii=False)}"
+
+
+def near(name: str, properties: Json) -> str | None:
+    """Return the argument that may be meant by a name that is none."""
+    meant = _meant(name, properties)
+    if meant in properties:
+        return meant
+    longer = (each for each in properties if each.startswith(f"{meant}_"))
+    close = get_close_matches(meant, properties, n=1, cutoff=NEAR)
+    return next(iter([*longer, *close]), None)
+
+
+def _meant(key: str, properties: Json) -> str:
+    """Return the argument that a key can only mean; else its name as ours are written."""
+    if key in properties or not properties:
+        return key
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
+    plural = f"{name}s"
+    lists = [plural] if _type_of(properties.get(plural)) == "array" else []
+    others = (each for each, known in SYNONYMS.items() if name in known)
+    return next((each for each in (name, *others, *lists) if each in properties), key)
+
+
+def _value(value: object, schema: object, name: str = "") -> object:
+    kind, known = _type_of(schema), as_object(schema)
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and kind is not None:
+        value = _read(value, kind, name, known)
+    if kind == "array":
+        value = _list(value, known)
+    if kind == "object":
+        if isinstance(value, str):
+            value = _place(value, as_object(known.get("properties"))) or value
+        return unpacked(value, known) if is_object(value) else value
+    return value
+
+
+def _read(text: str, kind: str, name: str, schema: Json) -> object:
+    """Return the value that a text stands for where another type is wanted; itself, if none."""
+    # `{1: 2}` is an expression where a list of texts is wanted.
+    of_objects = kind == "object" or _type_of(schema.get("items")) == "object"
+    begins = {"array": "[{" if of_objects else "[", "object": "{"}.get(kind, "")
+    try:
+        if kind == "array" and name in COMMAND_LINES and not _is_json(text, begins):
+            return shlex.split(text)
+        return json.loads(text) if kind != "string" and _is_json(text, begins) else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _is_json(text: str, begins: str) -> bool:
+    return not begins or text.lstrip().startswith(tuple(begins))
+
+
+def _list(value: object, schema: Json) -> object:
+    """Return a list with its elements understood; a single value, where one is wanted, is a list of one."""
+    items = schema.get("items")
+    if is_array(value):
+        return [_value(each, items) for each in value]
+    only = _value(value, items)
+    kind = _type_of(items)
+    # A text that begins like JSON is a list with a mistake.
+    text = kind == "string" and isinstance(only, str) and not re.match(r'\s*\[\s*"', only)
+    return [only] if text or (kind == "object" and is_object(only)) else value
+
+
+def _place(value: object, properties: Json, given: Json | None = None) -> dict[str, Any]:
+    """Return file and line of a text such as `a.py:12`, where they are wanted and no line is given."""
+    wanted = _type_of(properties.get("filename")) == "string" and "line" in properties
+    if not wanted or not isinstance(value, str) or "line" in (given or {}):
+        return {}
+    found = _PLACE.fullmatch(value.strip())
+    return {"filename": found[1], "line": int(found[2])} if found else {}
+
+
+def _types_of(schema: object) -> list[str]:
     kind: object = as_object(schema).get("type")
     return [kind] if isinstance(kind, str) else cast("list[str]", kind or [])
 

@@ -25,6 +25,8 @@ def main() -> None:
     with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Its library is loaded before a question counts.
+    flaw_of({"type": "object"})
     for line in sys.stdin:
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         sys.stdout.write(f"{json.dumps(_answer(line))}\n")

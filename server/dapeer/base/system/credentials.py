@@ -19,6 +19,9 @@ TOKEN: Final = "DAPEER_TOKEN"  # noqa: S105 - its name
 OPENCODE_PASSWORD: Final = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - its name
 """The password of an OpenCode server. OpenCode reads the same variable."""
 
+OPENCODE_URL: Final = "DAPEER_OPENCODE_URL"
+"""The variable with the address of an OpenCode server; it is no secret, and stays."""
+
 NAMES: Final = (TOKEN, OPENCODE_PASSWORD)
 
 

@@ -8,18 +8,53 @@ from __future__ import annotations
 import os
 
 
+def named(variable: str) -> str:
+    """Return the folder that a variable of the XDG Base Directory Specification names; empty if none: a relative path is ignored, as it says."""
+    folder = os.environ.get(variable, "")
+    return folder if os.path.isabs(folder) else ""
+
+
+def _home() -> str:
+    """Return the user's home; a relative $HOME would be in the project, so it counts as none."""
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        return home
+    import pwd  # noqa: PLC0415 - rarely needed
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return os.path.abspath(home)
+
+
+def settings() -> str:
+    """Return the folder of the user's settings for all programs; it need not exist."""
+    return named("XDG_CONFIG_HOME") or os.path.join(_home(), ".config")
+
+
+def data() -> str:
+    """Return the folder of what all programs have got for the user; it need not exist."""
+    return named("XDG_DATA_HOME") or os.path.join(_home(), ".local/share")
+
+
+def cache() -> str:
+    """Return the folder of what dapeer has made and can make again; it need not exist."""
+    return os.path.join(named("XDG_CACHE_HOME") or os.path.join(_home(), ".cache"), "dapeer")
+
+
 def configuration() -> str:
     """Return the folder of the user's settings for dapeer; it need not exist."""
-    return os.path.join(
-        os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "dapeer"
-    )
+    return os.path.join(settings(), "dapeer")
+
+
+def adapters() -> str:
+    """Return the folder of the debug adapters that dapeer has got itself; it need not exist."""
+    return os.path.join(data(), "dapeer", "adapters")
 
 
 def state() -> str:
     """Return the user's own folder for what outlives a process."""
-    return os.path.join(
-        os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "dapeer"
-    )
+    return os.path.join(named("XDG_STATE_HOME") or os.path.join(_home(), ".local/state"), "dapeer")
 
 
 def session() -> str | None:
@@ -28,7 +63,7 @@ def session() -> str | None:
     Several MCP clients start a server without $XDG_RUNTIME_DIR; it must still find Neovims that have it.
     """
     usual = f"/run/user/{os.getuid()}"
-    return os.environ.get("XDG_RUNTIME_DIR") or (usual if os.path.isdir(usual) else None)
+    return named("XDG_RUNTIME_DIR") or (usual if os.path.isdir(usual) else None)
 
 
 def runtime() -> str:

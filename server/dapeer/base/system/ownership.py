@@ -71,7 +71,8 @@ def peer_uid(connection: socket.socket) -> int | None:
     holder = _holder(connection)
     if holder is None or holder.inode:
         return holder.uid if holder else None
-    return tcp_table.listener(listening, connection.getpeername()[:2])
+    found = tcp_table.listener(listening, connection.getpeername()[:2])
+    return found.uid if found else None
 
 
 def peer_processes(connection: socket.socket) -> list[int]:
@@ -81,10 +82,7 @@ def peer_processes(connection: socket.socket) -> list[int]:
         OSError: It has been closed.
     """
     holder = tcp_diagnosis.holder(*_ends(connection)) or _holder(connection)
-    if holder is None or not holder.inode:
-        return []
-    link = f"socket:[{holder.inode}]"
-    return [pid for pid in processes() if link in open_files(pid)]
+    return [] if holder is None else _processes_with({holder.inode})
 
 
 def connected(pid: int, others: Iterable[int]) -> dict[int, int]:
@@ -107,14 +105,39 @@ def listeners(host: str, port: int) -> frozenset[int]:
     Empty if no process listens, the address is of another machine, or the system does not report it.
     Resolving a name may block.
     """
+    return frozenset(each.uid for each in _listeners(host, port) or ())
+
+
+def listening_processes(host: str, port: int) -> list[int] | None:
+    """Return the processes that listen at a port of this machine, as far as the system lets dapeer see them.
+
+    None: nobody listens there. Resolving a name may block.
+    """
+    found = _listeners(host, port)
+    if found is None:
+        return []
+    return _processes_with({each.inode for each in found}) if found else None
+
+
+def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
+    """Return the owners of the sockets that listen at a port; None if unknown: it is another machine's, or the system does not tell."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
-        return frozenset()
+        return None
     hosts = [str(address[0]).partition("%")[0] for *_, address in found]
+    here = [each for each in hosts if _is_ours(each)]
+    if not here or not tells():
+        return None
     tables = _tables()
-    uids = [tcp_table.listener(tables, (each, port)) for each in hosts if _is_ours(each)]
-    return frozenset(uid for uid in uids if uid is not None)
+    holders = [tcp_table.listener(tables, (each, port)) for each in here]
+    return [each for each in holders if each is not None]
+
+
+def _processes_with(inodes: set[int]) -> list[int]:
+    """Return the processes that have one of some sockets; one that waits to be accepted (0) is nobody's yet."""
+    links = {f"socket:[{inode}]" for inode in inodes if inode}
+    return [pid for pid in processes() if links & {*open_files(pid)}] if links else []
 
 
 def tells() -> bool:

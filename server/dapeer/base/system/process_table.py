@@ -1,4 +1,4 @@
-"""Facts about processes. The only reader of `/proc`, apart from `ownership`'s tables and the launchers.
+"""Facts about processes. The only reader of `/proc`, apart from `ownership`'s tables and the companions.
 
 Without that folder, nothing is known.
 """
@@ -61,15 +61,32 @@ def lives(task: int | str) -> bool:
     return stat(task)[:1] not in _ENDED
 
 
-def is_able(pid: int) -> bool:
-    """Whether a process has neither ended nor been stopped, by a signal or a debugger; True if unknown."""
-    state = stat(pid)[:1]
-    return state not in (*_ENDED, [b"T"], [b"t"]) or not (_TABLE / "self").exists()
+def began(pid: int) -> int:
+    """Return when a living process was started, in clock ticks since boot; 0 if it has ended, or if unknown."""
+    fields = stat(pid)
+    return 0 if fields[:1] in _ENDED else int(fields[19])
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """Return for how long a process has computed; None if it has ended, or if unknown."""
+    fields = stat(pid)
+    ticks = os.sysconf("SC_CLK_TCK")
+    return None if fields[:1] in _ENDED else (int(fields[11]) + int(fields[12])) / ticks
 
 
 def threads(pid: int) -> list[int]:
     """Return the threads of a process."""
     return _numbers(_TABLE / str(pid) / "task")
+
+
+def computes(pid: int) -> bool:
+    """Whether a thread of a process runs at this moment."""
+    return any(stat(f"{pid}/task/{each}")[:1] == [b"R"] for each in threads(pid))
+
+
+def is_held(pid: int) -> bool:
+    """Whether a signal has stopped a process."""
+    return stat(pid)[:1] == [b"T"]
 
 
 def executable(pid: int) -> str:

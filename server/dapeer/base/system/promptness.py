@@ -6,6 +6,7 @@ to 40 ms (Nagle's algorithm and delayed acknowledgements: RFC 896, RFC 1122 sect
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -25,15 +26,22 @@ def send_at_once(pid: int, others: Iterable[int]) -> int:
     Raises:
         OSError: The system has no such call, or does not allow it.
     """
-    done = 0
-    for inode, number in connected(pid, others).items():
+    return sum(_sends_at_once(pid, *each) for each in connected(pid, others).items())
+
+
+def _sends_at_once(pid: int, inode: int, number: int) -> bool:
+    """Make it so for one socket; return False if the process has closed it meanwhile, and perhaps opened another file."""
+    try:
         with duplicated(pid, number) as file:
-            # The process may have closed the socket meanwhile, and opened another file.
-            if os.fstat(file).st_ino == inode:
-                with socket.socket(fileno=os.dup(file)) as connection:
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                done += 1
-    return done
+            if os.fstat(file).st_ino != inode:
+                return False
+            with socket.socket(fileno=os.dup(file)) as connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        return False
+    return True
 
 
 def refusal() -> str:

@@ -83,13 +83,13 @@ def pairs(tables: Sequence[str]) -> dict[int, int]:
     }
 
 
-def listener(tables: Sequence[str], address: Address) -> int | None:
-    """Return the user who listens at an address; None if no process does.
+def listener(tables: Sequence[str], address: Address) -> Holder | None:
+    """Return the owner of the socket that listens at an address; None if no process does.
 
     Of several listeners the connection reaches the one at this very address before those at all addresses.
     """
     by_place = {
-        line.near: line.uid
+        line.near: Holder(line.uid, line.inode)
         for table in tables
         for line in lines(table, address[1])
         if line.state == LISTENING

@@ -6,9 +6,8 @@ Only the standard library, and little of it: a bridge's start waits for this.
 from __future__ import annotations
 
 import os
+import socket
 import sys
-
-from dapeer.base.bare import socket
 
 ADMINISTRATOR = 0
 NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."

@@ -9,7 +9,8 @@ from dapeer.base.text.structure import LEFT_OUT, READ, main_group, read
 MOST = 2
 """Members beyond which both values are shown whole instead."""
 
-_MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*[:=]\s*(?!=)")
+_MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*(?:=|:(?!:))\s*(?!=)")
+"""A name and what parts it from its value; in a type's name, such as Rust's `alloc::Global`, there is none."""
 
 
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
@@ -19,6 +20,8 @@ def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
     {'total': ('3', '4')}
     >>> differences("{'total': 3}", "{'total': 4}"), differences("Cart(total=3)", "0x1")
     ({}, {})
+    >>> differences("{value = M<Vec<u32>, alloc::Global>> {s}}", "{value = M<Vec<u32>, alloc::Global>> {t}}")
+    {}
     """
     old, new = _members(before), _members(now)
     if old is None or new is None or old.keys() - new.keys() or old[""] != new[""]:

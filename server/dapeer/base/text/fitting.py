@@ -11,6 +11,8 @@ LEAST = 8
 """Characters without which nothing of a nested value is shown."""
 LONG = 10_000
 """Characters from which on an ellipsis in a value is taken for one of the adapter's."""
+QUOTED = 200
+"""Characters of what a caller has sent that an answer repeats."""
 AT_ONCE = 2
 """Elements that share the room that is left."""
 
@@ -19,8 +21,14 @@ ENDING = 24
 
 TOLD = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
 """An original length, as adapters write it: `… (2000 chars)`, `…, 999] (1000 items)`."""
+LONGEST_TOLD = 80
+"""Characters of an original length, with what stands before it."""
 _KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
 """The name of a member, or the key of an element."""
+_MEMBER = re.compile(r"[^\W\d]\w*=(?!=)")
+"""The name of a member, as Python writes it; elsewhere members keep their order."""
+_PLAIN = re.compile(r"""[bru]{0,2}["']|[-+.]?\d|(?:True|False|nan|inf)\b""")
+"""The beginning of a number or a text."""
 _QUOTED = re.compile(r"""[bru]{0,2}(["'`]).*\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _CAPACITY = re.compile(r", capacity \d+(?= =)")
@@ -43,10 +51,16 @@ def shortened(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    told = TOLD.search(text)
+    # It stands at the end; all of a long text would take long.
+    told = TOLD.search(text, max(0, len(text) - LONGEST_TOLD))
     # js-debug, for one, takes the middle out of a long string without a word.
     least = "at least " if len(text) > LONG and "…" in text else ""
     return f"{text[:limit]}… ({told[1] if told else f'{least}{_length(text)} chars'})"
+
+
+def quoted(text: str) -> str:
+    """Return a text that a caller has sent, as far as an answer repeats it."""
+    return shortened(text, QUOTED)
 
 
 def _length(text: str) -> int:
@@ -60,7 +74,7 @@ def _length(text: str) -> int:
 def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     """Cut a value to about `limit` characters: where it is nested, inside; and say how many elements it has.
 
-    A list keeps its beginning and end, an object first the members that are `used`.
+    A list keeps its beginning and end, an object first the members that are `used`, then numbers and texts; containers and None come last.
 
     >>> fitted("{0: [[1, 2], [3]], 1: [[4, 5]]}", 40)
     '{0: [[1, 2], [3]], 1: [[4, 5]]}'
@@ -68,10 +82,16 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     "[{'id': 0, 'name': 'cup'}, {'id': 1, …}, …] (1000 items)"
     >>> fitted(str(list(range(1000))), 30)
     '[0, 1, 2, 3, 4, 5, 6, …, 999] (1000 items)'
+    >>> fitted(str(list(range(100_000))), 30)  # only the beginning of a longer text is read
+    '[0, 1, 2, 3, 4, 5, 6, 7, 8, …]'
     >>> fitted("Point { x: 1, y: [" + "0, " * 50 + "9] }", 40)
     'Point { x: 1, y: [0, 0, 0, 0, …, 9] }'
     >>> fitted("Cart(name='a long name', more='a long text', total=3)", 40, used={"total"})
     "Cart(total=3, name='a lo…, more='a…)"
+    >>> fitted("Order(parent=None, lines=[1, 2, 3, 4, 5], id=7, name='tea')", 40)
+    "Order(id=7, name='tea', lines=…, …) (4 items)"
+    >>> fitted("Order(id=7, name='tea and more of it', city='Rome', … (18 attributes))", 60)
+    "Order(id=7, name='tea and…, city='R…, … (18 attributes))"
     """
     # Most values have neither.
     if "size: " in text or "length: " in text:
@@ -135,8 +155,8 @@ def _count(group: Group) -> str:
 
 
 def _is_left_out(item: Item) -> bool:
-    """Whether a text is a placeholder for elements that an adapter has left out: `…`, `...+936 more`."""
-    return item.text in LEFT_OUT or item.text.startswith("...+")
+    """Whether a text is a placeholder for elements that an adapter has left out: `…`, `...+936 more`, `… (18 attributes)`."""
+    return item.text in LEFT_OUT or item.text.startswith(("...+", "… ("))
 
 
 def _name(item: Item) -> str:
@@ -145,30 +165,51 @@ def _name(item: Item) -> str:
     return found[1].lstrip("@$") if found else ""
 
 
+def _tells(item: Item) -> int:
+    """Return how late a member of an object is shown, as Python's own reader of values has it: a number or a text first, None at last."""
+    member = _MEMBER.match(item.text)
+    if member is None:
+        return 0
+    value = item.text[member.end() :]
+    if value == "None":
+        return 3
+    if _PLAIN.match(value):
+        return 0
+    return 2 if value.startswith(("[", "{", "(")) else 1
+
+
 def _group(group: Group, room: int, used: Collection[str]) -> str:
     """Return the content of brackets, with as many elements as fit."""
     if len(group.text) <= room:
         return group.text
     opening = group.source[group.start]
     space = " " if group.source[group.start + 1 : group.start + 2] == " " else ""
-    room -= 2 + len(", …") + 2 * len(space)
+    last = group.items[-1] if group.items else None
+    # How many attributes there are is said at the place of those that are left out.
+    left_out = last.text if last is not None and last.text.startswith("… (") else "…"
+    room -= 2 + len(f", {left_out}") + 2 * len(space)
     ending = _ending(group, room // 3, used)
-    items = sorted(group.items, key=lambda item: _name(item) not in used)
+    items = sorted(group.items, key=lambda item: -1 if _name(item) in used else _tells(item))
     parts = list(_items(items, room - len(ending) - 2 * bool(ending), used))
     group.whole = len(parts) == len(items)
     if not parts:
         return f"{opening}…{group.closing}"
     if len(parts) + bool(ending) < len(items):
-        parts.append("…")
+        parts.append(left_out)
     if ending and not group.whole:
         parts.append(ending)
-    return f"{opening}{space}{', '.join(parts)}{space if parts[-1] != '…' else ''}{group.closing}"
+    return (
+        f"{opening}{space}{', '.join(parts)}{space if parts[-1] != left_out else ''}{group.closing}"
+    )
 
 
 def _ending(group: Group, room: int, used: Collection[str]) -> str:
     """Return the last element of a list, cut to the room; empty: there is no room, or it is not the last."""
     last = group.items[-1] if len(group.items) > AT_ONCE else None
     if last is None or _name(last) or _is_left_out(last) or last.text.endswith("..."):
+        return ""
+    # Of a longer text only the beginning is read.
+    if group.source[group.end - 1] != group.closing:
         return ""
     # A few characters of the last element say less than one more of the first.
     text = last.text if len(last.text) <= room or room < ENDING else _item(last, room, used)
@@ -200,7 +241,7 @@ def _item(item: Item, room: int, used: Collection[str]) -> str:
     nested = sum(len(group.text) for group in item.groups)
     left, parts, place = room - (len(text) - nested), list[str](), start
     if not item.groups or left < len("{…}"):
-        return f"{text[: max(room - 1, 0)].rstrip(' [({')}…"
+        return f"{text[: max(room - 1, 0)].rstrip(' [({<')}…"
     for number, group in enumerate(item.groups):
         parts.append(item.source[place : group.start])
         cut = _group(group, left // (len(item.groups) - number), used)

@@ -12,11 +12,11 @@ READ = 100_000
 """Characters of a value whose structure is read."""
 
 _TOKEN = re.compile(
-    r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![=-])>|[][(){},]|\n""",
+    r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![\w#])<[A-Z_][\w.]*:?[ ]?|(?<![=-])>|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
-"""A string, a bracket, or a comma; the notes of GDB and Delve on a container's capacity, and other sizes, whose commas separate nothing; and the class of a Ruby object, after which its bracket opens."""
-_OPENING = re.compile(r"[(\[{]|#<")
+"""A string, a bracket, or a comma; the notes of GDB and Delve on a container's capacity, and other sizes, whose commas separate nothing; and the class of a Ruby or Python object, after which its bracket opens."""
+_OPENING = re.compile(r"[(\[{<]")
 """What every bracketed part begins with; found faster than tokens, which a long string has none of."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 LEFT_OUT = frozenset({"…", "..."})
@@ -64,7 +64,7 @@ def read(text: str) -> Item:
         return whole
     for token in _TOKEN.finditer(text):
         sign = token[0]
-        if sign in _PAIRS or sign.startswith("#<"):
+        if sign in _PAIRS or sign.startswith(("#<", "<")):
             start = token.start() if sign in _PAIRS else token.end() - 1
             group = Group(text, start, len(text), _PAIRS.get(sign, ">"))
             group.items.append(Item(text, token.end(), len(text)))

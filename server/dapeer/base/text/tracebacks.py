@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import INDENT, indented
 
 LINES = 60
 """Lines of a traceback that is shown whole."""
@@ -14,12 +16,20 @@ LINE = 500
 """Characters of a line."""
 ENTRY = 8
 """Lines that may repeat as one: those of two functions that call each other, with their source."""
+_ENTRY = re.compile(r"""\s*File "(.*)", line \d+""")
+"""A frame in a traceback of Python's; the line of source follows."""
+_ERROR = re.compile(r"^ *((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?::.*)?)$", re.MULTILINE)
+"""The line below the frames, which names the error."""
 FEW = 3
 """Times that something may be there without being counted."""
 
 
-def told(trace: str, exception: str, project: Path) -> str:
+def told(
+    trace: str, exception: str, project: Path, instead: Callable[[str], str] = lambda _: ""
+) -> str:
     r"""Return a traceback below its `exception`: paths as a person in the project writes them, repetitions counted.
+
+    Of a file for which there is a text `instead`, no line is told.
 
     >>> entry = '  File "/p/a.py", line 2, in down\n    down(n + 1)'
     >>> print(told("\n".join([entry] * 500 + ["RecursionError: too deep"]), "RecursionError: too deep", Path("/p")))
@@ -27,9 +37,34 @@ def told(trace: str, exception: str, project: Path) -> str:
         down(n + 1)
       … (499 more times)
     """
-    trace = trace.replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
+    trace = _replaced(trace, instead).replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
     lines = trace.removesuffix(exception).rstrip().splitlines()
-    return "\n".join(shortened(line, LINE) for line in _ends(_counted(lines)))
+    shown = (shortened(line, LINE) for line in _ends(_counted(lines)))
+    # The lines of Python's are indented; those of others, and those of a message, are not.
+    return "\n".join(line if line.startswith(INDENT) else indented(line) for line in shown)
+
+
+def cause(text: str) -> str:
+    r"""Return what a process has said at its end; where that is the way to an error of Python's, the error alone.
+
+    >>> cause('bind: in use'), cause('  File "/a.py", line 2, in down\n    down(n)\nOSError: too many\n')
+    ('bind: in use', 'OSError: too many')
+    """
+    errors = _ERROR.findall(text) if any(map(_ENTRY.match, text.splitlines())) else ()
+    return errors[-1] if errors else text.strip()
+
+
+def _replaced(trace: str, instead: Callable[[str], str]) -> str:
+    lines: list[str] = []
+    hidden = ""
+    for line in trace.split("\n"):
+        if entry := _ENTRY.match(line):
+            hidden = instead(entry[1])
+            lines += [line, f"    {hidden}"] if hidden else [line]
+        elif not (hidden and line.startswith("    ")):
+            hidden = "" if line.strip() else hidden
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _counted(lines: Sequence[str]) -> list[str]:

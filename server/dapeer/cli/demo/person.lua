@@ -51,6 +51,17 @@ function M.breakpoint(path, line, condition)
   require('dap').set_breakpoint(condition)
 end
 
+--- Press no key for so long that dapeer moves what the person sees again.
+function M.pause()
+  local over = false
+  require('dapeer.person.attention').when_paused(function()
+    over = true
+  end)
+  vim.wait(10000, function()
+    return over
+  end, 20)
+end
+
 -- The lines of the window that have a sign or the cursor.
 function M.sees()
   local cursor, lines = vim.api.nvim_win_get_cursor(0)[1], {}

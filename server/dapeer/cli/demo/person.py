@@ -70,6 +70,10 @@ class Person:
         """Press keys."""
         await self._hands.keys(keys)
 
+    async def pauses(self) -> None:
+        """Press no key for so long that dapeer moves what the person sees again."""
+        await self._do("pause")
+
     # -- what the person sees
 
     async def sees(self, kind: str) -> None:

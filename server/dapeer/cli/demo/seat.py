@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.json_types import Value
+from dapeer.base.system import folder_names
 from dapeer.cli.demo.person import LUA
 from dapeer.cli.demo.transcript import Evidence
 from dapeer.neovim.client import Neovim
@@ -170,5 +171,4 @@ def where_nvim_dap_goes() -> Path:
 
 
 def _packages() -> Path:
-    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return data / os.environ.get("NVIM_APPNAME", "nvim") / "site" / "pack"
+    return Path(folder_names.data()) / os.environ.get("NVIM_APPNAME", "nvim") / "site" / "pack"

@@ -28,6 +28,7 @@ from dapeer.cli.demo.transcript import (
     say,
     show,
 )
+from dapeer.neovim.discovery.program import refusal
 
 SHOP = program()
 ADD, TOTAL, READY = (line_of(SHOP, marker) for marker in ("add", "total", "order_ready"))
@@ -42,6 +43,9 @@ async def run() -> int:
         say(
             "This needs Neovim 0.10 or newer: install it from https://neovim.io, or put its folder on PATH."
         )
+        return 1
+    if why := refusal(nvim):
+        say(f"{why}: install a newer one from https://neovim.io, or put its folder on PATH.")
         return 1
     if nvim_dap is None:
         say(
@@ -133,6 +137,7 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
     )
     await somebody.types("<Esc>")
     await somebody.sees_stop(stop["line"])
+    await somebody.pauses()
     await _screen(somebody)
     return str(cost["result"])
 

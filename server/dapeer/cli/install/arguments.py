@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-TARGETS: Final = ("claude", "cursor", "vscode", "opencode", "gemini", "codex", "nvim")
+TARGETS: Final = (
+    "claude", "cursor", "vscode", "opencode", "gemini", "codex", "qwen", "copilot", "kiro", "windsurf", "zed",
+    "claude-desktop", "lm-studio", "amp", "cline", "nvim",
+)  # fmt: skip
 SUMMARY: Final = "let a client, or Neovim, use dapeer"
 
 

@@ -8,19 +8,21 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from errno import EACCES
 from pathlib import Path
 from typing import Final, cast
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
-from dapeer.cli.install.clients import NAME, Client, Places, Scope
-from dapeer.cli.install.json_text import Malformed, value_at, with_value, without_value
-from dapeer.cli.install.toml_text import table_at, with_table, without_table
+from dapeer.cli.install import json_text, toml_text
+from dapeer.cli.install.clients import NAME, Client, Foreign, Places, Scope
+from dapeer.cli.install.edits import BOM, Editor, Unsafe, with_entry, without_entry
+from dapeer.cli.install.texts import Malformed
 
 TOML: Final = ".toml"
-EMPTY: Final = ("", "{}")
-"""What a file holds that nothing is left of."""
+OWNER_WRITES: Final = 0o200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Change:
     path: Path
     before: str | None
     after: str | None
+    root: Path
+    """The folder that stays, whatever is removed in it."""
 
     def __bool__(self) -> bool:
         return self.before != self.after
@@ -51,14 +55,17 @@ class Change:
         """Write the file as a whole, or remove it. Its mode stays; a link stays, and its target changes.
 
         Raises:
-            ArgumentError: The system refuses.
+            ArgumentError: The system refuses, or the file is another one than before.
         """
         path = self.path.resolve()
+        if _read(self.path) != self.before:
+            raise ArgumentError(
+                f"{self.path} has changed meanwhile, so it was left alone.", "Do the same again."
+            )
         try:
             if self.after is None:
                 path.unlink(missing_ok=True)
-                if NAME in path.parent.name:
-                    path.parent.rmdir()
+                _remove_empty(self.path.parent, self.root)
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
             _replace(path, self.after)
@@ -69,19 +76,67 @@ class Change:
             ) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link, and where it leads afterwards; `None` if it goes."""
+
+    path: Path
+    target: Path | None
+
+    def __bool__(self) -> bool:
+        if self.target is None:
+            return self.path.is_symlink()
+        return not self.path.is_symlink() or self.path.resolve() != self.target.resolve()
+
+    def shown(self) -> str:
+        """Return the change in a line."""
+        return f"new: {self.path} → {self.target}" if self.target else f"removed: {self.path}"
+
+    def make(self) -> None:
+        """Make the link, or remove it.
+
+        Raises:
+            ArgumentError: The system refuses.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.unlink(missing_ok=True)
+            if self.target is not None:
+                self.path.symlink_to(self.target, target_is_directory=True)
+        except OSError as error:
+            raise ArgumentError(
+                f"{self.path} cannot be changed: {error.strerror}.",
+                "Look at who owns the folder.",
+            ) from error
+
+
 def adding(client: Client, scope: Scope, places: Places, command: Sequence[str]) -> list[Change]:
     """Return what lets a client start dapeer, with its skill and its agent where it has such things.
 
     Raises:
-        ArgumentError: A file cannot be read.
+        ArgumentError: A file cannot be read, or not be changed without harm.
     """
-    path = client.file(scope, places)
-    text = _read(path)
-    entry = client.described(command)
+    path, root = client.file(scope, places), client.root(scope, places)
+    text, where = _read(path), (client.key, NAME)
+    editor, fresh = _editor(path), client.described(command)
+    try:
+        old = _entry(path, client)
+        after = with_entry(
+            editor, text, where, fresh if old is None else client.updated(old, command)
+        )
+    except Malformed as error:
+        raise _unreadable(path, str(error)) from error
+    except (Unsafe, Foreign) as error:
+        raise ArgumentError(
+            f"{path} has an entry `{NAME}` for something else."
+            if isinstance(error, Foreign)
+            else f"dapeer cannot be added to {path} without a change to something else in it.",
+            f"Nothing was changed. Write this into it yourself:\n{editor.by_hand(where, fresh)}",
+        ) from error
     return [
-        Change(path, text, _edited(path, text or "", client.key, entry)),
+        Change(path, text, after, root),
         *(
-            Change(goal, _read(goal), _read(source))
+            Change(goal, _read(goal), _read(source), root)
             for source, goal in _extras(client, scope, places)
         ),
     ]
@@ -91,18 +146,24 @@ def removing(client: Client, scope: Scope, places: Places) -> list[Change]:
     """Return what takes dapeer out of a client's files again.
 
     Raises:
-        ArgumentError: A file cannot be read.
+        ArgumentError: A file cannot be read, or not be changed without harm.
     """
-    path = client.file(scope, places)
+    path, root = client.file(scope, places), client.root(scope, places)
     text = _read(path)
-    after = None if text is None else _edited(path, text, client.key, None)
-    if after is not None and after != text and after.strip() in EMPTY:
-        after = None
-    changes = [Change(path, text, after)]
+    try:
+        after = None if text is None else without_entry(_editor(path), text, (client.key, NAME))
+    except Malformed as error:
+        raise _unreadable(path, str(error)) from error
+    except Unsafe as error:
+        raise ArgumentError(
+            f"dapeer cannot be taken out of {path} without a change to something else in it.",
+            f"Nothing was changed. Take `{NAME}` out of `{client.key}` yourself.",
+        ) from error
+    changes = [Change(path, text, after, root)]
     for source, goal in _extras(client, scope, places):
         there = _read(goal)
         # What a person has changed is theirs.
-        changes.append(Change(goal, there, None if there == _read(source) else there))
+        changes.append(Change(goal, there, None if there == _read(source) else there, root))
     return changes
 
 
@@ -113,75 +174,56 @@ def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
         ArgumentError: The file cannot be read.
     """
     path = client.file(scope, places)
-    text = _read(path)
-    if text is None:
-        return None
     try:
-        is_toml = path.suffix == TOML
-        found = table_at(text, client.key, NAME) if is_toml else value_at(text, [client.key, NAME])
+        return _entry(path, client)
     except Malformed as error:
         raise _unreadable(path, str(error)) from error
-    return cast("Json", found) if isinstance(found, dict) else None
 
 
-def link(data: Path, plugin: Path, *, remove: bool) -> str:
-    """Put a link to the Neovim plugin where Neovim loads packages from, or remove it; say what was done.
+def link(data: Path, plugin: Path, *, remove: bool) -> Link:
+    """Return the link by which Neovim loads the plugin, or its removal.
 
     `data` is Neovim's `stdpath('data')`.
 
     Raises:
-        ArgumentError: Something else is there, or the system refuses.
+        ArgumentError: Something else is there.
     """
     path = data / "site" / "pack" / NAME / "start" / NAME
-    is_ours = path.is_symlink()
-    if path.exists() and not is_ours:
+    if path.exists() and not path.is_symlink():
         raise ArgumentError(f"{path} is there already, and no link.", "Move it away first.")
-    try:
-        if remove:
-            path.unlink(missing_ok=True)
-            return f"Removed {path}." if is_ours else f"There is no {path}."
-        if is_ours and path.resolve() == plugin.resolve():
-            return f"{path} leads to {plugin} already."
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        path.symlink_to(plugin, target_is_directory=True)
-    except OSError as error:
-        raise ArgumentError(
-            f"{path} cannot be changed: {error.strerror}.", "Look at who owns the folder."
-        ) from error
-    return f"{path} leads to {plugin} now; Neovim loads it when it starts next."
+    return Link(path, None if remove else plugin)
 
 
 def _extras(client: Client, scope: Scope, places: Places) -> Iterator[tuple[Path, Path]]:
     """Yield each further file of ours, and where it goes."""
-    root = places.project if scope == "project" else places.home
-    for kind, folder in (("skills", client.skills), ("agents", client.agents)):
-        if folder is not None:
-            ours = shipped_folder("_agent", "packages/agent") / kind
-            files = sorted(path for path in ours.rglob("*.md"))
-            yield from ((path, root / folder / path.relative_to(ours)) for path in files)
+    for kind in client.extras:
+        ours = shipped_folder("_agent", "packages/agent") / kind
+        for path in sorted(ours.rglob("*.md")):
+            yield path, client.folder(scope, places) / kind / path.relative_to(ours)
 
 
-def _edited(path: Path, text: str, key: str, entry: Json | None) -> str:
-    """Return the text of a client's file with our entry as given, or without it."""
-    try:
-        if path.suffix == TOML:
-            if entry is None:
-                return without_table(text, key, NAME)
-            return with_table(text, key, NAME, entry)
-        if entry is None:
-            return without_value(text, [key, NAME])
-        return with_value(text, [key, NAME], entry)
-    except Malformed as error:
-        raise _unreadable(path, str(error)) from error
+def _editor(path: Path) -> Editor:
+    return toml_text if path.suffix == TOML else json_text
+
+
+def _entry(path: Path, client: Client) -> Json | None:
+    """Return the entry for dapeer in a file, if it has one."""
+    text = (_read(path) or "").removeprefix(BOM)
+    found = _editor(path).value_at(text, (client.key, NAME))
+    return cast("Json", found) if isinstance(found, dict) else None
 
 
 def _read(path: Path) -> str | None:
     try:
         # As bytes, so that line ends stay what they are.
-        return path.read_bytes().decode()
+        said = foreign_files.read_bytes(path)
+        if len(said) == foreign_files.MAX_READ_BYTES:
+            raise _unreadable(path, "it is too large")
+        return said.decode()
     except FileNotFoundError:
         return None
+    except foreign_files.NotRegular as error:
+        raise _unreadable(path, f"it {error.strerror}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, str(error)) from error
 
@@ -192,11 +234,23 @@ def _unreadable(path: Path, why: str) -> ArgumentError:
     )
 
 
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Remove a folder below `root` if nothing is in it, and the folders around it that are empty then."""
+    while folder != root and root in folder.parents:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
+
+
 def _replace(path: Path, text: str) -> None:
     """Write a file beside and move it over: who reads meanwhile sees the whole of one or the other."""
     if not path.exists():
         path.write_bytes(text.encode())
         return
+    if not path.stat().st_mode & OWNER_WRITES:
+        raise PermissionError(EACCES, "it is read-only")
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     beside = Path(name)
     try:

@@ -1,6 +1,6 @@
 """Which clients there are, where each keeps its MCP servers, and what an entry for dapeer is. Pure.
 
-Sources, as of November 2026: the documentation of each client, which `docs/connecting.md` links to.
+Sources, as of November 2026: the documentation of each client, or what other MCP servers tell their users.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Final, Literal, cast
 from dapeer.base.json_types import Json
 
 NAME: Final = "dapeer"
+LAST: Final = "stdio"
+"""The last word of the command; what follows is a person's."""
 Scope = Literal["project", "user"]
 
 
@@ -34,29 +36,52 @@ class Client:
     id: str
     title: str
     project_file: str
-    """Relative to the project."""
+    """Relative to the project; empty: it has none."""
     user_file: str
     """Relative to the person's own folder."""
     key: str
     """Below it are the servers, by name."""
-    entry: Literal["plain", "typed", "local"] = "plain"
-    """How a server is described: command and arguments; with a type; or as OpenCode does."""
-    moved_by: tuple[str, str] | None = None
-    """A variable that names another folder, and the file in it."""
+    entry: Literal["plain", "typed", "local", "listed"] = "plain"
+    """How a server is described: command and arguments; with a type; as OpenCode does; with a list of its tools, as Copilot does."""
+    moved_by: tuple[tuple[str, str], ...] = ()
+    """Variables that name another folder, and the file in it; the first that is set counts."""
     alternatives: tuple[str, ...] = ()
     """Other names of the file, which count if such a file is there."""
-    skills: str | None = None
-    """Where its skills are, relative to the project and to the person's folder."""
-    agents: str | None = None
+    own: str = ""
+    """The folder of its skills and agents, relative to the project and to the person's own folder; the variable moves it, too."""
+    extras: tuple[str, ...] = ()
+    """Which of these it takes."""
+    trusted: str = ""
+    """The person's file with the folders in which it starts servers, relative to their own folder, which the variable moves, too; empty: it starts them in all."""
 
     def file(self, scope: Scope, places: Places) -> Path:
         """Return the file that holds the servers."""
         if scope == "project":
             return self._present(places.project / self.project_file)
-        variable, name = self.moved_by or ("", "")
-        if folder := places.environment.get(variable):
-            return self._present(Path(folder) / name)
+        if moved := self._moved(places):
+            return self._present(Path(*moved))
         return self._present(places.home / _of_platform(self.user_file, places))
+
+    def root(self, scope: Scope, places: Places) -> Path:
+        """Return the folder that the client's files are in, which is there without the client."""
+        if scope == "project":
+            return places.project
+        moved = self._moved(places)
+        return Path(moved[0]) if moved else places.home
+
+    def folder(self, scope: Scope, places: Places) -> Path:
+        """Return the folder of its skills and agents."""
+        if scope == "project":
+            return places.project / self.own
+        moved = self._moved(places)
+        return Path(moved[0]) if moved else places.home / self.own
+
+    def _moved(self, places: Places) -> tuple[str, str] | None:
+        """Return the folder that a variable names, and the file in it; only on Linux do applications with windows read it."""
+        if self.user_file != _of_platform(self.user_file, places):
+            return None
+        named = ((places.environment.get(name), file) for name, file in self.moved_by)
+        return next(((folder, file) for folder, file in named if folder), None)
 
     def _present(self, path: Path) -> Path:
         others = (path.with_name(name) for name in self.alternatives)
@@ -70,8 +95,28 @@ class Client:
                 return {"command": program, "args": arguments}
             case "typed":
                 return {"type": "stdio", "command": program, "args": arguments}
+            case "listed":
+                return {"type": "local", "command": program, "args": arguments, "tools": ["*"]}
             case "local":
                 return {"type": "local", "command": [program, *arguments], "enabled": True}
+
+    def updated(self, entry: Json, command: Sequence[str]) -> dict[str, object]:
+        """Return an entry with this command, and with the arguments and keys that a person has added.
+
+        Raises:
+            Foreign: It starts something else than dapeer's server on this machine.
+        """
+        given = command_in(entry)
+        if LAST not in given[1:] and len(given) != 1:
+            raise Foreign
+        added = given[given.index(LAST, 1) + 1 :] if LAST in given[1:] else []
+        fresh = self.described([*command, *added])
+        kept = {key: value for key, value in entry.items() if key not in ("command", "args")}
+        return {**fresh, **kept}
+
+
+class Foreign(ValueError):
+    """An entry that a person has written for something else, such as a server at a URL."""
 
 
 def command_in(entry: Json) -> list[str]:
@@ -91,8 +136,8 @@ def _listed(value: object) -> list[str]:
 
 
 def _of_platform(path: str, places: Places) -> str:
-    """Return where a file of VS Code's is on this platform; other files are where they are everywhere."""
-    if not path.startswith(".config/Code/"):
+    """Return where a file of an application with windows is on this platform; other files are where they are everywhere."""
+    if not path.startswith((".config/Code/", ".config/Claude/")):
         return path
     folders = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}
     return path.replace(".config", folders.get(places.platform, ".config"), 1)
@@ -107,9 +152,9 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".mcp.json",
             ".claude.json",
             "mcpServers",
-            moved_by=("CLAUDE_CONFIG_DIR", ".claude.json"),
-            skills=".claude/skills",
-            agents=".claude/agents",
+            moved_by=(("CLAUDE_CONFIG_DIR", ".claude.json"),),
+            own=".claude",
+            extras=("skills", "agents"),
         ),
         Client("cursor", "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
         Client(
@@ -119,6 +164,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".config/Code/User/mcp.json",
             "servers",
             entry="typed",
+            moved_by=(("XDG_CONFIG_HOME", "Code/User/mcp.json"),),
         ),
         Client(
             "opencode",
@@ -127,7 +173,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".config/opencode/opencode.json",
             "mcp",
             entry="local",
-            moved_by=("XDG_CONFIG_HOME", "opencode/opencode.json"),
+            moved_by=(("XDG_CONFIG_HOME", "opencode/opencode.json"),),
             alternatives=("opencode.jsonc",),
         ),
         Client(
@@ -136,6 +182,63 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".gemini/settings.json",
             ".gemini/settings.json",
             "mcpServers",
+            moved_by=(("GEMINI_CLI_HOME", ".gemini/settings.json"),),
+            trusted=".gemini/trustedFolders.json",
+        ),
+        Client(
+            "qwen",
+            "Qwen Code",
+            ".qwen/settings.json",
+            ".qwen/settings.json",
+            "mcpServers",
+            moved_by=(("QWEN_HOME", "settings.json"),),
+        ),
+        Client(
+            "copilot",
+            "Copilot CLI",
+            ".github/mcp.json",
+            ".copilot/mcp-config.json",
+            "mcpServers",
+            entry="listed",
+            moved_by=(("COPILOT_HOME", "mcp-config.json"),),
+        ),
+        Client("kiro", "Kiro", ".kiro/settings/mcp.json", ".kiro/settings/mcp.json", "mcpServers"),
+        Client("windsurf", "Windsurf", "", ".codeium/windsurf/mcp_config.json", "mcpServers"),
+        Client(
+            "zed",
+            "Zed",
+            ".zed/settings.json",
+            ".config/zed/settings.json",
+            "context_servers",
+            moved_by=(("XDG_CONFIG_HOME", "zed/settings.json"),),
+        ),
+        Client(
+            "claude-desktop",
+            "Claude Desktop",
+            "",
+            ".config/Claude/claude_desktop_config.json",
+            "mcpServers",
+            moved_by=(("XDG_CONFIG_HOME", "Claude/claude_desktop_config.json"),),
+        ),
+        Client(
+            "cline",
+            "Cline in a terminal",
+            "",
+            ".cline/data/settings/cline_mcp_settings.json",
+            "mcpServers",
+            moved_by=(
+                ("CLINE_DATA_DIR", "settings/cline_mcp_settings.json"),
+                ("CLINE_DIR", "data/settings/cline_mcp_settings.json"),
+            ),
+        ),
+        Client("lm-studio", "LM Studio", "", ".lmstudio/mcp.json", "mcpServers"),
+        Client(
+            "amp",
+            "Amp",
+            ".amp/settings.json",
+            ".config/amp/settings.json",
+            "amp.mcpServers",
+            moved_by=(("XDG_CONFIG_HOME", "amp/settings.json"),),
         ),
         Client(
             "codex",
@@ -143,7 +246,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".codex/config.toml",
             ".codex/config.toml",
             "mcp_servers",
-            moved_by=("CODEX_HOME", "config.toml"),
+            moved_by=(("CODEX_HOME", "config.toml"),),
         ),
     )
 }

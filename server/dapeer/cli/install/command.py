@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from dapeer.base.errors import ArgumentError
-from dapeer.cli.install.changes import Change, adding, link, removing
+from dapeer.cli.install.changes import Change, Link, adding, link, removing
 from dapeer.cli.install.clients import CLIENTS, NAME, Client, Places, Scope
 from dapeer.neovim.discovery.discovery import plugin_folder
+from dapeer.neovim.discovery.program import refusal
 
 NVIM: Final = "nvim"
 DECLINED: Final = 1
 """Exit code when nothing was changed because nobody has agreed."""
+LAZY: Final = Path("lazy", "lazy.nvim")
+"""Where lazy.nvim puts itself, in Neovim's folder for data."""
 _UV_CACHE: Final = re.compile(r"(archive|environments)-v\d+")
 
 
@@ -29,22 +35,39 @@ def run(target: str, scope: Scope, *, remove: bool, agreed: bool) -> int:
         ArgumentError: A file cannot be read or written, or the target has no such scope.
     """
     if target == NVIM:
-        return _run_neovim(scope, remove=remove)
+        return _run_neovim(scope, remove=remove, agreed=agreed)
     client = CLIENTS[target]
-    changes = list(filter(None, changes_of(client, scope, here(), remove=remove)))
-    if not changes:
-        done = "does not know dapeer" if remove else "knows dapeer already"
-        _say(f"{client.title} {done}: nothing to change.")
-        return 0
-    for change in changes:
+    if scope == "project" and not client.project_file:
+        raise ArgumentError(
+            f"{client.title} has no configuration of a project.", "Leave --project out."
+        )
+    changes = changes_of(client, scope, here(), remove=remove)
+    check = "" if remove else "; `dapeer doctor` shows whether it reaches dapeer"
+    for change in changes if remove else ():
+        if change.path.suffix == ".md" and change.after is not None:
+            _say(f"left: {change.path}, which is not as this dapeer writes it")
+    if not any(changes):
+        return _has_nothing_to_do(client.title, remove=remove)
+    return _change(changes, f"Restart {client.title}{check}.", agreed=agreed)
+
+
+def _has_nothing_to_do(title: str, *, remove: bool) -> int:
+    done = "does not know dapeer" if remove else "knows dapeer already"
+    _say(f"{title} {done}: nothing to change.")
+    return 0
+
+
+def _change(changes: Sequence[Change | Link], then: str, *, agreed: bool) -> int:
+    """Show what changes, ask, and change it; return the exit code."""
+    real = list(filter(None, changes))
+    for change in real:
         _say(change.shown())
     if not (agreed or _agrees()):
         _say("Nothing was changed. `--yes` agrees without asking.")
         return DECLINED
-    for change in changes:
+    for change in real:
         change.make()
-    check = "" if remove else "; `dapeer doctor` shows whether it reaches dapeer"
-    _say(f"Done. Restart {client.title}{check}.")
+    _say(f"Done. {then}")
     return 0
 
 
@@ -71,26 +94,65 @@ def _own_command(
     """Return the command that starts dapeer as this person has it.
 
     It is absolute, since an editor that was not started in a shell has another PATH. What `uvx` runs is in
-    a cache that uv empties, so there the command is `uvx` itself.
+    a cache that uv empties, so there the command is `uvx` itself, with the `--from` that it was given.
     """
     if any(map(_UV_CACHE.fullmatch, Path(prefix).parts)):
-        return (which("uvx") or "uvx", NAME)
+        source = origin(distribution(NAME).read_text("direct_url.json"))
+        return (which("uvx") or "uvx", *(("--from", source) if source else ()), NAME)
     found = which(NAME)
     return (found,) if found else (sys.executable, "-m", NAME)
 
 
-def _run_neovim(scope: Scope, *, remove: bool) -> int:
+def origin(direct_url: str | None) -> str | None:
+    """Return what `--from` takes: a path, or an address of a repository; None for what an index gave.
+
+    PEP 610 says what the file `direct_url.json` of an installed package holds.
+
+    >>> origin('{"url": "file:///a/dapeer%201.whl", "archive_info": {}}')
+    '/a/dapeer 1.whl'
+    >>> origin('{"url": "https://a/b", "vcs_info": {"vcs": "git", "commit_id": "1f"}}')
+    'git+https://a/b@1f'
+    """
+    if direct_url is None:
+        return None
+    told = json.loads(direct_url)
+    url = str(told["url"])
+    if vcs := told.get("vcs_info"):
+        return f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+    return unquote(urlsplit(url).path) if url.startswith("file:") else url
+
+
+def _run_neovim(scope: Scope, *, remove: bool, agreed: bool) -> int:
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")
-    _say(link(_neovim_data(), plugin_folder(), remove=remove))
-    return 0
+    data, plugin = _neovim_data(remove=remove), plugin_folder()
+    if not remove and (data / LAZY).is_dir():
+        # It resets the package path, so a link there would do nothing.
+        _say(
+            f"lazy.nvim manages the plugins of this Neovim. Add this to its specs:\n{_spec(plugin)}"
+        )
+        _say("Nothing was changed.")
+        return DECLINED
+    change = link(data, plugin, remove=remove)
+    if not change:
+        return _has_nothing_to_do("Neovim", remove=remove)
+    then = "" if remove else "Call `require('dapeer').setup({})` in your init.lua. "
+    return _change([change], f"{then}Restart Neovim.", agreed=agreed)
 
 
-def _neovim_data() -> Path:
+def _spec(plugin: Path) -> str:
+    """Return what a person gives lazy.nvim."""
+    folder = str(plugin).replace("\\", "\\\\").replace("'", "\\'")
+    return f"  {{ dir = '{folder}', name = '{NAME}', dependencies = {{ 'mfussenegger/nvim-dap' }}, opts = {{}} }},"
+
+
+def _neovim_data(*, remove: bool) -> Path:
     """Return Neovim's own folder for data, as it says itself."""
     nvim = shutil.which("nvim")
     if nvim is None:
         raise ArgumentError("There is no `nvim` on PATH.", "Install Neovim 0.10 or later first.")
+    if (why := refusal(nvim)) and not remove:
+        raise ArgumentError(f"{why}.", "Install a newer one first, or put its folder on PATH.")
     done = subprocess.run(
         [nvim, "--headless", "--clean", "-es", "+lua io.write(vim.fn.stdpath('data'))", "+qa!"],
         stdin=subprocess.DEVNULL,

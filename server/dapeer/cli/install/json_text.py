@@ -1,7 +1,14 @@
 """Set and remove one value in the text of a JSON file, and leave every other character as it is. Pure.
 
-The files belong to people: they hold comments and trailing commas (JSONC), and a formatting of their own,
-which a library that reads and writes values would lose.
+The files belong to people: they hold comments and trailing commas (JSONC), and a formatting of their own, which a library
+that reads and writes values would lose. What is added is one piece of text, or two if a comma is needed, which can be
+cut out again:
+
+* In an object that has members, it looks like its last member.
+* In an object that was empty, the value stands on one line, behind a space or on a line of its own.
+* An object that is made for the value has no space before it, or is spread over several lines.
+
+So the text shows whether an object was there before, and whether the file was.
 """
 
 from __future__ import annotations
@@ -9,86 +16,63 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
+
+from dapeer.cli.install.json_tokens import Member, Node, document, line_of, read, tokens
+from dapeer.cli.install.texts import Keys, Malformed, newline_of, without
 
 INDENT: Final = "  "
-_TOKEN: Final = re.compile(
-    r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)"
-    r'|(?P<string>"(?:\\.|[^"\\\n])*+")'
-    r"|(?P<mark>[{}\[\],:])"
-    r"|(?P<atom>[^\s{}\[\],:\"/]+)",
-    re.DOTALL,
-)
 
 
-class Malformed(ValueError):
-    """A text that is no JSON, even with comments and trailing commas allowed; the message tells the line."""
+def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
+    """Yield the text with the value at the path, which is made where it is missing; `None` if there is no file.
 
-
-@dataclass(slots=True)
-class _Node:
-    """A value: from `start` up to and without `end`."""
-
-    start: int
-    end: int = 0
-    members: dict[str, _Member] | None = None
-    """By key; `None` if the value is no object."""
-
-
-@dataclass(slots=True)
-class _Member:
-    """A key with its value. `before` is where the previous member or the brace ends."""
-
-    before: int
-    start: int
-    value: _Node = field(default_factory=lambda: _Node(0))
-
-
-def with_value(text: str, path: Sequence[str], value: object) -> str:
-    """Return the text with the value at the path, which is made where it is missing.
-
-    >>> print(with_value('{"a": 1}', ["b"], 2))
-    {"a": 1,
-      "b": 2
-    }
+    >>> print(next(with_value('{"a": 1}', ("b",), 2)))
+    {"a": 1, "b": 2}
 
     Raises:
         Malformed: The text is no JSON object, or something on the path is none.
     """
-    if not text.strip():
-        text = "{}\n"
-    node = _document(text)
+    if text is None or not text.strip():
+        whole = _nested(path, value)
+        yield _written(whole, INDENT) + "\n" if text is None else _written(whole) + text
+        return
+    node = document(text)
     for depth, key in enumerate(path):
-        members = _members(node, path[:depth], text)
-        if key not in members:
-            return _inserted(text, node, path[depth:], value)
-        node = members[key].value
-    if _read(text[node.start : node.end]) == value:
-        return text
-    written = _written(value, text, _margin(text, node.start))
-    return text[: node.start] + written + text[node.end :]
+        member = _object(node, path[:depth], text).get(key)
+        if member is None:
+            yield _inserted(text, node, path[depth], _nested(path[depth + 1 :], value))
+            return
+        node = member.value
+    there = text[node.start : node.end]
+    unit = _unit(text) if "\n" in there else None
+    written = _written(value, unit, newline_of(text) + _margin(text, node.start))
+    yield text[: node.start] + written + text[node.end :]
 
 
-def without_value(text: str, path: Sequence[str]) -> str:
-    """Return the text without the value at the path, nor an object on the way that is empty then.
+def without_value(text: str, path: Keys) -> Iterator[str | None]:
+    """Yield ways to take the value at the path out, with the objects that were made for it; `None`: and with the file.
 
     Raises:
         Malformed: The text is no JSON object, or something on the path is none.
     """
-    if not text.strip():
-        return text
-    found: list[tuple[_Node, _Member]] = []
-    node = _document(text)
+    way: list[tuple[Node, Member]] = []
+    node = document(text)
     for depth, key in enumerate(path):
-        members = _members(node, path[:depth], text)
-        if key not in members:
-            return text
-        found.append((node, members[key]))
-        node = members[key].value
-    while len(found) > 1 and _is_bare(text, found[-2][1], found[-1][1]):
-        found.pop()
-    return _removed(text, *found[-1])
+        member = _object(node, path[:depth], text)[key]
+        way.append((node, member))
+        node = member.value
+    while len(way) > 1 and _is_made(text, way[-2][1], way[-1][1]):
+        way.pop()
+    if len(way) == 1 and len(path) > 1:
+        value = value_at(text, path)
+        whole, around = _nested(path, value), text.strip()
+        if around == _written(whole, INDENT):
+            yield None
+        if around == _written(whole):
+            yield text.replace(around, "")
+    for keeps_space in (False, True):
+        yield without(text, _ranges(text, *way[-1], keeps_space=keeps_space))
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
@@ -99,163 +83,139 @@ def value_at(text: str, path: Sequence[str]) -> object:
     """
     if not text.strip():
         return None
-    node = _document(text)
+    node = document(text)
     for depth, key in enumerate(path):
-        members = _members(node, path[:depth], text)
-        if key not in members:
+        member = _object(node, path[:depth], text).get(key)
+        if member is None:
             return None
-        node = members[key].value
-    return _read(text[node.start : node.end])
+        node = member.value
+    return read(text[node.start : node.end])
 
 
-def _read(text: str) -> object:
-    kept = [match[0] for match in _TOKEN.finditer(text) if match.lastgroup != "space"]
-    closed = [
-        part
-        for part, following in zip(kept, [*kept[1:], ""], strict=True)
-        if not (part == "," and following in ("}", "]"))
+def rest(text: str, path: Keys) -> object:
+    """Return all that a text holds but the value at the path: keys and values in their order, and comments.
+
+    Raises:
+        Malformed: The text is no JSON object.
+    """
+    if not text.strip():
+        return (), list[str]()
+    node = document(text)
+    ours = [_span(each) for each in _at(node, path)]
+    comments = [
+        match[0].strip()
+        for match in tokens(text, spaces=True)
+        if match["comment"] and not any(start <= match.start() < end for start, end in ours)
     ]
-    return json.loads("".join(closed))
+    return _pruned(read(text, pairs=True), path), comments
 
 
-def _document(text: str) -> _Node:
-    tokens = _tokens(text)
-    node = _value(text, tokens, next(tokens, None))
-    if following := next(tokens, None):
-        raise _malformed(text, following.start())
-    _members(node, (), text)
-    try:
-        _read(text)
-    except ValueError as error:
-        raise _malformed(text, getattr(error, "pos", 0)) from error
-    return node
+def by_hand(path: Keys, value: object) -> str:
+    """Return what a person adds to a file to have the value at the path."""
+    return json.dumps(_nested(path, value), ensure_ascii=False)
 
 
-def _tokens(text: str) -> Iterator[re.Match[str]]:
-    at = len(text) - len(text.removeprefix("\ufeff"))
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise _malformed(text, at)
-        at = match.end()
-        if match.lastgroup != "space":
-            yield match
+def _at(node: Node, path: Sequence[str]) -> Iterator[Member]:
+    """Yield the members at a path; a key may be there several times."""
+    for member in node.members or ():
+        if member.key == path[0]:
+            if len(path) == 1:
+                yield member
+            else:
+                yield from _at(member.value, path[1:])
 
 
-def _value(text: str, tokens: Iterator[re.Match[str]], first: re.Match[str] | None) -> _Node:
-    if first is None:
-        raise _malformed(text, len(text))
-    node = _Node(first.start(), first.end())
-    if first[0] == "{":
-        node.members = {}
-        node.end = _filled(text, tokens, node)
-    elif first[0] == "[":
-        node.end = _skipped(text, tokens)
-    elif first.lastgroup == "mark":
-        raise _malformed(text, first.start())
-    return node
+def _span(member: Member) -> tuple[int, int]:
+    return member.start, member.value.end
 
 
-def _filled(text: str, tokens: Iterator[re.Match[str]], node: _Node) -> int:
-    """Read the members of an object behind its brace; return where the object ends."""
-    before = node.end
-    assert node.members is not None  # noqa: S101 - the caller has just set them
-    for token in tokens:
-        if token[0] == "}":
-            return token.end()
-        if token[0] == ",":
-            before = token.start()
-            continue
-        colon = next(tokens, None)
-        if token.lastgroup != "string" or colon is None or colon[0] != ":":
-            raise _malformed(text, token.start())
-        member = _Member(before, token.start(), _value(text, tokens, next(tokens, None)))
-        node.members[json.loads(token[0])] = member
-        before = member.value.end
-    raise _malformed(text, len(text))
+def _pruned(value: object, path: Sequence[str]) -> object:
+    """Return an object, as pairs, without what is at the path, nor objects that hold nothing else."""
+    if not isinstance(value, tuple):
+        return value
+    kept: list[tuple[str, object]] = []
+    for key, each in cast("tuple[tuple[str, object], ...]", value):
+        if key != path[0]:
+            kept.append((key, each))
+        elif len(path) > 1 and (left := _pruned(each, path[1:])) != ():
+            kept.append((key, left))
+    return tuple(kept)
 
 
-def _skipped(text: str, tokens: Iterator[re.Match[str]]) -> int:
-    """Read the rest of an array; return where it ends."""
-    for token in tokens:
-        if token[0] == "]":
-            return token.end()
-        if token[0] != ",":
-            _value(text, tokens, token)
-    raise _malformed(text, len(text))
+def _nested(keys: Sequence[str], value: object) -> object:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
 
 
-def _members(node: _Node, path: Sequence[str], text: str) -> dict[str, _Member]:
+def _object(node: Node, path: Sequence[str], text: str) -> dict[str, Member]:
+    """Return the members of an object by key; of several with one key the last counts, as for JSON's readers."""
     if node.members is None:
         where = f"`{'.'.join(path)}`" if path else "the file"
-        raise Malformed(f"line {_line(text, node.start)}: {where} is no object")
-    return node.members
+        raise Malformed(f"line {line_of(text, node.start)}: {where} is no object")
+    return {member.key: member for member in node.members}
 
 
-def _inserted(text: str, node: _Node, keys: Sequence[str], value: object) -> str:
-    """Return the text with the keys behind the last member of an object."""
-    for key in reversed(keys[1:]):
-        value = {key: value}
-    margin = _margin(text, node.start)
-    unit = _unit(text)
-    written = f"{json.dumps(keys[0])}: {_written(value, text, margin + unit)}"
-    members = node.members or {}
-    if not members:
-        inside = text[node.start + 1 : node.end - 1].rstrip()
-        return f"{text[: node.start + 1]}{inside}\n{margin}{unit}{written}\n{margin}{text[node.end - 1 :]}"
-    last = max(member.value.end for member in members.values())
-    tail = text[last : node.end - 1]
-    comma = next((match.start() for match in _tokens(tail) if match[0] == ","), None)
+def _inserted(text: str, node: Node, key: str, value: object) -> str:
+    """Return the text with a member behind the last one of an object."""
+    if not node.members:
+        inside = text[node.start + 1 : node.end - 1]
+        at = node.start + 1 + len(inside.rstrip())
+        space = " " if not re.search(r"[\r\n]", inside) else _line(text, node) + _unit(text)
+        return f"{text[:at]}{space}{json.dumps(key)}: {_written(value)}{text[at:]}"
+    last = node.members[-1]
+    end = last.value.end
+    tail = text[end : node.end - 1]
+    at = end + len(tail.rstrip())
+    comma = _comma(text, end, node.end)
+    space = _space_before(text, last, must_break="//" in tail)
+    unit = _unit(text) if "\n" in space else None
+    member = f"{space}{json.dumps(key)}: {_written(value, unit, space)}"
     if comma is None:
-        head, rest = text[:last] + ",", tail
-    else:
-        head, rest = text[: last + comma + 1], tail[comma + 1 :]
-    kept = rest.rstrip()
-    trailing = "," if comma is not None else ""
-    return f"{head}{kept}\n{margin}{unit}{written}{trailing}\n{margin}{text[node.end - 1 :]}"
+        return f"{text[:end]},{text[end:at]}{member}{text[at:]}"
+    return f"{text[:at]}{member},{text[at:]}"
 
 
-def _removed(text: str, node: _Node, member: _Member) -> str:
-    members = node.members or {}
-    end = member.value.end
-    if len(members) == 1:
-        rest = text[end : node.end - 1]
-        # A comment to the end of a line keeps its end.
-        before = text[node.start + 1 : member.start].rstrip(" \t")
-        kept = (before + _without_comma(rest)).rstrip()
-        closing = "\n" + _margin(text, node.start) if kept.strip() else ""
-        return text[: node.start + 1] + kept + closing + text[node.end - 1 :]
-    rest = text[end : node.end - 1]
-    if any(match[0] == "," for match in _tokens(rest)):
-        return _joined(text[: member.start], _without_comma(rest) + text[node.end - 1 :])
-    # It is the last one: the comma before it goes instead.
-    between = _without_comma(text[member.before : member.start])
-    return _joined(text[: member.before] + between, text[end:])
+def _space_before(text: str, member: Member, *, must_break: bool) -> str:
+    """Return what stands between a member and what is before it: a line's end with its indentation, or a space."""
+    head = text[: member.start]
+    space = head[len(head.rstrip()) :]
+    if "\n" in space or must_break:
+        return newline_of(text) + _margin(text, member.start)
+    return " "
 
 
-def _joined(head: str, tail: str) -> str:
-    """Put together what is left around a member: a comment to the end of a line keeps its end."""
-    on_same_line = not re.match(r"[ \t]*(\r?\n|$)", tail)
-    if not on_same_line:
-        return head.rstrip() + tail
-    shortened = head.rstrip(" \t")
-    return (head if shortened.endswith("\n") else shortened) + tail.lstrip(" \t")
+def _ranges(
+    text: str, node: Node, member: Member, *, keeps_space: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield what to cut out, so that a member is gone: it, the space before it, and one comma."""
+    start, end = _span(member)
+    yield (start if keeps_space else len(text[:start].rstrip())), end
+    members = node.members or []
+    comma = _comma(text, end, node.end)
+    if comma is None and len(members) > 1:
+        # It is the last one: the comma before it goes.
+        comma = _comma(text, members[-2].value.end, start)
+    if comma is not None:
+        yield comma, comma + 1
 
 
-def _without_comma(text: str) -> str:
-    comma = next((match.start() for match in _tokens(text) if match[0] == ","), None)
-    return text if comma is None else text[:comma] + text[comma + 1 :]
+def _comma(text: str, start: int, end: int) -> int | None:
+    """Return where the first comma is between the values of an object."""
+    return next((match.start() for match in tokens(text, start, end) if match[0] == ","), None)
 
 
-def _is_bare(text: str, outer: _Member, inner: _Member) -> bool:
-    """Tell whether a member holds nothing but another one: no second member, and no comment of the person's."""
-    around = text[outer.start : inner.start] + text[inner.value.end : outer.value.end]
-    commented = any(match["space"] and match["space"].strip() for match in _TOKEN.finditer(around))
-    return len(outer.value.members or ()) == 1 and not commented
+def _is_made(text: str, outer: Member, inner: Member) -> bool:
+    """Tell whether a member is as `with_value` makes it for another one, which it holds."""
+    there = text[outer.value.start : outer.value.end]
+    whole = {inner.key: read(text[inner.value.start : inner.value.end])}
+    line = newline_of(text) + _margin(text, outer.start)
+    return there in (_written(whole), _written(whole, _unit(text), line))
 
 
-def _written(value: object, text: str, margin: str) -> str:
-    return json.dumps(value, indent=_unit(text), ensure_ascii=False).replace("\n", f"\n{margin}")
+def _written(value: object, unit: str | None = None, line: str = "\n") -> str:
+    """Return a value on one line; with a `unit` of indentation on several, which begin as `line` says."""
+    return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line)
 
 
 def _unit(text: str) -> str:
@@ -263,14 +223,10 @@ def _unit(text: str) -> str:
     return found[1] if found else INDENT
 
 
+def _line(text: str, node: Node) -> str:
+    return newline_of(text) + _margin(text, node.start)
+
+
 def _margin(text: str, at: int) -> str:
     line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip())]
-
-
-def _malformed(text: str, at: int) -> Malformed:
-    return Malformed(f"line {_line(text, at)} is no JSON")
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
+    return line[: len(line) - len(line.lstrip(" \t"))]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal, TextIO
 
@@ -13,10 +17,15 @@ from mcp import Client as McpClient
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from dapeer.base.errors import ArgumentError, single
+from dapeer.base.json_types import Json, as_object
+from dapeer.base.system import foreign_files
 from dapeer.cli.install.changes import entry_in
-from dapeer.cli.install.clients import CLIENTS, Client, Places, Scope, command_in
+from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, Places, Scope, command_in
 
 SECONDS_TO_ANSWER: Final = 15
+_RUNNERS: Final = {"uvx", "uv", "pipx"}
+_OF_REGISTRY: Final = re.compile(rf"{NAME}([\[=<>!~@][^/]*)?")
+"""What such a program takes from a package registry. dapeer is on none, so it could be anybody's: this goes when it is."""
 SCOPES: Final[tuple[Scope, ...]] = ("user", "project")
 
 
@@ -26,7 +35,7 @@ class Reach:
 
     client: Client
     scope: Scope
-    state: Literal["ok", "failed"]
+    state: Literal["ok", "failed", "note"]
     detail: str
 
 
@@ -37,13 +46,56 @@ class _Entry:
     path: Path
     command: tuple[str, ...]
 
+    def untried(self) -> Reach | None:
+        """Return what is said of an entry that is not to be started."""
+        said = f"{self.path}: `{' '.join(self.command)}`"
+        scope = " --project" if self.scope == "project" else ""
+        mends = f"`dapeer install {self.client.id}{scope}` mends it"
+        if takes_from_registry(self.command):
+            why = f"would run whatever a package registry has under this name, and dapeer is on none; {mends}"
+            return Reach(self.client, self.scope, "failed", f"{said} {why}")
+        if self.command and shutil.which(self.command[0]) is None:
+            return Reach(
+                self.client,
+                self.scope,
+                "failed",
+                f"{said} names a program that is not there; {mends}",
+            )
+        if self.scope == "project" and self.command != (NAME, LAST):
+            # Who has written the project may be anybody. A client asks the person before it starts this.
+            why = "was not started, since the project says what it runs"
+            return Reach(self.client, self.scope, "note", f"{said} {why}")
+        return None
+
+
+def takes_from_registry(command: Sequence[str]) -> bool:
+    """Whether a command has uv or pipx take dapeer from a package registry.
+
+    >>> [takes_from_registry(("/bin/uvx", *each)) for each in (("dapeer", "stdio"), ("--from", "dapeer==1", "dapeer"))]
+    [True, True]
+    >>> [takes_from_registry(("uvx", "--from", each, "dapeer")) for each in (".", "dapeer @ file:///a", "/b/dapeer.whl")]
+    [False, False, False]
+    >>> takes_from_registry(("uv", "tool", "run", "dapeer")), takes_from_registry(("uv", "run", "--project", "/a", "dapeer"))
+    (True, False)
+    """
+    program = Path(command[0]).name if command else ""
+    if program not in _RUNNERS or (program == "uv" and [*command[1:3]] != ["tool", "run"]):
+        return False
+    words = [
+        part
+        for each in command
+        for part in (each.split("=", 1) if each.startswith("--") else [each])
+    ]
+    named = [after for each, after in pairwise(words) if each in ("--from", "--spec")]
+    return any(_OF_REGISTRY.fullmatch(each.replace(" ", "")) for each in named or words)
+
 
 async def reached(places: Places) -> Sequence[Reach]:
     """Start the server of each client that has one for dapeer, as the client would, and say what came of it."""
     entries: list[_Entry] = []
     found: list[Reach] = []
     for client in CLIENTS.values():
-        for scope in SCOPES:
+        for scope in SCOPES if client.project_file else SCOPES[:1]:
             try:
                 entry = entry_in(client, scope, places)
             except ArgumentError as error:
@@ -51,19 +103,55 @@ async def reached(places: Places) -> Sequence[Reach]:
                 continue
             if entry is not None:
                 path = client.file(scope, places)
-                entries.append(_Entry(client, scope, path, tuple(command_in(entry))))
+                one = _Entry(client, scope, path, tuple(command_in(entry)))
+                if untried := one.untried():
+                    found.append(untried)
+                else:
+                    entries.append(one)
     answers: dict[tuple[str, ...], str | None] = {}
     async with anyio.create_task_group() as group:
         # Clients mostly have the same command, which needs to be tried but once.
         for command in {entry.command for entry in entries}:
             group.start_soon(_try, command, places.project, answers)
-    return [*found, *(_reach(entry, answers[entry.command]) for entry in entries)]
+    return [*found, *(_reach(entry, answers[entry.command], places) for entry in entries)]
 
 
-def _reach(entry: _Entry, failure: str | None) -> Reach:
+def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
+    if failure is None and not trusts(entry.client, places):
+        title = entry.client.title
+        said = f"{entry.path}: configured, but {title} starts no server in a folder that it does not trust: start {title} here, and trust it"
+        return Reach(entry.client, entry.scope, "failed", said)
     if failure is None:
         return Reach(entry.client, entry.scope, "ok", f"{entry.path}: the server answers")
     return Reach(entry.client, entry.scope, "failed", f"{entry.path}: {failure}")
+
+
+def trusts(client: Client, places: Places) -> bool:
+    """Whether a client starts servers in the project, as far as its list of trusted folders says.
+
+    `TRUST_FOLDER` is for a folder and all in it, `TRUST_PARENT` for the folder around it; of several the closest counts.
+    """
+    if not client.trusted or _trusts_all(client.file("user", places)):
+        return True
+    told = _json(client.root("user", places) / client.trusted)
+    best, trusted = -1, False
+    for name, how in told.items():
+        folder = Path(name).parent if how == "TRUST_PARENT" else Path(name)
+        if places.project.is_relative_to(folder) and len(folder.parts) > best:
+            best, trusted = len(folder.parts), how != "DO_NOT_TRUST"
+    return trusted
+
+
+def _trusts_all(settings: Path) -> bool:
+    trust = as_object(as_object(_json(settings).get("security")).get("folderTrust"))
+    return trust.get("enabled") is False
+
+
+def _json(path: Path) -> Json:
+    try:
+        return as_object(json.loads(foreign_files.read_text(path)))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 async def _try(

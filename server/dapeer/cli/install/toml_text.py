@@ -1,62 +1,201 @@
-"""Set and remove one table in the text of a TOML file; its comments and its order stay. Pure."""
+"""Set and remove one table in the text of a TOML file, and leave every other character as it is. Pure.
+
+A new table goes to the end of the text, as one piece that can be cut out again: an empty line, the header, the keys. The line
+ends that the text ends with stay behind it. In a file that was empty, a line's end is before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from dapeer.base.json_types import Json
-from dapeer.cli.install.json_text import Malformed
+from dapeer.cli.install.texts import Keys, Malformed, newline_of, without
+from dapeer.cli.install.toml_statements import Statement, comments, parsed, statements
 
 
-def with_table(text: str, key: str, name: str, table: Mapping[str, object]) -> str:
-    """Return the text with a table `[key.name]`.
+def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
+    """Yield ways to set the table, or a value in it, at the path; `None` if there is no file.
+
+    >>> print(next(with_value(None, ("a", "b"), {"c": 1})), end="")
+    [a.b]
+    c = 1
+
+    Raises:
+        Malformed: The text is no TOML, or something on the path is no table.
+    """
+    table = _as_table(value)
+    if table is not None:
+        yield from _appended(text, path, table)
+    else:
+        yield from _replaced(text or "", path, value)
+    yield from _by_library(text or "", path, value)
+
+
+def without_value(text: str, path: Keys) -> Iterator[str | None]:
+    """Yield ways to take out the table at the path; `None`: and the file, which was made for it.
+
+    Raises:
+        Malformed: The text is no TOML, or something on the path is no table.
+    """
+    whole = list(statements(text))
+    if text[: whole[0].start] == "" and all(_is_ours(one, path) for one in whole):
+        yield None if text[whole[-1].end :] in ("\n", "\r\n") else ""
+    yield without(text, _ranges(text, path))
+    yield from _out_of_inline(text, path)
+    yield from _by_library(text, path, None)
+
+
+def value_at(text: str, path: Sequence[str]) -> object:
+    """Return the value at the path, or `None`.
+
+    Raises:
+        Malformed: The text is no TOML, or something on the path is no table.
+    """
+    found: object = parsed(text)
+    for depth, key in enumerate(path):
+        if not isinstance(found, dict):
+            raise Malformed(f"`{'.'.join(path[:depth])}` is no table")
+        found = cast("Mapping[str, object]", found).get(key)
+        if found is None:
+            return None
+    return found
+
+
+def rest(text: str, path: Keys) -> object:
+    """Return all that a text holds but the value at the path, and its comments.
 
     Raises:
         Malformed: The text is no TOML.
     """
-    document, tables = _parsed(text, key)
-    if tables.get(name) == table:
-        return text
-    if key not in document:
-        document[key] = tomlkit.table(is_super_table=True)
-    cast("dict[str, object]", document[key])[name] = table
-    return tomlkit.dumps(document)
+    spans = list(_runs(text, path))
+    kept = [
+        comment
+        for at, comment in comments(text)
+        if not any(start <= at < end for start, end in spans)
+    ]
+    return _comparable(_pruned(parsed(text), path)), kept
 
 
-def without_table(text: str, key: str, name: str) -> str:
-    """Return the text without the table `[key.name]`, nor an empty `[key]` around it.
-
-    Raises:
-        Malformed: The text is no TOML.
-    """
-    document, tables = _parsed(text, key)
-    if name not in tables:
-        return text
-    del cast("dict[str, object]", document[key])[name]
-    if len(tables) == 1:
-        del document[key]
-    return tomlkit.dumps(document)
+def by_hand(path: Keys, value: object) -> str:
+    """Return what a person adds to a file to have the table at the path."""
+    return _table(path, cast("Mapping[str, object]", value), "\n")
 
 
-def table_at(text: str, key: str, name: str) -> object:
-    """Return what `[key.name]` holds, or `None`.
+def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iterator[str]:
+    if text is None:
+        yield _table(path, table, "\n") + "\n"
+        return
+    line = newline_of(text)
+    head = text.rstrip("\r\n")
+    space = line * 2 if head else line
+    yield f"{head}{space}{_table(path, table, line)}{text[len(head) :]}"
+    for one in statements(text):
+        if one.path == path[:-1] and one.value and text[one.value[1] - 1] == "}":
+            at = len(text[: one.value[1] - 1].rstrip())
+            mark = "" if text[at - 1] == "{" else ","
+            yield text[:at] + _member(path[-1], table, mark) + text[at:]
 
-    Raises:
-        Malformed: The text is no TOML.
-    """
-    return _parsed(text, key)[1].get(name)
+
+def _replaced(text: str, path: Keys, value: object) -> Iterator[str]:
+    for one in statements(text):
+        if one.path == path and one.value:
+            start, end = one.value
+            yield text[:start] + _written(value) + text[end:]
 
 
-def _parsed(text: str, key: str) -> tuple[tomlkit.TOMLDocument, Json]:
+def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
+    """Yield the text without a table that was put into an inline table."""
+    table = _as_table(value_at(text, path))
+    if table is not None:
+        for mark in (",", ""):
+            member = _member(path[-1], table, mark)
+            if text.count(member) == 1:
+                yield text.replace(member, "")
+
+
+def _member(key: str, table: Mapping[str, object], mark: str) -> str:
+    return f"{mark} {key} = {_written(table)}"
+
+
+def _table(path: Keys, table: Mapping[str, object], line: str) -> str:
+    keys = (f"{key} = {_written(value)}" for key, value in table.items())
+    return line.join([f"[{'.'.join(path)}]", *keys])
+
+
+def _written(value: object) -> str:
+    """Return a value in TOML, on one line."""
+    table = _as_table(value)
+    if table is not None:
+        return f"{{ {', '.join(f'{key} = {_written(each)}' for key, each in table.items())} }}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
+    """Yield what to cut out: each run of statements of ours, with up to two line ends before it."""
+    for start, end in _runs(text, path):
+        head = text[:start].rstrip(" \t")
+        before = re.search(r"(?:\r?\n){0,2}\Z", head)
+        cut = len(before[0]) if before else 0
+        if head:
+            yield len(head) - cut, end
+        else:
+            after = re.match(r"(?:\r?\n)*", text[end:])
+            yield start, end + (len(after[0]) if after else 0)
+
+
+def _runs(text: str, path: Keys) -> Iterator[tuple[int, int]]:
+    """Yield start and end of statements of ours that follow each other, with what is between them."""
+    for is_ours, group in itertools.groupby(statements(text), lambda one: _is_ours(one, path)):
+        if is_ours:
+            run = list(group)
+            yield run[0].start, run[-1].end
+
+
+def _is_ours(one: Statement, path: Keys) -> bool:
+    return one.path[: len(path)] == path
+
+
+def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
+    """Yield the text as tomlkit changes it; `None` as value: without the one at the path."""
     try:
         document = tomlkit.parse(text)
-    except TOMLKitError as error:
-        raise Malformed(str(error)) from error
-    tables: object = document.unwrap().get(key, {})
-    if not isinstance(tables, dict):
-        raise Malformed(f"`{key}` is no table")
-    return document, cast("Json", tables)
+        holder: Any = document
+        for key in path[:-1]:
+            holder = holder[key]
+        if value is None:
+            del holder[path[-1]]
+        else:
+            holder[path[-1]] = value
+        yield tomlkit.dumps(document)
+    except (TOMLKitError, KeyError, TypeError, ValueError):
+        return
+
+
+def _pruned(whole: dict[str, object], path: Sequence[str]) -> dict[str, object]:
+    """Return tables without what is at the path, nor tables that hold nothing else."""
+    key, *further = path
+    inner = _as_table(whole.get(key)) if further else None
+    left = _pruned(inner, further) if inner else None
+    return {
+        name: left if name == key else each for name, each in whole.items() if left or name != key
+    }
+
+
+def _comparable(value: object) -> str:
+    """Return a value as text: the order of keys means nothing, and a NaN is not equal to itself."""
+    table = _as_table(value)
+    if table is not None:
+        return f"{{{', '.join(f'{key!r}: {_comparable(table[key])}' for key in sorted(table))}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_comparable, cast('list[object]', value)))}]"
+    return repr(value)
+
+
+def _as_table(value: object) -> dict[str, object] | None:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None

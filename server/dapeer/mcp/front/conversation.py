@@ -1,7 +1,7 @@
 """The first messages of a client, and what the whole server would answer: from `known.json`, without the MCP library.
 
 A message that is not understood completely, or that the whole server might answer otherwise, is left to it.
-`python -m tests.known_answers` writes `known.json`; a test compares both servers in every protocol version.
+`python -m tools.known_answers` writes `known.json`; a test compares both servers in every protocol version.
 Only the standard library, and little of it: this is what a start waits for.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from os import path
 
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ LONGEST: Final = 1 << 16
 MOST_NESTED: Final = 100
 """Objects and lists in one, all told: more is left to the parser of the whole server, which limits the depth."""
 LARGEST_ID: Final = 1 << 53
+
+_PREFIX: Final = "io.modelcontextprotocol/"
+_VERSION: Final = f"{_PREFIX}protocolVersion"
+"""In `_meta` of each request since MCP 2026-07-28, which has no `initialize`."""
+_CLIENT: Final = f"{_PREFIX}clientInfo"
 
 _MESSAGE: Final = {"jsonrpc", "id", "method", "params"}
 _OPENING: Final = {"protocolVersion", "capabilities", "clientInfo"}
@@ -42,7 +47,8 @@ class Conversation:
         self._data = data
         self._known: dict[str, Any] = {}
         self.is_open = False
-        """Whether `initialize` was answered."""
+        """Whether `initialize`, or a request of MCP 2026-07-28, was answered."""
+        self._is_modern = False
 
     def answer(self, line: bytes) -> bytes | None:
         """Return the answer to a line, with its end; `NOTHING` if it has none; None if the whole server must answer."""
@@ -52,7 +58,8 @@ class Conversation:
         if message is None:
             return None
         if "id" not in message:
-            is_known = self.is_open and message.get("method") == "notifications/initialized"
+            opens = message.get("method") == "notifications/initialized" and not self._is_modern
+            is_known = self.is_open and opens
             return NOTHING if is_known and message.get("params", {}) == {} else None
         number = _id(message["id"])
         result = self._result(message.get("method"), message.get("params", {})) if number else None
@@ -62,6 +69,14 @@ class Conversation:
 
     def _result(self, method: object, params: object) -> object:
         if not isinstance(method, str) or not _is_object(params):
+            return None
+        if (
+            params.keys() == {"_meta"}
+            and _is_object(params["_meta"])
+            and _VERSION in params["_meta"]
+        ):
+            return self._modern(method, params["_meta"])
+        if self._is_modern:
             return None
         if method == "initialize":
             return None if self.is_open else self._open(params)
@@ -77,15 +92,56 @@ class Conversation:
         capabilities, version = params["capabilities"], params["protocolVersion"]
         if not isinstance(version, str) or not _are_capabilities(capabilities):
             return None
-        with open(KNOWN, encoding="utf-8") as file:
-            self._known = json.load(file)
-        if not (self._data or EXTENSION in capabilities.get("extensions", {})):
-            for tool in self._known["lists"]["tools/list"]["tools"]:
-                tool.pop("outputSchema", None)
+        self._load()
+        if not self._gives_data(capabilities):
+            self._known["lists"]["tools/list"] = _without_data(self._known["lists"]["tools/list"])
         self.is_open = True
         if version in self._known["versions"]:
             self._known["initialize"]["protocolVersion"] = version
         return self._known["initialize"]
+
+    def _modern(self, method: str, meta: dict[str, Any]) -> object:
+        """Return the result of a request since MCP 2026-07-28, each of which says who asks."""
+        capabilities = meta.get(CAPABILITIES)
+        rest = {
+            key: each for key, each in meta.items() if key not in {_VERSION, _CLIENT, CAPABILITIES}
+        }
+        known = _is_implementation(meta.get(_CLIENT)) and _are_capabilities(capabilities)
+        if (self.is_open and not self._is_modern) or not (known and _is_token(rest)):
+            return None
+        if not self._is_modern:
+            self._load()
+        if meta[_VERSION] not in self._known["modern"]["versions"]:
+            return None
+        result = self._known["modern"]["results"].get(method)
+        if result is None:
+            return None
+        self.is_open = self._is_modern = True
+        data = method != "tools/list" or self._gives_data(capabilities)
+        return result if data else _without_data(result)
+
+    def _load(self) -> None:
+        with open(KNOWN, encoding="utf-8") as file:
+            self._known = json.load(file)
+
+    def _gives_data(self, capabilities: object) -> bool:
+        """Whether the client gets the data of results, of which the list of tools has schemas."""
+        if self._data or not _is_object(capabilities):
+            return self._data
+        return EXTENSION in capabilities.get("extensions", {})
+
+
+def _without_data(listed: dict[str, Any]) -> dict[str, Any]:
+    tools = [
+        {key: each for key, each in tool.items() if key != "outputSchema"}
+        for tool in listed["tools"]
+    ]
+    return {**listed, "tools": tools}
+
+
+def is_modern(line: bytes) -> bool:
+    """Whether a line that was answered is of MCP 2026-07-28, in which a client hears of changes only where it has asked to."""
+    return _VERSION.encode() in line
 
 
 def _read(line: bytes) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -25,11 +25,13 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 import dapeer
+from dapeer.adapters.definition.definition import LOOPBACK
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import Json
-from dapeer.mcp.ide.calls import Calls
 from dapeer.mcp.ide.editor import Editor
 from dapeer.mcp.ide.lock_files import Lock, announced, folders
+from dapeer.mcp.ide.tools import called, listed
+from dapeer.mcp.server.calls import Calls
 from dapeer.mcp.transports.jsonl import Complaint, encoded, parse
 
 log = logging.getLogger(__name__)
@@ -40,65 +42,8 @@ SECONDS_BETWEEN_PINGS: Final = 30
 """A CLI that was killed together with its network is noticed."""
 SECONDS_BETWEEN_REPEATS: Final = (0.5, 1.0, 2.0, 4.0)
 """A CLI that has just come drops what it is told until its screen is drawn, and does not say when that is."""
-SECONDS_TO_ANSWER: Final = 0.5
-"""What open calls may take once the service is to end."""
 LONGEST_MESSAGE: Final = 64 << 20
 """Bytes. A diff holds a whole file."""
-
-_TEXT: Final = {"type": "string"}
-_FILE: Final = {"type": "object", "properties": {"filePath": _TEXT}, "required": ["filePath"]}
-_NOTHING: Final[Json] = {"type": "object", "properties": {}}
-
-Method = Callable[[Editor, Json], Awaitable[list[str]]]
-
-TOOLS: Final[dict[str, tuple[Method, str, Json]]] = {
-    "openDiff": (
-        Editor.open_diff,
-        "Show a proposed text of a file in Neovim, and wait for the person's decision",
-        {
-            "type": "object",
-            "properties": {
-                "old_file_path": _TEXT,
-                "new_file_path": _TEXT,
-                "new_file_contents": _TEXT,
-                "tab_name": _TEXT,
-            },
-            "required": ["new_file_path", "new_file_contents"],
-        },
-    ),
-    "close_tab": (
-        Editor.close_tab,
-        "Close a diff",
-        {"type": "object", "properties": {"tab_name": _TEXT}, "required": ["tab_name"]},
-    ),
-    "closeAllDiffTabs": (Editor.close_all_diff_tabs, "Close all diffs", _NOTHING),
-    "openFile": (
-        Editor.open_file,
-        "Show a file in Neovim",
-        {
-            "type": "object",
-            "properties": {
-                "filePath": _TEXT,
-                "startText": _TEXT,
-                "endText": _TEXT,
-                "makeFrontmost": {"type": "boolean"},
-            },
-            "required": ["filePath"],
-        },
-    ),
-    "getDiagnostics": (
-        Editor.get_diagnostics,
-        "List errors and warnings that Neovim has of a file, or of all files",
-        {"type": "object", "properties": {"uri": _TEXT}},
-    ),
-    "getCurrentSelection": (Editor.get_current_selection, "What is selected", _NOTHING),
-    "getLatestSelection": (Editor.get_latest_selection, "What was selected last", _NOTHING),
-    "getOpenEditors": (Editor.get_open_editors, "List the open files", _NOTHING),
-    "getWorkspaceFolders": (Editor.get_workspace_folders, "Neovim's directory", _NOTHING),
-    "checkDocumentDirty": (Editor.check_document_dirty, "Unsaved changes?", _FILE),
-    "saveDocument": (Editor.save_document, "Save a file", _FILE),
-}
-"""By the name that Claude Code calls. Its model sees `getDiagnostics` alone."""
 
 
 class Service:
@@ -123,7 +68,7 @@ class Service:
         """Listen and be announced while the body runs; give the port."""
         server = await serve(
             self._converse,
-            "127.0.0.1",
+            LOOPBACK,
             0,
             subprotocols=[PROTOCOL],
             process_request=self._refusal,
@@ -140,8 +85,7 @@ class Service:
             self._announce = lambda: None
             with anyio.CancelScope(shield=True):
                 # A Neovim that ends has just decided what was open, or never will.
-                with anyio.move_on_after(SECONDS_TO_ANSWER):
-                    await self._calls.none_left()
+                await self._calls.none_left()
                 server.close()
                 await server.wait_closed()
 
@@ -172,8 +116,8 @@ class Service:
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return what to answer to somebody who has not read the lock file."""
-        shown = request.headers.get(HEADER, "")
-        if hmac.compare_digest(shown.encode(), self._token.encode()):
+        shown = request.headers.get_all(HEADER)
+        if len(shown) == 1 and hmac.compare_digest(shown[0].encode(), self._token.encode()):
             return None
         return connection.respond(HTTPStatus.UNAUTHORIZED, f"{HEADER} does not hold the token.\n")
 
@@ -219,18 +163,13 @@ def _server(editor: Editor, calls: Calls) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
-        return t.ListToolsResult(
-            tools=[
-                t.Tool(name=name, description=description, input_schema=dict(schema))
-                for name, (_, description, schema) in TOOLS.items()
-            ]
-        )
+        return listed()
 
     async def call_tool(
         _context: ServerRequestContext[Any, Any], params: t.CallToolRequestParams
     ) -> t.CallToolResult:
         with calls.one():
-            return await _called(editor, params.name, params.arguments or {})
+            return await called(editor, params.name, params.arguments or {})
 
     async def list_prompts(
         _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
@@ -244,25 +183,6 @@ def _server(editor: Editor, calls: Calls) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,
-    )
-
-
-async def _called(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
-    if name not in TOOLS:
-        return _result([f"There is no tool {name}."], failed=True)
-    method, _, schema = TOOLS[name]
-    missing = [one for one in schema.get("required", ()) if one not in arguments]
-    if missing:
-        return _result([f"{name} needs `{missing[0]}`."], failed=True)
-    try:
-        return _result(await method(editor, arguments))
-    except DapeerError as error:
-        return _result([str(error)], failed=True)
-
-
-def _result(texts: Sequence[str], *, failed: bool = False) -> t.CallToolResult:
-    return t.CallToolResult(
-        content=[t.TextContent(type="text", text=text) for text in texts], is_error=failed
     )
 
 

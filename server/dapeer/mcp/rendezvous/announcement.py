@@ -78,7 +78,7 @@ def _write(path: Path, announcement: Announcement) -> None:
         raise
 
 
-def serving_http(folder: Path, target: str = "auto") -> Announcement | None:
+def serving_http(folder: Path, target: str = reaching.ANY) -> Announcement | None:
     """Return the announcement of the server that fits a client, as in `reach`; None if none serves HTTP."""
     for path in reaching.candidates(str(folder), target):
         if reached := reaching.connected(path):

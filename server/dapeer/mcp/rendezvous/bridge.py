@@ -1,6 +1,6 @@
 """`dapeer stdio` as a bridge: lines between this process's stdio and a server that runs already.
 
-Two clients in one project then see the same sessions, and a client waits 20 ms instead of half a second. If
+Two clients in one project then see the same sessions, and a client waits 30 ms instead of half a second. If
 the server ends, alone or with its Neovim, the client stays connected, and the bridge finds or starts another
 server. Only the standard library, and little of it: the client waits for this.
 """
@@ -8,28 +8,32 @@ server. Only the standard library, and little of it: the client waits for this.
 from __future__ import annotations
 
 import os
-import sys
+import socket
 import threading
 from collections import deque
 from contextlib import contextmanager, suppress
 
-from dapeer.base.bare import signal, socket
+from dapeer.base.system import termination
 from dapeer.mcp.rendezvous.standing import Standing, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Generator, Iterable, Iterator
-    from typing import Final, NoReturn
+    from typing import Final, TypeVar
 
     from dapeer.mcp.rendezvous.reaching import Reached
     from dapeer.mcp.rendezvous.standing import ClientWish
+
+    T = TypeVar("T")
 
 CHUNK: Final = 1 << 16
 MOST_LINES: Final = 1000
 """That wait for a server; no more is read from the client then."""
 SECONDS_TO_OPEN: Final = 30
 """Timeout for a starting server to answer."""
+SECONDS_TO_END: Final = 3
+"""Seconds for a server to end, which nobody uses any more."""
 SERVER_LEFT: Final = 1
 """Exit code when there is no server any more."""
 
@@ -60,7 +64,7 @@ class Client:
             for line in _lines(lambda: os.read(0, CHUNK), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
-                    self._lines.append(self._as_said(line))
+                    self._lines.append(_unless_it_fails(self._as_said, line))
                     self._changed.notify_all()
         with self._changed:
             self._left = True
@@ -128,25 +132,25 @@ class Server:
         with suppress(OSError):
             # The other direction notices when it has ended.
             while (line := client.next(self)) is not None:
-                standing.sent(line)
+                _unless_it_fails(standing.sent, line)
                 self.connection.sendall(line)
             if not self.over:
                 self.connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Disconnect; a server that the bridge has started ends."""
+        """Disconnect; a server that the bridge has started ends, unless others are at it."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
         if self._process is not None:
-            self._process.wait()
+            with suppress(Exception):
+                self._process.wait(SECONDS_TO_END)
 
 
 def carry(reached: Reached, wish: ClientWish) -> int:
     """Carry lines both ways until the client leaves; return the exit code."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        # The server sees its client disconnect, and cancels its calls.
-        signal.signal(number, _leave)
+    # The server sees its client disconnect then, and cancels its calls.
+    termination.end_at_signals()
     client, standing = Client(data=wish.data), Standing()
     # Each direction has its own thread, so that one that is stuck does not hold up the other.
     threading.Thread(target=client.read, daemon=True).start()
@@ -168,7 +172,7 @@ def _serve(server: Server, client: Client, standing: Standing) -> None:
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
             server.has_answered = True
-            if (told := standing.received(line)) is not None:
+            if (told := _unless_it_fails(standing.received, line)) is not None:
                 _write(told)
 
 
@@ -188,7 +192,7 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
     """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
     # Most bridges never need these.
     from dapeer.base.system import logs  # noqa: PLC0415
-    from dapeer.mcp.rendezvous import successor  # noqa: PLC0415
+    from dapeer.mcp.rendezvous import reaching, successor  # noqa: PLC0415
 
     # Where the command line has set it up, this does nothing.
     logs.set_up("warning", None)
@@ -197,13 +201,25 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
     for line in answers:
         _write(line)
     client.again(again)
-    if reached := successor.after(lost.reached, wish, client.leaving):
+    server, what = None, "A new one"
+    if (reached := successor.after(lost.reached, wish, client.leaving)) is None:
+        if client.gone or (lost.reached is None and not lost.has_answered):
+            return None
+        project = lost.reached.said.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+        with successor.in_turn(project):
+            # Another bridge may have started one meanwhile.
+            if (reached := reaching.reach(project, wish.nvim, SECONDS_TO_OPEN)) is None:
+                connection, process = successor.own(wish, project)
+                server = Server(connection, process=process)
+    if reached is not None:
         server, what = Server(reached.connection, reached), "Another one"
-    elif client.gone or (lost.reached is None and not lost.has_answered):
-        return None
-    else:
-        connection, process = successor.own(wish)
-        server, what = Server(connection, process=process), "A new one"
+    return server and _opened(server, what, wish, client, standing)
+
+
+def _opened(
+    server: Server, what: str, wish: ClientWish, client: Client, standing: Standing
+) -> Server | None:
+    """Return a server that knows the client; the next one, if it ends before that. `what`: its name, for the client."""
     try:
         server.open(standing)
     except OSError:
@@ -217,8 +233,15 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
     return server
 
 
-def _leave(_number: int, _frame: object) -> NoReturn:
-    sys.exit(0)
+def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
+    """Return what `read` makes of a line; where it fails, the line: a bridge carries what it does not understand."""
+    try:
+        return read(line)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the reading
+        from dapeer.base.system.stderr import say  # noqa: PLC0415 - few need it
+
+        say(f"a message is passed on unread: {type(error).__name__}.")
+        return line
 
 
 def _lines(read: Callable[[], bytes], *, partial: bool = False) -> Iterator[bytes]:

@@ -17,6 +17,7 @@ from typing import Final
 from dapeer.base.errors import Stranger
 from dapeer.base.system.own_folders import private
 from dapeer.base.system.ownership import check_peer
+from dapeer.base.system.termination import removing
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 
 log = logging.getLogger(__name__)
@@ -50,18 +51,15 @@ def opened(kind: str) -> Generator[socket.socket]:
         OSError: The runtime folder does not allow that.
     """
     path = runtime_folder() / f"{kind}.{os.getpid()}.sock"
-    with socket.socket(socket.AF_UNIX) as listener:
-        _open(listener, path)
-        try:
-            yield listener
-        finally:
-            path.unlink(missing_ok=True)
-
-
-def _open(listener: socket.socket, path: Path) -> None:
-    private(path.parent)
     # The socket gets its name after it listens: other processes remove a socket at which none listens.
     unnamed = path.with_suffix(".new")
+    with socket.socket(socket.AF_UNIX) as listener, removing(path), removing(unnamed):
+        _open(listener, unnamed, path)
+        yield listener
+
+
+def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
+    private(path.parent)
     unnamed.unlink(missing_ok=True)
     listener.bind(str(unnamed))
     unnamed.chmod(0o600)

@@ -11,6 +11,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dapeer.neovim.discovery import sockets
+
 try:
     import fcntl
 except ImportError:  # Windows does not remove the lock of a killed process
@@ -81,8 +83,12 @@ def _refuses(path: Path) -> bool:
 
 def _announces_nobody(path: Path) -> bool:
     with contextlib.suppress(ValueError, TypeError, KeyError):
-        where = Path(json.loads(path.read_text("utf-8"))["socket"])
-        return not where.exists() or _refuses(where)
+        facts = json.loads(path.read_text("utf-8"))
+        # A Neovim has an address instead, which may be one of TCP.
+        address = str(facts["socket"] if "socket" in facts else facts["address"])
+        if sockets.HOST_AND_PORT.fullmatch(address):
+            return not sockets.is_listening(address)
+        return not Path(address).exists() or _refuses(Path(address))
     return False
 
 

@@ -8,6 +8,7 @@ import json
 import logging
 import socket
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,8 @@ class Neovims:
         self._target = target
         self._peers = peers
         self._project = project
+        self._awaited: set[str] = set()
+        """The addresses of those that were busy when they were found."""
 
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
         """Attach the named Neovim; those of the project are attached in the background.
@@ -57,7 +60,7 @@ class Neovims:
             NoNeovim: It is not there.
         """
         if self._target == AUTO:
-            self._peers.search.seek = self._seek
+            self._peers.search.seek = partial(self._seek, tasks)
             tasks.start_soon(self._peers.search.look_around)
             return
         try:
@@ -70,11 +73,25 @@ class Neovims:
                 raise
             log.warning("%s It will be attached once it starts.", error)
 
-    async def _seek(self) -> None:
-        """Attach those of the project that were not detached."""
+    async def _seek(self, tasks: TaskGroup) -> None:
+        """Attach those of the project that were not detached; one that is busy, once it responds."""
         for found in await of_project(self._project):
-            if self._peers.is_wanted(found.address, found.pid):
+            if not self._peers.is_wanted(found.address, found.pid):
+                continue
+            if found.state == "free":
                 await self._attach_quietly(found.address)
+            elif found.address not in self._awaited:
+                tasks.start_soon(self._await, found.address)
+
+    async def _await(self, address: str) -> None:
+        self._awaited.add(address)
+        try:
+            await self._attach_patiently(address)
+        except Exception:
+            # As below.
+            log.exception("cannot attach the Neovim at %s", address)
+        finally:
+            self._awaited.discard(address)
 
     async def _attach_quietly(self, address: str) -> None:
         try:

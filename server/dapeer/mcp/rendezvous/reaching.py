@@ -5,26 +5,22 @@ Only the standard library, and little of it: a bridge's start waits for this.
 
 from __future__ import annotations
 
+import json
 import os
+import socket
+from hashlib import sha256
 
-from dapeer.base.bare import loads, socket
 from dapeer.base.system import folder_names
 from dapeer.base.system.unix_peer import is_trusted, unix_peer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from hashlib import sha256
     from typing import Final
-else:
-    # hashlib loads OpenSSL, which takes as long as all of this.
-    try:
-        from _sha2 import sha256
-    except ImportError:
-        try:
-            from _sha256 import sha256  # Python 3.11
-        except ImportError:
-            from hashlib import sha256
+
+ANY: Final = "any"
+AUTO: Final = "auto"
+NONE: Final = "none"
 
 GREETING: Final = b"dapeer\n"
 """The first bytes that a server sends on its socket: proof that it runs, before a client trusts it."""
@@ -65,33 +61,43 @@ class Reached:
         self.said = said
 
 
-def reach(folder: str, target: str = "auto") -> Reached | None:
+def reach(
+    folder: str, target: str = ANY, seconds_to_greet: float = SECONDS_TO_GREET
+) -> Reached | None:
     """Connect to the server that fits a client; None if there is none.
 
     Args:
         folder: The client's working directory.
-        target: `auto`: the server of this folder, of the nearest folder above that has one, or of a
-            Neovim of the same project. `none`: the same, except servers that were started for a Neovim.
+        target: `any`: the server of this folder, of the nearest folder above that has one, or of a
+            Neovim of the same project. `auto`: the same, except servers that attach to no Neovim.
+            `none`: the same, except servers that were started for a Neovim.
             Else the address of a Neovim: the server that is attached to it, and no other.
+        seconds_to_greet: How long a server may take to greet; one that has just been started is still busy.
     """
-    return next(filter(None, map(connected, candidates(folder, target))), None)
+    found = (connected(each, seconds_to_greet) for each in candidates(folder, target))
+    return next(filter(None, found), None)
 
 
 def candidates(folder: str, target: str) -> Iterator[str]:
     """Yield the files in which a server may have announced itself that fits a client, as in `reach`."""
-    if target not in ("auto", "none"):
+    if target not in (ANY, AUTO, NONE):
         yield file_of_neovim(target)
         return
     for path in map(file_of, _upwards(folder)):
-        if target == "auto" or ((found := read(path)) and found.nvim is None):
+        if target == ANY or ((found := read(path)) and (found.nvim is None) == (target == NONE)):
             yield path
-    if target == "auto":
+    if target != NONE:
         yield from _beside(folder)
 
 
 def file_of(project: str) -> str:
     """Return where the server of a project announces itself."""
     return _file("server", project)
+
+
+def lock_of(project: str) -> str:
+    """Return the file that is locked while a server of a project is started in place of one that has ended."""
+    return _file("start", project).removesuffix("json") + "lock"
 
 
 def file_of_neovim(address: str) -> str:
@@ -140,13 +146,13 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
     return sorted(steps, key=steps.__getitem__)
 
 
-def connected(path: str) -> Reached | None:
+def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
     """Connect to an announced server; remove the announcement if no server listens."""
     announcement = read(path)
     if announcement is None:
         return None
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(SECONDS_TO_GREET)
+    connection.settimeout(seconds_to_greet)
     greeting = b""
     try:
         connection.connect(announcement.socket)
@@ -176,7 +182,7 @@ def read(path: str) -> Announcement | None:
         # In a folder of another user, that user could replace dapeer's files.
         if os.stat(os.path.dirname(path)).st_uid == os.lstat(path).st_uid == os.getuid():
             with open(path, "rb") as file:
-                return Announcement(**loads(file.read()))
+                return Announcement(**json.loads(file.read().decode()))
     except (OSError, ValueError, TypeError):
         return None
     return None

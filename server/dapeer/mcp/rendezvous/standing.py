@@ -5,7 +5,7 @@ Only the standard library, and little of it: a bridge's start waits for this.
 
 from __future__ import annotations
 
-from dapeer.base.bare import loads
+import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ CONNECTION_CLOSED: Final = -32000
 ENDED: Final = (
     "The dapeer server ended before it answered: check with dap_status whether this call was done."
 )
+OPEN_DIFF: Final = "nvim_open_diff"
+"""The beginning of the name of the tool that waits for a person's decision, which then never comes."""
+UNDECIDED: Final = "The dapeer server ended before the person decided."
 NEWS: Final = (
     "The dapeer server of this connection has ended, together with the programs that it had started. {what} takes "
     "over: dap_status lists the remaining sessions; their ids may have changed."
@@ -116,7 +119,8 @@ class Standing:
         request = self._pending.pop(number, None) if isinstance(number, int | str) else None
         method = request and request["method"]
         if method == "initialize":
-            self._opening = request
+            # What one server has refused opens no connection to the next.
+            self._opening = request if "result" in _read(line) else self._opening
         elif method == "tools/call" and self._news:
             return self._with_news(line)
         return line
@@ -151,8 +155,7 @@ class Standing:
             if request["method"] == "initialize":
                 again.append(_line(request))
             else:
-                error = {"code": CONNECTION_CLOSED, "message": ENDED}
-                answers.append(_line({"jsonrpc": "2.0", "id": number, "error": error}))
+                answers.append(_line({"jsonrpc": "2.0", "id": number, **_lost(request)}))
         self._own.clear()
         return answers, again
 
@@ -180,19 +183,39 @@ class Standing:
         self._news = NEWS.format(what=what)
         if self._initialized is not None:
             for name in LISTS:
-                yield _line({"jsonrpc": "2.0", "method": f"notifications/{name}/list_changed"})
+                yield _notification(f"{name}/list_changed")
+        for uri in self._subscriptions:
+            yield _notification("resources/updated", uri=uri)
         for number, request in self._pending.items():
             wanted = _part(request, "params", "notifications")
+            about = {"_meta": {SUBSCRIPTION: number}}
             for name in (name for name in LISTS if wanted.get(f"{name}ListChanged")):
-                about = {"_meta": {SUBSCRIPTION: number}}
-                method = f"notifications/{name}/list_changed"
-                yield _line({"jsonrpc": "2.0", "method": method, "params": about})
+                yield _notification(f"{name}/list_changed", **about)
+            watched = wanted.get("resourceSubscriptions")
+            for uri in watched if _is_array(watched) else ():
+                yield _notification("resources/updated", uri=uri, **about)
 
     def _asked(self, message: Json) -> tuple[bytes, Id]:
         self._numbers += 1
         number = f"dapeer-bridge-{self._numbers}"
         self._own.add(number)
         return _line({**message, "id": number}), number
+
+
+def _notification(what: str, **params: object) -> bytes:
+    more = {"params": params} if params else {}
+    return _line({"jsonrpc": "2.0", "method": f"notifications/{what}", **more})
+
+
+def _lost(request: Json) -> Json:
+    """Return the answer to a request whose server has ended."""
+    name = _part(request, "params").get("name")
+    if not (isinstance(name, str) and name.startswith(OPEN_DIFF)):
+        return {"error": {"code": CONNECTION_CLOSED, "message": ENDED}}
+    arguments = _part(request, "params", "arguments")
+    tab = arguments.get("tab_name") or arguments.get("new_file_path")
+    texts = ("DIFF_REJECTED", str(tab), UNDECIDED)
+    return {"result": {"content": [{"type": "text", "text": text} for text in texts]}}
 
 
 def number_of(line: bytes) -> Id | None:
@@ -211,7 +234,7 @@ def _part(message: Json, *names: str) -> Json:
 
 def _read(line: bytes) -> Json:
     try:
-        message: object = loads(line)
+        message: object = json.loads(line.decode())
     except (ValueError, RecursionError):
         return {}
     return message if _is_object(message) else {}
@@ -223,13 +246,11 @@ def _response(line: bytes) -> Json | None:
         begin = len(_RESPONSE)
         for mark in _AFTER_ID:
             if (end := line.find(mark, begin, begin + LONGEST_ID)) > 0:
-                return {"id": loads(line[begin:end])}
+                return {"id": json.loads(line[begin:end].decode())}
     return None
 
 
 def _line(message: Json) -> bytes:
-    import json  # noqa: PLC0415 - few need it
-
     return json.dumps(message).encode() + b"\n"
 
 

@@ -19,14 +19,22 @@ from typing import Final
 import anyio
 
 from dapeer.base.errors import Stranger
+from dapeer.base.system.own_folders import private
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
-from dapeer.mcp.rendezvous.reaching import Reached, reach
+from dapeer.mcp.rendezvous.reaching import Reached, candidates, lock_of, reach, read
 from dapeer.mcp.rendezvous.standing import ClientWish
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
+try:
+    import fcntl
+except ImportError:  # Windows does not remove the lock of a killed process
+    fcntl = None
+
 SECONDS_FOR_A_CORE: Final = 10
 """How long a Neovim that lives may take to start its core again: it ends its sessions first, and waits after a crash."""
+SECONDS_TO_BE_FOUND: Final = 30
+"""How long a server may take to start."""
 SECONDS_TO_CONNECT: Final = 0.5
 
 
@@ -80,15 +88,64 @@ def _brings_a_core(nvim: str) -> bool:
     return answer is not None and (answer.facts is None or bool(answer.facts["core"]))
 
 
-def own(wish: ClientWish) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a server for this bridge; it ends when its connection does."""
+@contextmanager
+def in_turn(project: str) -> Generator[None]:
+    """Keep other bridges of a project from starting a server meanwhile, so that they find the one that the body starts."""
+    file = -1
+    with suppress(OSError):
+        file = _locked(lock_of(project))
+    try:
+        yield
+    finally:
+        if file >= 0:
+            os.close(file)
+
+
+def _locked(path: str) -> int:
+    """Lock a file, waiting for whoever has locked it.
+
+    Raises:
+        OSError: There is no folder for it.
+    """
+    private(Path(path).parent)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if fcntl is not None:
+        # Whoever holds it does so for as long as a server may take to answer; the system releases it with its process.
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+def own(wish: ClientWish, project: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """Start a server of a project for this bridge, and for others that look for one; it ends when all of them have left."""
     ours, its = socket.socketpair()
-    with its:
-        process = subprocess.Popen(
-            # -P: a file of the project must not be taken for a module.
-            [sys.executable, "-P", "-m", "dapeer", *wish.arguments, "--successor"],
-            stdin=its.fileno(),
-            stdout=its.fileno(),
-            env={**os.environ, **wish.credentials},
-        )
+    with door(FOR_CORES) as listener:
+        with its:
+            process = subprocess.Popen(
+                # -P: a file of the project must not be taken for a module.
+                [sys.executable, "-P", "-m", "dapeer", *wish.arguments, "--successor"],
+                stdin=its.fileno(),
+                stdout=its.fileno(),
+                cwd=project if Path(project).is_dir() else None,
+                env={**os.environ, **wish.credentials},
+                # A client may kill all processes of its group, and others are at this server by then.
+                start_new_session=True,
+            )
+        if listener is not None:
+            _wait_until_found(listener, ours, project, wish.nvim)
     return ours, process
+
+
+def _wait_until_found(
+    listener: socket.socket, server: socket.socket, project: str, nvim: str
+) -> None:
+    """Wait until a server that starts has announced itself, or has ended.
+
+    It knocks then. Before, it may look whether somebody listens at this door, as every server does that starts.
+    """
+    deadline = time.monotonic() + SECONDS_TO_BE_FOUND
+    while not any(map(read, candidates(project, nvim))):
+        left = max(0, deadline - time.monotonic())
+        ready, _, _ = select.select([listener, server], [], [], left)
+        if listener not in ready:
+            return
+        listener.accept()[0].close()

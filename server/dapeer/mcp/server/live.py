@@ -7,13 +7,14 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Final
 
-from anyio import to_thread
-
 from dapeer.base.json_types import Json
 from dapeer.base.system.redaction import Redaction
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import escaped_in
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.view.live_rows import drawn
+from dapeer.view.stacks import frame_line, relative
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2
 """Seconds between two pictures, at least."""
@@ -64,13 +65,11 @@ class Live:
 
     async def _picture(self) -> str:
         sessions = self._debugger.sessions.values()
-        programs = list(
-            dict.fromkeys(each.program for each in sessions if each.program.collected.points)
-        )
+        programs = list(dict.fromkeys(each.program for each in sessions))
         for program in programs[-PROGRAMS:]:
             await program.read_rows()
         firsts = [each.first for each in reversed(programs[-PROGRAMS:])]
-        return await to_thread.run_sync(self._drawn, firsts)
+        return await in_thread(self._drawn, firsts)
 
     def _drawn(self, programs: list[Session]) -> str:
         data: Json = {
@@ -78,6 +77,8 @@ class Live:
                 {
                     "name": f"{each.id} {each.name}",
                     "state": each.mirror.phase.value,
+                    "place": _place(each),
+                    "awaited": _awaited(each),
                     "points": [
                         drawn(of, each.project)
                         for of in list(each.program.collected.collections.values())[-POINTS:]
@@ -86,5 +87,36 @@ class Live:
                 for each in programs
             ]
         }
-        shown = data if self._shows_secrets else Redaction().data(data)
+        shown = escaped_in(data if self._shows_secrets else _masked(data))
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _place(session: Session) -> str:
+    """Return where a program is stopped, or has stopped last; empty: nowhere yet."""
+    last = session.mirror.history.latest
+    top = last.top if last else None
+    return frame_line(top, session.project) if top else ""
+
+
+def _awaited(session: Session) -> list[str]:
+    """Return the points of which there is no row yet."""
+    collected = session.program.collected
+    come = {id(each.point) for each in collected.collections.values()}
+    return [
+        f"{relative(each.path, session.project)}:{each.line}" if each.path else each.function
+        for each in list(collected.points.values())[-POINTS:]
+        if id(each) not in come
+    ]
+
+
+def _masked(data: Json) -> Json:
+    """Return what is drawn without its secrets: a cell is known by the name of its column."""
+    redaction = Redaction()
+    for program in data["programs"]:
+        for point in program["points"]:
+            names = ["", *point["columns"]]
+            point["rows"] = [
+                [redaction.data(cell, name) for name, cell in zip(names, row, strict=True)]
+                for row in point["rows"]
+            ]
+    return redaction.data(data)

@@ -10,6 +10,7 @@ from typing import Any
 import mcp.types as t
 
 from dapeer.base.system.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
+from dapeer.base.text.lines import escaped, escaped_in
 from dapeer.tools.base.call import AnyTool, Reply
 
 
@@ -36,10 +37,10 @@ def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool)
     return replace(reply, text=f"{text}\n{NOTE}", facts=data)
 
 
-def masked_resource(found: t.ReadResourceResult) -> t.ReadResourceResult:
-    """Return a resource without secrets."""
+def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResourceResult:
+    """Return a resource with escapes for what a reader does not see; without its secrets, unless they are shown."""
     contents = [
-        one.model_copy(update={"text": _masked(one)})
+        one.model_copy(update={"text": _shown(one, secrets=secrets)})
         if isinstance(one, t.TextResourceContents)
         else one
         for one in found.contents
@@ -47,8 +48,9 @@ def masked_resource(found: t.ReadResourceResult) -> t.ReadResourceResult:
     return found.model_copy(update={"contents": contents})
 
 
-def _masked(contents: t.TextResourceContents) -> str:
+def _shown(contents: t.TextResourceContents, *, secrets: bool) -> str:
     if contents.mime_type != "application/json":
-        return redacted(contents.text)
-    masked = Redaction().data(json.loads(contents.text))
-    return json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
+        return escaped(contents.text if secrets else redacted(contents.text))
+    data = json.loads(contents.text)
+    shown = escaped_in(data if secrets else Redaction().data(data))
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))

@@ -19,12 +19,12 @@ Send = Callable[[float, float | None, str | None], Awaitable[None]]
 class Progress:
     """Reports the progress of one call to its client.
 
-    A message goes out at once, or, when the one before has just left, as soon as `SPACING` has
+    A message goes out at once, or, when the one before has just left, as soon as `SECONDS_BETWEEN_NOTIFICATIONS` have
     passed; then only the newest counts. After `beat` seconds of silence the newest message is sent
     again: clients give up on calls that say nothing. The number says how far the call is, where
     it tells that; else only that there is progress. It must increase.
 
-    A call without a client that listens costs one timer and no task; one that waits for nothing costs neither.
+    A call without a client that listens costs one timer and no task.
     """
 
     def __init__(self, send: Send, beat: float, title: str) -> None:
@@ -41,6 +41,7 @@ class Progress:
         self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> Self:
+        self._arm(self._beat)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,11 +62,6 @@ class Progress:
             self._arm(wait)
         else:
             await self._report()
-
-    def beat(self) -> None:
-        """Begin to report while the call says nothing: it waits for something."""
-        if self._timer is None:
-            self._arm(self._beat)
 
     async def flush(self) -> None:
         """Send how far the call has come, if that is still to be sent."""

@@ -11,10 +11,15 @@ import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server.callers import is_opencode
+from dapeer.mcp.server.cursors import check_cursor
 from dapeer.mcp.server.skills import Skills
 
 Context = ServerRequestContext[Any, Any]
+
+LONGEST_NAME: Final = 128
+"""Characters of the name of an unknown prompt that are repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +108,10 @@ class Prompts:
         self._skills = skills
 
     async def list(
-        self, context: Context, _params: t.PaginatedRequestParams | None
+        self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListPromptsResult:
         """Answer `prompts/list`."""
+        check_cursor(params)
         own = [_listed(prompt) for prompt in PROMPTS.values()]
         skills = () if is_opencode(context) else self._skills.prompts()
         return t.ListPromptsResult(prompts=[*own, *skills])
@@ -122,8 +128,9 @@ class Prompts:
         prompt = PROMPTS.get(params.name)
         if prompt is None:
             known = [*PROMPTS, *(one.name for one in self._skills.prompts())]
+            shown = shortened(params.name, LONGEST_NAME)
             raise MCPError(
-                t.INVALID_PARAMS, f"Unknown prompt: {params.name}. There are: {', '.join(known)}."
+                t.INVALID_PARAMS, f"Unknown prompt: {shown}. There are: {', '.join(known)}."
             )
         said = t.PromptMessage(role="user", content=t.TextContent(text=prompt.filled(values)))
         return t.GetPromptResult(description=prompt.description, messages=[said])

@@ -11,9 +11,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import escaped
 from dapeer.mcp.server.callers import connection_of
+from dapeer.mcp.server.cursors import check_cursor
 from dapeer.mcp.server.hub import Hub
-from dapeer.mcp.server.masked import masked_resource
+from dapeer.mcp.server.masked import shown_resource
 from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.uris import (
     OUTPUT_TEMPLATE,
@@ -47,18 +49,20 @@ class Resources:
         self._shows_secrets = shows_secrets
 
     async def list(
-        self, _context: Context, _params: t.PaginatedRequestParams | None
+        self, _context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListResourcesResult:
         """Answer `resources/list`: the sessions together, then each with its output, then skills."""
+        check_cursor(params)
         of_sessions = (
             resource for session in self._debugger.sessions.values() for resource in _of(session)
         )
         return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *self._skills.resources()])
 
     async def templates(
-        self, _context: Context, _params: t.PaginatedRequestParams | None
+        self, _context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListResourceTemplatesResult:
         """Answer `resources/templates/list`."""
+        check_cursor(params)
         return t.ListResourceTemplatesResult(resource_templates=_TEMPLATES)
 
     async def read(
@@ -73,7 +77,7 @@ class Resources:
         if skill := self._skills.resource(uri):
             return t.ReadResourceResult(contents=[skill])
         found = self._read(uri)
-        return found if self._shows_secrets else masked_resource(found)
+        return shown_resource(found, secrets=self._shows_secrets)
 
     def _read(self, uri: str) -> t.ReadResourceResult:
         if uri == SESSIONS:
@@ -103,13 +107,13 @@ def _of(session: Session) -> Iterator[t.Resource]:
     yield t.Resource(
         uri=session_uri(session.id),
         name=f"session {session.id}",
-        title=f"{session.name}: where it is, stack and locals",
+        title=f"{escaped(session.name)}: where it is, stack and locals",
         mime_type="application/json",
     )
     yield t.Resource(
         uri=output_uri(session.id),
         name=f"session {session.id} output",
-        title=f"{session.name}: what the program has printed",
+        title=f"{escaped(session.name)}: what the program has printed",
         mime_type="text/plain",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import anyio
 import mcp.types as t
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
@@ -21,7 +22,7 @@ import dapeer
 from dapeer.mcp.server.callers import connection_of, lifespan, welcome
 from dapeer.mcp.server.data import EXTENSION
 from dapeer.mcp.server.hub import Hub
-from dapeer.mcp.server.instructions import INSTRUCTIONS
+from dapeer.mcp.server.instructions import instructions
 from dapeer.mcp.server.live import Live
 from dapeer.mcp.server.prompts import Prompts
 from dapeer.mcp.server.resources import Resources
@@ -63,7 +64,7 @@ class DapeerServer(Server[Any]):
             "dapeer",
             version=dapeer.__version__,
             title="dapeer debugger",
-            instructions=INSTRUCTIONS,
+            instructions=instructions(toolbox.allowed),
             lifespan=lambda _: lifespan(debugger),
             cache_hints=_CACHE_HINTS,
             get_tool_input_schema=toolbox.input_schema,
@@ -99,6 +100,14 @@ class DapeerServer(Server[Any]):
         return super().create_initialization_options(
             notification_options or _CHANGES, experimental_capabilities, extensions
         )
+
+    async def end_calls(self) -> None:
+        """Have every open call answered: by what it comes to in a moment, else by the news that the server ends."""
+        await self._toolbox.calls.none_left()
+        async with anyio.create_task_group() as group:
+            for peer in self._peers.attached.values():
+                group.start_soon(peer.end_calls)
+        await self._toolbox.calls.give_up()
 
     def close_streams(self) -> None:
         """End the change streams of 2026-07-28 clients, each with its proper result, and those of pages."""

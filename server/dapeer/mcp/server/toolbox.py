@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
 
-from dapeer.base.begun import Begun
-from dapeer.base.errors import ArgumentError, DapeerError, of_system
-from dapeer.base.json_types import Json
+from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_system
 from dapeer.base.system.redaction import redacted
+from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
+from dapeer.mcp.server.calls import Calls
+from dapeer.mcp.server.cursors import check_cursor
 from dapeer.mcp.server.disconnects import while_there
+from dapeer.mcp.server.instructions import instead, not_offered
 from dapeer.mcp.server.masked import masked_reply, shows_programs
 from dapeer.mcp.server.progress import Progress, Send
+from dapeer.mcp.server.results import failure, result_of, with_note, without_echo
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import OF_OPENCODE
-from dapeer.tools.base.call import AnyTool, Call, Reply
+from dapeer.tools.base.call import AnyTool, Call
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 
@@ -39,6 +41,9 @@ OF_LEAN: Final = frozenset({
     "dap_set_breakpoint", "dap_continue", "dap_step_over", "dap_pause", "dap_wait_until_paused",
     "dap_evaluate", "dap_collected",
 })  # fmt: skip
+SERVER_ENDED: Final = "The dapeer server has ended before this call. Check with dap_status, at the next server, whether it was done."
+LONGEST_NAME: Final = 128
+"""Characters of the name of an unknown tool that are compared, and repeated."""
 OLD_PREFIX: Final = "nvim_dap_"
 """How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
 
@@ -53,6 +58,10 @@ class Selection:
     """None: all of them."""
     shows_secrets: bool = False
     gives_data: Callable[[Context], bool] = asks_for_data
+
+    def __str__(self) -> str:
+        groups = f"--tools {','.join(self.groups or ())}" * bool(self.groups)
+        return f"{'--read-only' * self.read_only} {groups}".strip()
 
     def allows(self, tool: AnyTool) -> bool:
         """Return whether a tool is offered."""
@@ -93,8 +102,10 @@ class Toolbox:
         self._debugger = debugger
         self._peers = peers
         self._heartbeat = heartbeat
+        self.calls = Calls()
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
+        self._hidden = {name for name, tool in self._own.items() if not selection.allows(tool)}
         own = [tool for tool in self._own.values() if isinstance(tool, Tool)]
         self._needs = frozenset(need for tool in own for need in tool.all_needs)
         self._supported: frozenset[str] = frozenset()
@@ -111,6 +122,13 @@ class Toolbox:
         """Whether the adapters of the live sessions support other things than the list says."""
         return self._supported != self._debugger.sessions.supported(self._needs)
 
+    @property
+    def allowed(self) -> Collection[str]:
+        """The names of our own tools that this server may ever list, and `nvim_` if it may list some of a Neovim."""
+        groups = self._selection.groups
+        any_of_neovim = groups is None or not set(GROUPS).isdisjoint(groups)
+        return {*(self._own.keys() - self._hidden), *([PREFIX] if any_of_neovim else ())}
+
     def refresh(self) -> bool:
         """Update the tools from adapters, Neovims and OpenCode; return whether the list has changed."""
         supported = self._supported = self._debugger.sessions.supported(self._needs)
@@ -122,10 +140,9 @@ class Toolbox:
         self._not_for_opencode = {tool.name for tool in of_opencode}
         known = self._not_for_opencode.union(self._own)
         self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
-        listing = _listing(self._tools, supported)
-        changed, self._listing = listing != self._listing, listing
+        before, self._listing = self._listing, _listing(self._tools, supported)
         self._listings.clear()
-        return changed
+        return before != self._listing
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return a tool's input schema; without this the SDK lists all tools for every call."""
@@ -133,9 +150,10 @@ class Toolbox:
         return tool.input_schema if tool else None
 
     async def list(
-        self, context: Context, _params: t.PaginatedRequestParams | None
+        self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
+        check_cursor(params)
         asked = (is_opencode(context), self._selection.gives_data(context))
         if asked not in self._listings:
             self._listings[asked] = self._listing_for(*asked)
@@ -158,20 +176,31 @@ class Toolbox:
             MCPError: There is no such tool.
         """
         tool = self._find(params.name)
+        with self.calls.one():
+            arguments = params.arguments or {}
+            work = self._run(context, tool, arguments)
+            answer = await self.calls.while_served(self._answer(context, tool, work))
+        if answer and shows_programs(tool):
+            answer = without_echo(answer, arguments)
+        return with_note(answer or failure(SERVER_ENDED), self._note)
+
+    async def _answer(
+        self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
+    ) -> t.CallToolResult:
         try:
-            work = self._run(context, tool, params.arguments or {})
             result = await while_there(context.request, work)
         except DapeerError as error:
-            return _failed(redacted(str(error)) if self._masks(tool) else str(error))
+            told = redacted(str(error)) if self._masks(tool) else str(error)
+            return failure(_of_others(error, told) if shows_programs(tool) else told)
         except Exception as error:
             if told := of_system(error):
-                return _failed(str(told))
+                return failure(str(told))
             log.exception("%s failed", tool.name)
-            return _failed(
+            return failure(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        return result or _failed("The client has disconnected.")
+        return result or failure("The client has disconnected.")
 
     async def _run(
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
@@ -180,9 +209,7 @@ class Toolbox:
         await self._peers.search.first_look()
         masks = self._masks(tool)
         report = context.session.report_progress
-        with Progress(
-            _masking(report) if masks else report, self._heartbeat, tool.title
-        ) as progress:
+        with Progress(_readable(report, masks=masks), self._heartbeat, tool.title) as progress:
             call = Call(
                 self._debugger,
                 progress,
@@ -193,16 +220,18 @@ class Toolbox:
                 self._peers.opencode.current,
                 self._selection.read_only,
             )
-            begun = Begun(tool(call, arguments))
-            if begun.waits:
-                progress.beat()
-            reply = await begun
+            reply = await tool(call, arguments)
             with_data = self._selection.gives_data(context)
             if masks:
                 reply = masked_reply(reply, arguments, with_data=with_data)
             data = reply.data if with_data else None
+            if shows_programs(tool) and not reply.raw:
+                reply, data = replace(reply, text=escaped(reply.text)), data and escaped_in(data)
             await progress.flush()
-        return _result(reply, data)
+        return result_of(reply, data)
+
+    def _note(self, told: str) -> str | None:
+        return not_offered(told, self._hidden, str(self._selection))
 
     def _masks(self, tool: AnyTool) -> bool:
         return shows_programs(tool) and not self._selection.shows_secrets
@@ -210,14 +239,13 @@ class Toolbox:
     def _find(self, name: str) -> AnyTool:
         tool = self._tools.get(self._current(name))
         if tool is None:
+            # Anything may be asked for; comparing takes as long as it is.
+            shown = shortened(name, LONGEST_NAME)
             if name.startswith(PREFIX) and not self._of_neovim:
-                raise MCPError(
-                    t.INVALID_PARAMS,
-                    f"Unknown tool: {name}. No attached Neovim offers tools now; nvim_targets lists the Neovims.",
-                )
-            near = difflib.get_close_matches(name, self._tools, n=3)
-            hint = f" Did you mean {' or '.join(near)}?" if near else " See tools/list."
-            raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {name}.{hint}")
+                advice = "No attached Neovim offers tools now; nvim_targets lists the Neovims."
+            else:
+                advice = self._note(shown) or instead(shown, self._tools)
+            raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {shown}. {advice}")
         return tool
 
     def _current(self, name: str) -> str:
@@ -226,11 +254,17 @@ class Toolbox:
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
 
-def _masking(report: Send) -> Send:
-    async def masked(done: float, total: float | None, text: str | None) -> None:
-        await report(done, total, text and redacted(text))
+def _of_others(error: DapeerError, told: str) -> str:
+    """Return an error with the words of others told apart: an adapter's own begins with them."""
+    apart = indented if isinstance(error, RequestFailed) else continued
+    return apart(escaped(told))
 
-    return masked
+
+def _readable(report: Send, *, masks: bool) -> Send:
+    async def readable(done: float, total: float | None, text: str | None) -> None:
+        await report(done, total, text and escaped(redacted(text) if masks else text))
+
+    return readable
 
 
 def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListToolsResult:
@@ -264,26 +298,3 @@ def _annotations(tool: AnyTool) -> t.ToolAnnotations:
         idempotent_hint=tool.idempotent,
         open_world_hint=False,
     )
-
-
-def _result(reply: Reply, data: Json | None) -> t.CallToolResult:
-    if reply.content is None:
-        return t.CallToolResult(
-            content=[t.TextContent(text=reply.text)],
-            structured_content=None if data is None else dict(data),
-            is_error=reply.failed,
-        )
-    result = {"content": reply.content, "structuredContent": data, "isError": reply.failed}
-    try:
-        return t.CallToolResult.model_validate(result)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False, include_context=False)[0]
-        # The location also has names of pydantic's classes, between those of the fields.
-        named = (str(part) for part in wrong["loc"])
-        where = ".".join(part for part in named if not part[:1].isupper())
-        return _failed(f"The tool returned an invalid MCP result: {where}: {wrong['msg']}.")
-
-
-def _failed(sentence: str) -> t.CallToolResult:
-    # Some clients show a model only the text of a failure, so it must say everything.
-    return t.CallToolResult(content=[t.TextContent(text=sentence)], is_error=True)

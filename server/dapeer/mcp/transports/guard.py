@@ -78,7 +78,8 @@ class Rules:
         return name in self.hosts or (self.any_address and _is_address(name))
 
     def _refused_without_token(self, authorizations: list[str]) -> Refusal | None:
-        scheme, _, token = (authorizations[0] if authorizations else "").partition(" ")
+        # Of two, others on the way may have looked at the other one.
+        scheme, _, token = (authorizations[0] if len(authorizations) == 1 else "").partition(" ")
         wanted = (self.token or "").encode()
         if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), wanted):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import dapeer
 from dapeer.base.errors import ArgumentError
+from dapeer.mcp.server.calls import Calls
 from dapeer.mcp.server.disconnects import Presence
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import connections
@@ -64,8 +65,25 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
     At the end the open streams and running calls end first, so that their clients learn it.
     """
     sessions = StreamableHTTPSessionManager(server)
-    guard = Guard(Arrival(_application(server, sessions)), rules)
+    posts = Calls()
+    guard = Guard(Arrival(_application(server, sessions, posts)), rules)
     async with connections.serve(guard, bound), sessions.run():
+        try:
+            yield
+        finally:
+            guard.close()
+            server.close_streams()
+            # What has an answer by now gets it before its stream ends.
+            await posts.none_left()
+
+
+@asynccontextmanager
+async def serve_page(
+    server: DapeerServer, bound: socket.socket, rules: Rules
+) -> AsyncGenerator[None]:
+    """Serve the page for a person, and nothing else, on a bound socket while the body runs."""
+    guard = Guard(Starlette(routes=_page(server)), rules)
+    async with connections.serve(guard, bound):
         try:
             yield
         finally:
@@ -73,8 +91,10 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
             server.close_streams()
 
 
-def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -> ASGIApp:
-    streamable = StreamableEndpoint(server, sessions)
+def _application(
+    server: DapeerServer, sessions: StreamableHTTPSessionManager, posts: Calls
+) -> ASGIApp:
+    streamable = StreamableEndpoint(server, sessions, posts)
     older = SseServerTransport("/messages")
 
     async def health(_request: Request) -> JSONResponse:
@@ -86,10 +106,6 @@ def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -
             }
         )
 
-    async def rows(_request: Request) -> StreamingResponse:
-        headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}
-        return StreamingResponse(server.live.pictures(), 200, headers, "application/x-ndjson")
-
     return Starlette(
         routes=[
             Route("/mcp", endpoint=streamable),
@@ -97,12 +113,22 @@ def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -
             Route("/sse", endpoint=SseEndpoint(server, older), methods=["GET"]),
             Route("/messages", endpoint=MessagesEndpoint(older), methods=["POST"]),
             Route("/health", endpoint=health, methods=["GET"]),
-            Route("/live", endpoint=_page_part("page.html"), methods=["GET"]),
-            Route("/live/page.js", endpoint=_page_part("page.js"), methods=["GET"]),
-            Route("/live/page.css", endpoint=_page_part("page.css"), methods=["GET"]),
-            Route("/live/rows", endpoint=rows, methods=["GET"]),
+            *_page(server),
         ]
     )
+
+
+def _page(server: DapeerServer) -> list[Route]:
+    async def rows(_request: Request) -> StreamingResponse:
+        headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}
+        return StreamingResponse(server.live.pictures(), 200, headers, "application/x-ndjson")
+
+    return [
+        Route("/live", endpoint=_page_part("page.html"), methods=["GET"]),
+        Route("/live/page.js", endpoint=_page_part("page.js"), methods=["GET"]),
+        Route("/live/page.css", endpoint=_page_part("page.css"), methods=["GET"]),
+        Route("/live/rows", endpoint=rows, methods=["GET"]),
+    ]
 
 
 def _page_part(name: str) -> Callable[[Request], Awaitable[FileResponse]]:
@@ -120,9 +146,12 @@ def _page_part(name: str) -> Callable[[Request], Awaitable[FileResponse]]:
 class StreamableEndpoint:
     """Streamable HTTP; notices when a client opens its stream for changes, and when it hangs up."""
 
-    def __init__(self, server: DapeerServer, sessions: StreamableHTTPSessionManager) -> None:
+    def __init__(
+        self, server: DapeerServer, sessions: StreamableHTTPSessionManager, posts: Calls
+    ) -> None:
         self._hub = server.hub
         self._sessions = sessions
+        self._posts = posts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -142,7 +171,8 @@ class StreamableEndpoint:
             return message
 
         opens = scope["method"] == "GET" and session
-        await self._sessions.handle_request(scope, attend, watch if opens else send)
+        with self._posts.one() if scope["method"] == "POST" else nullcontext():
+            await self._sessions.handle_request(scope, attend, watch if opens else send)
 
 
 class SseEndpoint:

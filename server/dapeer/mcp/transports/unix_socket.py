@@ -26,11 +26,35 @@ from dapeer.mcp.transports import jsonl
 log = logging.getLogger(__name__)
 
 
+class Guests:
+    """The clients at a socket."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._left = anyio.Event()
+
+    @contextmanager
+    def one(self) -> Generator[None]:
+        """Count one more while the body runs."""
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+            self._left.set()
+
+    async def gone(self) -> None:
+        """Wait until none is there."""
+        while self._count:
+            self._left = anyio.Event()
+            await self._left.wait()
+
+
 @asynccontextmanager
 async def serve(
     server: DapeerServer, nvim: str | None = None, *, url: str = "", token: str = ""
-) -> AsyncGenerator[None]:
-    """Serve bridges while the body runs, and announce it in the user's runtime folder.
+) -> AsyncGenerator[Guests]:
+    """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients that are there.
 
     Args:
         server: The server behind the socket.
@@ -38,10 +62,15 @@ async def serve(
         url: Where it serves HTTP, too.
         token: The token that clients must send there.
     """
+    guests = Guests()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
+        async def serve_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with guests.one():
+                await _serve_client(server, reader, writer)
+
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            clients.start_soon(_serve_client, server, reader, writer)
+            clients.start_soon(serve_client, reader, writer)
 
         try:
             with swept(private(runtime_folder())):
@@ -60,7 +89,7 @@ async def serve(
             if not first:
                 log.info("another server has announced itself for this project")
             knocks.knock(knocks.FOR_CORES)
-        yield
+        yield guests
         clients.cancel_scope.cancel()
 
 

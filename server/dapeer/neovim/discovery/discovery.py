@@ -12,11 +12,12 @@ from typing import Any, Final, Literal
 import anyio
 
 from dapeer.base.errors import NoNeovim, Stranger
+from dapeer.base.system import foreign_files
 from dapeer.base.system.process_table import working_directory
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.project import steps_between
-from dapeer.neovim.discovery.sockets import HOST_AND_PORT, listening, normal
+from dapeer.neovim.discovery.sockets import HOST_AND_PORT, announced, listening, normal
 
 AUTO: Final = "auto"
 """The target `auto`: every Neovim of the same project."""
@@ -69,8 +70,8 @@ async def find(project: Path) -> list[Found]:
 
 
 async def of_project(project: Path) -> list[Found]:
-    """Return the responding Neovims of this project, the best match first: the meaning of `auto`."""
-    return [each for each in await find(project) if each.steps is not None and each.state == "free"]
+    """Return the Neovims of this project, the best match first; a busy one may respond later."""
+    return [each for each in await find(project) if each.steps is not None]
 
 
 async def look_at(address: str, project: Path) -> Found | None:
@@ -95,7 +96,7 @@ async def resolve(target: str, project: Path) -> list[Found]:
         NoNeovim: There is none, or it belongs to another user.
     """
     if target == AUTO:
-        if found := await of_project(project):
+        if found := [each for each in await of_project(project) if each.state == "free"]:
             return found
         raise NoNeovim(f"No responding Neovim works in {project}.", START_ONE)
     if target.isdecimal():
@@ -141,9 +142,9 @@ def _free(address: str, facts: Mapping[str, Any]) -> Found:
 
 
 def _busy(address: str, mode: str | None) -> Found:
-    """Describe one that does not respond: its socket's name contains its process id."""
+    """Describe one that does not respond: its socket's name contains its process id, or it has announced that."""
     match = _PID_IN_NAME.search(address)
-    pid = int(match[1]) if match else None
+    pid = int(match[1]) if match else announced().get(address)
     return Found(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
 
 
@@ -172,6 +173,6 @@ def _rank(found: Found) -> tuple[bool, int, bool, str]:
 def _why_not(address: str) -> str:
     if HOST_AND_PORT.fullmatch(address):
         return f"No Neovim listens at {address}."
-    if not Path(address).exists():
-        return f"There is no Neovim at {address}: the path does not exist."
+    if not foreign_files.exists(address):
+        return f"There is no Neovim at {address}: the path {foreign_files.why_no_file(address)}."
     return f"No Neovim listens at {address}: it has ended, or something else does."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import socket
@@ -11,13 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.system import folder_names
+from dapeer.base.system import folder_names, foreign_files
 
 _NAME: Final = re.compile(r"\.\d+\.\d+$|vim", re.IGNORECASE)
 """Names of sockets: Neovim's own `nvim.PID.COUNT`, or one that a person has chosen, with `nvim` in it.
 
 The folder of a login session has sockets of other programs too; connecting to some of these starts a service.
 """
+
+NAMED_BY: Final = ("NVIM", "NVIM_LISTEN_ADDRESS")
+"""The variables that name a Neovim: the first is set in its terminals, the second by people."""
 
 SECONDS_TO_CONNECT: Final = 0.5
 
@@ -31,16 +35,34 @@ def session_folder() -> Path | None:
 
 
 def listening() -> list[str]:
-    """Return the paths of the sockets of this user's Neovims, dead ones included. Sorted."""
-    found = {str(path) for path in _sockets() if _is_own_socket(path)}
+    """Return the addresses of this user's Neovims, dead ones included. Sorted.
+
+    They are sockets where Neovim makes its own, what the plugin has announced, and the Neovim of this terminal.
+    """
+    found = {str(path) for path in _sockets() if _is_own_socket(path)} | announced().keys()
     if (terminal := terminal_of()) is not None:
         found.add(terminal)
     return sorted(found)
 
 
+def announced() -> dict[str, int]:
+    """Return the addresses that the plugin has announced in its Neovims, with their processes (`core/knock.lua`)."""
+    folder = Path(folder_names.runtime())
+    # In a folder of another user, that user could replace the files.
+    files = folder.glob("neovim-*.json") if _is_own_folder(folder) else ()
+    found: dict[str, int] = {}
+    for file in files:
+        with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
+            facts = json.loads(foreign_files.read_bytes(file).decode())
+            address = normal(str(facts["address"]))
+            if HOST_AND_PORT.fullmatch(address) or _is_own_socket(Path(address)):
+                found[address] = int(facts["pid"])
+    return found
+
+
 def terminal_of() -> str | None:
-    """Return the address of the Neovim in whose terminal this process runs, if any."""
-    address = os.environ.get("NVIM")
+    """Return the address of the Neovim in whose terminal this process runs, or that its environment names, if any."""
+    address = next(filter(None, map(os.environ.get, NAMED_BY)), None)
     return normal(address) if address else None
 
 
@@ -70,7 +92,7 @@ def _sockets() -> Iterator[Path]:
         for folder in _inside(session):
             if "vim" in folder.name.lower():
                 yield from _inside(folder)
-    if not os.environ.get("XDG_RUNTIME_DIR"):
+    if not folder_names.named("XDG_RUNTIME_DIR"):
         for base in {Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")}:  # noqa: S108
             # Any user can create folders there, with links to this user's sockets that they redirect later.
             for users in filter(_is_own_folder, base.glob("nvim.*")):

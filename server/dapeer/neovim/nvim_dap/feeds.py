@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import anyio
 
 from dapeer.base.errors import NeovimBusy, NeovimGone
+from dapeer.base.json_types import as_array
 from dapeer.dap.decoding import decode, from_json, without_surrogates
 from dapeer.dap.messages import Body, Message
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
@@ -199,10 +200,15 @@ class Hello(NamedTuple):
     parent: int | None
     launch: int | None
     """The id of the start from which it came, if dapeer requested it."""
+    waited: bool = False
+    """Whether the start had to wait for the person."""
+    exception_filters: list[str] | None = None
+    """The start's own."""
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Hello:
         """Read the first line from Lua."""
+        filters = facts.get("exception_filters")
         return cls(
             int(facts["session"]),
             str(facts.get("name") or ""),
@@ -210,4 +216,6 @@ class Hello(NamedTuple):
             str(facts.get("request") or "launch"),
             facts.get("parent"),
             facts.get("launch"),
+            bool(facts.get("waited")),
+            None if filters is None else [*map(str, as_array(filters))],
         )

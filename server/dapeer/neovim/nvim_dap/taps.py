@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 
 from dapeer.base.errors import Stranger
+from dapeer.base.system import folder_names
 from dapeer.base.system.folders import held, sweep
 from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
@@ -78,6 +79,6 @@ class Taps:
 
 def _runtime_folder() -> str | None:
     """Return the login session's folder for sockets; None if it is unusable, as after `su`, or in a container."""
-    folder = os.environ.get("XDG_RUNTIME_DIR") or ""
+    folder = folder_names.named("XDG_RUNTIME_DIR")
     usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
     return folder if usable else None

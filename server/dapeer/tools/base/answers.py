@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from dapeer.base.json_types import Json
@@ -35,7 +36,8 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
         "isError" in fields or _are_typed(cast("list[object]", blocks))
     ):
         facts, failed = _facts(fields.get("structuredContent")), bool(fields.get("isError"))
-        return _reply_with(cast("list[Json]", blocks), facts, failed=failed)
+        reply = _reply_with(cast("list[Json]", blocks), facts, failed=failed)
+        return replace(reply, meta=_facts(fields.get("_meta")))
     return Reply(compact(fields), fields)
 
 

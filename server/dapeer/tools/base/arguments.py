@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
+from dapeer.tools.base.operands import operands
 
 SessionId = Annotated[int | None, Field()]
 ThreadId = Annotated[int | None, Field()]
@@ -19,20 +20,9 @@ FrameId = Annotated[int | None, Field()]
 Line = Annotated[int, Field(ge=1)]
 Lines = Sequence[Line]
 Milliseconds = Annotated[int, Field(ge=0)]
-Filename = Annotated[str, Field(validation_alias=AliasChoices("filename", "file"))]
-OptionalFilename = Annotated[str | None, Field(validation_alias=AliasChoices("filename", "file"))]
-
-
-def several(given: object) -> object:
-    """Return a value as a list: a caller may pass a single expression without one."""
-    return [str(given)] if isinstance(given, str | int | float) else given
-
-
-_Several = Annotated[Sequence[str], BeforeValidator(several)]
-Expressions = Annotated[_Several, Field(validation_alias=AliasChoices("expressions", "expression"))]
-Collect = Annotated[_Several, Field(description="record these instead of stopping")]
+Collect = Annotated[Sequence[str], Field(description="record, do not stop")]
+Expect = Annotated[str | None, Field(description="stop where false")]
 MaxHits = Annotated[int | None, Field(ge=1)]
-Calls = Annotated[_Several, Field()]
 _NAME = re.compile(r"[\w.*?<>\[\]]+")
 MOST_COLLECTED = 30
 LONGEST = 2000
@@ -44,15 +34,16 @@ class BreakpointArgument(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    filename: OptionalFilename = None
+    filename: str | None = None
     line: Annotated[int | None, Field(ge=1)] = None
     function: str | None = None
-    calls: Annotated[_Several, Field(description='record calls: ["shop.*", "Order.pay"]')] = ()
+    calls: Annotated[Sequence[str], Field(description='record calls: ["shop.*"]')] = ()
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
     collect: Collect = ()
     max_hits: MaxHits = None
+    expect: Expect = None
 
     @property
     def records(self) -> bool:
@@ -66,12 +57,19 @@ class BreakpointArgument(BaseModel):
             ArgumentError: It is on no line, and at no function, or on several.
         """
         place = one_place(self.filename, self.line, self.function, self.calls)
+        if self.expect and place is None:
+            raise AT_LINES
         plain = source_breakpoint(
             self.line or 0, self.condition, self.hit_condition, self.log_message
         )
         if place is not None:
-            return place[0], collecting(plain, self.collect, self.max_hits)
+            return place[0], collecting(plain, self.collect, self.max_hits, self.expect)
         return at_functions(self.function, self.calls, plain, self.collect, self.max_hits)
+
+
+AT_LINES = ArgumentError(
+    "`expect` is for a line.", "Give `filename` and `line`, or `calls` without it."
+)
 
 
 def one_place(
@@ -98,7 +96,7 @@ def at_functions(
     expressions: Sequence[str],
     max_hits: int | None,
 ) -> WantedFunction:
-    """Return the functions at which to collect, as a breakpoint says that has no line.
+    """Return the functions at which to collect, or to stop, as a breakpoint says that has no line.
 
     Raises:
         ArgumentError: Names or options cannot be used there.
@@ -109,10 +107,13 @@ def at_functions(
             f"`calls`: `{bad}` is no name.", "Name functions as shop.total or Order.*."
         )
     if not (calls or expressions):
-        raise ArgumentError(
-            "A breakpoint with `function` needs `collect`.",
-            "To stop there: dap_set_function_breakpoints.",
-        )
+        name = (function or "").strip()
+        if max_hits or plain.keys() - {"line"} or not _NAME.fullmatch(name):
+            raise ArgumentError(
+                "A breakpoint with `function` that has more than a name needs `collect`.",
+                "To stop there: `function` alone, or dap_set_function_breakpoints.",
+            )
+        return WantedFunction(name=name, calls=False, collect=[])
     plain = collecting(plain, expressions, max_hits, calls=bool(calls))
     wanted = WantedFunction(
         name=", ".join(dict.fromkeys(names)) or (function or "").strip(),
@@ -130,6 +131,7 @@ def collecting(
     wanted: WantedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
+    expect: str | None = None,
     *,
     calls: bool = False,
 ) -> WantedBreakpoint:
@@ -138,6 +140,9 @@ def collecting(
     Raises:
         ArgumentError: It cannot do both.
     """
+    if expect and expect.strip():
+        wanted["expect"] = expect.strip()
+        expressions = [*(expressions or operands(expect)), f"not not ({expect.strip()})"]
     if not (expressions or calls):
         if max_hits is not None:
             raise ArgumentError("`max_hits` is for `collect`.", "To stop later: hit_condition.")
@@ -145,7 +150,8 @@ def collecting(
     if other := next((key for key in ("logMessage", "hitCondition") if key in wanted), None):
         name = "log_message" if other == "logMessage" else "hit_condition"
         raise ArgumentError(
-            f"`collect` and `{name}` exclude each other.", "A condition and max_hits go with it."
+            f"`{'expect' if expect else 'collect'}` and `{name}` exclude each other.",
+            "A condition and max_hits go with it.",
         )
     if len(expressions) > MOST_COLLECTED or any(len(each) > LONGEST for each in expressions):
         raise ArgumentError(

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator
-
 from dapeer.sessions.session import Session
 from dapeer.tools.base import evaluation
-from dapeer.tools.base.arguments import frame_of, several
+from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.deadline import SECONDS_TO_TELL, Left
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.variables import VALUE
 
-Evaluate = Annotated[Sequence[str], BeforeValidator(several)]
+Evaluate = Sequence[str]
 Show = Literal["full", "brief"] | None
 WaitUntilPaused = Annotated[bool, Unlisted()]
 """False: as a time-out of 0."""

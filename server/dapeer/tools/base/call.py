@@ -9,11 +9,13 @@ from typing import Protocol
 
 from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
+from dapeer.base.text.lines import escaped
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, Progress
 from dapeer.peers.kinds import ActionKind
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
+from dapeer.sessions.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,22 @@ class Call:
     """Whether the server is read-only, which no consent overrides."""
     allowed: ActionKind | None = None
     """The kind that a read-only tool may do in this call, after consent."""
+    notes: list[str] = field(default_factory=list[str])
+    """What its answer adds."""
+
+    def session(self, session_id: int | None) -> Session:
+        """Return the session to act on, as the client's focus knows it; say which it is where that is another than in the last answer.
+
+        Raises:
+            NoSession: There is none, or it is not clear which one is meant.
+        """
+        last = self.focus.last
+        session = self.focus.session(session_id)
+        if session_id is None and last is not None and last is not session:
+            state = "had ended" if last.mirror.ended else "was running"
+            why = f"because session {last.id} {state}"
+            self.notes.append(f"the call went to session {session.id}, {why}")
+        return session
 
     def need(self, kind: ActionKind, what: str, instead: str) -> None:
         """Return if the call may do something of a kind; a read-only tool calls this before.
@@ -59,6 +77,11 @@ class Reply:
     """MCP's content blocks, where text is not all."""
     failed: bool = False
     """It is an error with the message of an external tool."""
+    meta: Json | None = None
+    """What the author of an external tool gives besides, such as the code of an error."""
+
+    raw: bool = False
+    """It is a text of others that is shown as it is, with characters that are not seen."""
 
     @property
     def data(self) -> Json | None:
@@ -164,7 +187,9 @@ async def witnessed(
         raise
     except Exception as error:
         fault = "It failed because of a bug in dapeer."
-        people.told(action, str(error) if isinstance(error, DapeerError) else fault, ok=False)
+        people.told(
+            action, escaped(str(error)) if isinstance(error, DapeerError) else fault, ok=False
+        )
         raise
-    people.told(action, reply.outcome, ok=not reply.failed)
+    people.told(action, escaped(reply.outcome), ok=not reply.failed)
     return reply

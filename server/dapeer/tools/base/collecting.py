@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from dapeer.base.errors import ArgumentError
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.collected import Collection
-from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call
+from dapeer.tools.base.syntax import check_breakpoint, check_condition, check_expressions, is_python
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.summary import section
 
-LOST = "{:,} row{} lost: the program could not write what it collected, as where a disk is full"
+LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def mine(
-    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]]
+    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]], adapter: str = ""
 ) -> Sequence[tuple[str, WantedBreakpoint]]:
-    """Return breakpoints (path and breakpoint); on those that collect it is noted who has asked for it.
+    """Return breakpoints (path and breakpoint) for an adapter; on those that collect it is noted who has asked for it.
 
     Raises:
         ArgumentError: An expression does not parse; nothing has happened.
     """
     for path, each in wanted:
+        check_breakpoint(call.debugger, path, each, adapter)
         if "collect" in each:
-            check(call.debugger, path, [*each["collect"], each.get("condition") or "True"])
             each["collectedBy"] = call.focus.key
     return wanted
 
@@ -68,51 +65,11 @@ def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") ->
     traced = all(each.lines.tracers for each in live)
     for each in wanted:
         # Only Python's programs tell calls.
-        named = (
-            _is_python(call.debugger, program) if program else traced and ":" not in each["name"]
-        )
+        named = is_python(call.debugger, program) if program else traced and ":" not in each["name"]
         python = each["calls"] or named
-        _check([*each["collect"], each.get("condition") or "True"], python=python)
+        check_expressions(each["collect"], python=python)
+        check_condition(each.get("condition") or "True", python=python)
         each["collectedBy"] = call.focus.key
-
-
-def check(debugger: Debugger, path: str, expressions: Iterable[str]) -> None:
-    """Look whether expressions parse, in the language of a file, where we know that.
-
-    Raises:
-        ArgumentError: One does not.
-    """
-    _check(expressions, python=not path or _is_python(debugger, path))
-
-
-def _is_python(debugger: Debugger, path: str) -> bool:
-    """Whether a file is Python's; one that any adapter accepts, as a compiled program, is not."""
-    python = [
-        each.collect.syntax == "python"
-        for each in debugger.definitions.values()
-        if each.accepts(path)
-    ]
-    return any(python) if Path(path).suffix else bool(python) and all(python)
-
-
-def _check(expressions: Iterable[str], *, python: bool) -> None:
-    for each in expressions:
-        if python:
-            _check_python(each)
-        elif each.count("{") != each.count("}"):
-            raise ArgumentError(
-                f"The braces of `{each}` do not match.", "Nothing was changed; correct it."
-            )
-
-
-def _check_python(expression: str) -> None:
-    try:
-        ast.parse(expression.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        what = getattr(error, "msg", None) or "it cannot be read"
-        raise ArgumentError(
-            f"`{expression}` does not parse: {what}.", "Nothing was changed; correct it."
-        ) from error
 
 
 def visible(call: Call, session: Session) -> list[Collection]:
@@ -150,5 +107,6 @@ def news(call: Call, session: Session) -> list[str]:
     collected = session.program.collected
     mine = any(each.client in {"", call.focus.key} for each in collected.points.values())
     if mine and (lost := collected.newly_lost(call.focus.key)):
-        lines.append(LOST.format(lost, "" if lost == 1 else "s"))
+        why = f" ({collected.lost_for})" if collected.lost_for else ""
+        lines.append(LOST.format(lost, "" if lost == 1 else "s", why))
     return lines

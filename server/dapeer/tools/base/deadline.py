@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from dapeer.base.begun import Begun
 from dapeer.base.errors import Overdue
 
 SECONDS_WITHOUT_TIMEOUT = 15.0
@@ -27,7 +26,13 @@ class Left:
 
     def __init__(self, timeout_ms: float) -> None:
         self._clock = asyncio.get_running_loop().time
-        self._end = self._clock() + timeout_ms / 1000
+        self._began = self._clock()
+        self._end = self._began + timeout_ms / 1000
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the call."""
+        return self._clock() - self._began
 
     @property
     def ms(self) -> float:
@@ -58,20 +63,17 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
 
 
 async def bounded(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """Run a tool, with a deadline `seconds` after it has begun to wait.
+    """Run a tool, with a deadline after some `seconds`.
 
     Nothing is killed, and late answers of the adapter still reach the mirror.
 
     Raises:
         Overdue: The time has passed.
     """
-    begun = Begun(work)
-    if not begun.waits:
-        return await begun
     timeout = asyncio.timeout(seconds)
     try:
         async with timeout:
-            return await begun
+            return await work
     except TimeoutError as error:
         if not timeout.expired():
             raise

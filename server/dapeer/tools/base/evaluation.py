@@ -23,6 +23,8 @@ from dapeer.view.snapshot import EXCEPTION
 from dapeer.view.stacks import frame_line
 from dapeer.view.variables import VALUE
 
+RESULT = 2000
+"""Characters of a single value that was asked for."""
 OPENED = 30
 """Values within one that are opened, where the adapter shows them folded."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
@@ -112,10 +114,10 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     folded, opened = [variable], 0
     while folded and opened < OPENED:
         one = folded.pop(0)
-        if stop.inside(one):
+        if stop.parts.inside(one):
             continue  # a value that contains itself, or appears twice
         await session.inspect.unfold(one)
-        inside = stop.inside(one)
+        inside = stop.parts.inside(one)
         folded += [
             one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
         ]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
+
+import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import is_array, is_object
+from dapeer.base.system.foreign_files import exists
+from dapeer.base.system.threads import in_thread
+from dapeer.view.sources import expanded
 
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
 NAMES: Final = PATHS | {"module", "names", "target", "function", "calls"}
@@ -15,21 +21,64 @@ LONGEST: Final = 4096
 """Bytes of a path; Linux has no longer ones."""
 LONGEST_PART: Final = 255
 """Bytes of a file's name."""
+SECONDS_TO_ANSWER: Final = 3.0
+"""Seconds that a file system has to say whether a file exists."""
 
 
-def check(arguments: Mapping[str, Any], prefix: str = "") -> None:
+def check(arguments: Mapping[str, Any]) -> None:
     """Check all names among arguments, also within breakpoints.
 
     Raises:
         ArgumentError: One is empty, too long, or holds a NUL.
     """
+    for argument, name in _named(arguments):
+        _check(argument, name, is_path=_is_path(argument))
+
+
+async def look(arguments: Mapping[str, Any], project: Path) -> None:
+    """Look beside the event loop for all files that arguments name: a stalled network mount would hold everybody up.
+
+    Raises:
+        ArgumentError: A file system does not answer.
+    """
+    places = list(_places(arguments, project))
+    looking = ["", ""]
+
+    def look_for_all() -> None:
+        for place in places:
+            looking[:] = place
+            exists(place[1])
+
+    with anyio.move_on_after(SECONDS_TO_ANSWER) as limit:
+        if places:
+            await in_thread(look_for_all)
+    if limit.cancelled_caught:
+        raise ArgumentError(
+            f"`{looking[0]}`: the file system of {looking[1]} does not answer.",
+            "Call again once it does; a stalled network mount is a usual cause.",
+        )
+
+
+def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, str]]:
+    """Yield the arguments that are paths, and where each may be."""
+    folders = {project, project / expanded(str(arguments.get("cwd") or ""))}
+    for argument, name in _named(arguments):
+        if _is_path(argument):
+            yield from ((argument, str(folder / expanded(name))) for folder in folders)
+
+
+def _named(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield arguments that are names, also within breakpoints, and the names."""
     for key, value in arguments.items():
-        values = value if is_array(value) else [value]
-        for one in values:
+        for one in value if is_array(value) else [value]:
             if is_object(one) and key == "breakpoints":
-                check(one, f"{key}.")
+                yield from _named(one, f"{key}.")
             elif isinstance(one, str) and key in NAMES:
-                _check(f"{prefix}{key}", one, is_path=key in PATHS)
+                yield f"{prefix}{key}", one
+
+
+def _is_path(argument: str) -> bool:
+    return argument.rpartition(".")[2] in PATHS
 
 
 def _check(argument: str, name: str, *, is_path: bool) -> None:

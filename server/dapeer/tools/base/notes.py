@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dapeer.base.text.lines import continued
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
 
@@ -16,7 +17,7 @@ def noted(reply: Reply, notes: Sequence[str]) -> Reply:
     data = dict(reply.data or {})
     data["notes"] = [*data.get("notes", ()), *notes]
     return replace(
-        reply, text="\n".join([reply.text, *(f"({note})" for note in notes)]), facts=data
+        reply, text="\n".join([reply.text, *(continued(f"({note})") for note in notes)]), facts=data
     )
 
 

@@ -1,6 +1,6 @@
 """The arguments and the data of a tool as JSON Schemas, made of the types of its function.
 
-pydantic takes 45 ms to make those of all tools, so dapeer's own were made before: `python -m tests.known_answers` writes
+pydantic takes 45 ms to make those of all tools, so dapeer's own were made before: `python -m tools.known_answers` writes
 `known.json`, and a test fails while it is outdated.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.base.json_types import Json
+from dapeer.base.schemas import unknown
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.shortening import short
 
@@ -104,8 +105,7 @@ def sentence(error: ValidationError, schema: Json) -> str:
     if first["type"] == "extra_forbidden":
         for part in first["loc"][:-1]:
             schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
-        allowed: Json = schema.get("properties", {})
-        return f"Unknown argument `{where}`; allowed are: {', '.join(allowed) or 'none'}."
+        return unknown([str(part) for part in first["loc"]], schema)
     if first["type"] == "missing":
         return f"Argument `{where}` is required."
     said = _IN_JSON_TERMS.get(first["type"], first["msg"])
@@ -114,8 +114,9 @@ def sentence(error: ValidationError, schema: Json) -> str:
 
 _IN_JSON_TERMS = {
     "is_instance_of": "Input should be a valid list",
+    "sequence_str": "Input should be a valid list",
     "dict_type": "Input should be a valid object",
     "mapping_type": "Input should be a valid object",
     "model_type": "Input should be a valid object",
 }
-"""Messages in JSON's terms for pydantic's in Python's, by type of error; `is_instance_of` is only used for Sequence."""
+"""Messages in JSON's terms for pydantic's in Python's, by type of error; the first two are only used for Sequence."""

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ValidationError
 
-from dapeer.base.errors import ArgumentError
+from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import unpacked
+from dapeer.base.schemas import notes, unpacked
 from dapeer.peers import Action
 from dapeer.peers.kinds import kinds_of
 from dapeer.tools.base import names, schema
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for
+from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, ToolFunction, Unlisted, marked
 
 
@@ -89,7 +90,17 @@ class Tool:
             Refused: The person did not allow it; nothing has happened.
             DapeerError: Any error of the tool.
         """
-        checked = self._checked(arguments)
+        understood = unpacked(arguments, self.input_schema)
+        checked = self._checked(call, understood)
+        await names.look(understood, call.debugger.project)
+        try:
+            reply = await self._reply(call, checked)
+        except DapeerError as error:
+            error.hint = " ".join([error.hint, *(f"({note})" for note in call.notes)]).strip()
+            raise
+        return noted(reply, [*notes(arguments, understood), *call.notes])
+
+    async def _reply(self, call: Call, checked: BaseModel) -> Reply:
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         action = self._action(checked, call.client)
         # The time that a person needs to consent is the person's.
@@ -126,13 +137,14 @@ class Tool:
                 "The name of a file is longer than this system allows.", "Give a shorter one."
             ) from error
 
-    def _checked(self, arguments: Json) -> BaseModel:
+    def _checked(self, call: Call, given: Json) -> BaseModel:
         try:
-            given = unpacked(arguments, self.input_schema)
             names.check(given)
             return schema.model(self.function).model_validate(given)
         except ValidationError as error:
-            raise ArgumentError(schema.sentence(error, self.input_schema)) from error
+            # An error names no argument that the caller's list of tools does not have.
+            listed = self.schema_for(call.debugger.sessions.supported(self.all_needs))
+            raise ArgumentError(schema.sentence(error, listed)) from error
 
 
 def tool(

@@ -1,0 +1,219 @@
+-- A question for consent, in a window that never takes the focus: the person answers by a command, or goes there.
+local M = {}
+
+local attention = require('dapeer.person.attention')
+
+local WIDEST = 100
+
+---@class dapeer.Consent
+---@field window integer
+---@field buffer integer
+---@field group integer
+---@field first integer   the line of the first choice
+---@field came? { mode: string, focus: dapeer.Focus }  where the person has come from
+---@field over? boolean
+
+---@alias dapeer.Verdict 'allow'|'session'|'deny'|'none'  none: closed without a choice
+
+---What no eye sees is shown by its code.
+---@param text string
+---@return string[]
+local function lines_of(text)
+  return vim.tbl_map(function(line)
+    return vim.fn.strtrans((line:gsub('\t', '    ')))
+  end, vim.split(text, '\n', { plain = true }))
+end
+
+-- Texts are shown as they are, with their lines.
+---@param arguments string  JSON, perhaps cut
+---@return string[]
+local function argument_lines(arguments)
+  local ok, given = pcall(vim.json.decode, arguments)
+  if not ok or type(given) ~= 'table' or vim.islist(given) then
+    return arguments == '{}' and {} or lines_of(arguments)
+  end
+  local all = {}
+  for name, value in vim.spairs(given) do
+    local lines = lines_of(type(value) == 'string' and value or vim.json.encode(value))
+    table.insert(all, ('%s: %s'):format(name, #lines == 1 and lines[1] or ''))
+    if #lines > 1 then
+      vim.list_extend(all, lines)
+    end
+  end
+  return all
+end
+
+---@param action dapeer.Action
+---@param kinds dapeer.Kind[]
+---@param asked dapeer.Kind[]
+---@return string[] lines
+---@return integer first  the line of the first choice
+local function lines_for(action, kinds, asked)
+  local lines = { ('The assistant wants %s (%s):'):format(action.tool, table.concat(kinds, ', ')) }
+  vim.list_extend(lines, argument_lines(action.arguments or '{}'))
+  table.insert(lines, '')
+  local first = #lines + 1
+  vim.list_extend(lines, {
+    '[d] Deny',
+    '[a] Allow once',
+    ('[s] Allow %s for this session'):format(table.concat(asked, ', ')),
+  })
+  return lines, first
+end
+
+---@param lines string[]
+---@return table  for nvim_open_win
+local function place(lines)
+  local width = math.max(math.min(vim.o.columns - 4, WIDEST), 1)
+  local height = 0
+  for _, line in ipairs(lines) do
+    height = height + math.max(math.ceil(vim.fn.strdisplaywidth(line) / width), 1)
+  end
+  local most = math.max(vim.o.lines - vim.o.cmdheight - 4, 1)
+  local shown = math.min(height, most)
+  -- Where the person does not write, if there is room.
+  local below = vim.fn.screenrow() <= vim.o.lines / 2
+  return {
+    relative = 'editor',
+    width = width,
+    height = shown,
+    row = below and math.max(vim.o.lines - vim.o.cmdheight - shown - 3, 0) or 1,
+    col = math.max(vim.o.columns - width - 2, 0),
+    footer = shown < height and ' more below · :Dapeer answer goes there '
+      or ' :Dapeer allow | allow session | deny | answer ',
+  }
+end
+
+---@param consent dapeer.Consent
+---@param done fun(verdict: dapeer.Verdict)
+local function map(consent, done)
+  local function key(keys, action)
+    for _, each in ipairs(keys) do
+      vim.keymap.set('n', each, action, { buffer = consent.buffer, nowait = true })
+    end
+  end
+  local function choose(verdict)
+    return function()
+      done(verdict)
+    end
+  end
+  key({ 'a' }, choose('allow'))
+  key({ 's' }, choose('session'))
+  key({ 'd' }, choose('deny'))
+  key({ '<Esc>', 'q', '<C-c>' }, choose('none'))
+  key({ '<CR>' }, function()
+    local chosen = ({ 'deny', 'allow', 'session' })[vim.fn.line('.') - consent.first + 1]
+    if chosen then
+      done(chosen)
+    end
+  end)
+end
+
+-- Terminal mode ends when the person goes to another window, by a mouse click, too.
+---@param consent dapeer.Consent
+local function watch(consent, closed)
+  local left
+  vim.api.nvim_create_autocmd('ModeChanged', {
+    group = consent.group,
+    pattern = 't:*',
+    callback = function()
+      left = vim.api.nvim_get_current_win()
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinEnter', {
+    group = consent.group,
+    callback = function()
+      local window = vim.fn.win_getid(vim.fn.winnr('#'))
+      if vim.api.nvim_get_current_win() == consent.window and not consent.came then
+        consent.came = { mode = left == window and 't' or 'n', focus = { window = window, previous = 0 } }
+      end
+      left = nil
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = consent.group,
+    pattern = tostring(consent.window),
+    callback = function()
+      if not consent.over then
+        local inside = vim.api.nvim_get_current_win() == consent.window
+        M.close(consent)
+        vim.schedule(function()
+          closed(inside)
+        end)
+      end
+    end,
+  })
+end
+
+---Show a question; the person stays where they are.
+---@param action dapeer.Action
+---@param kinds dapeer.Kind[]
+---@param asked dapeer.Kind[]
+---@param done fun(verdict: dapeer.Verdict)
+---@param closed fun(inside: boolean)  its window was closed, by the person in it, or by others
+---@return dapeer.Consent
+function M.open(action, kinds, asked, done, closed)
+  local lines, first = lines_for(action, kinds, asked)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].bufhidden = 'wipe'
+  vim.bo[buffer].undofile = false
+  vim.bo[buffer].modifiable = false
+  local consent = { buffer = buffer, first = first }
+  consent.group = vim.api.nvim_create_augroup('dapeer_consent_' .. buffer, { clear = true })
+  consent.window = vim.api.nvim_open_win(
+    buffer,
+    false,
+    vim.tbl_extend('force', place(lines), {
+      style = 'minimal',
+      border = 'rounded',
+      title = ' The assistant asks for your consent ',
+      zindex = 60,
+      noautocmd = true,
+    })
+  )
+  vim.wo[consent.window].wrap = true
+  vim.wo[consent.window].winfixbuf = true
+  vim.bo[buffer].filetype = 'dapeer_consent'
+  map(consent, done)
+  watch(consent, closed)
+  vim.api.nvim_create_autocmd('VimResized', {
+    group = consent.group,
+    callback = function()
+      pcall(vim.api.nvim_win_set_config, consent.window, place(lines))
+    end,
+  })
+  vim.cmd.redraw()
+  return consent
+end
+
+---Take the person to the question: to its first choice, which is no.
+---@param consent dapeer.Consent
+function M.enter(consent)
+  consent.came = { mode = vim.api.nvim_get_mode().mode, focus = attention.focus() }
+  if consent.came.mode:match('^[iR]') then
+    vim.cmd.stopinsert()
+  end
+  vim.api.nvim_set_current_win(consent.window)
+  vim.api.nvim_win_set_cursor(consent.window, { consent.first, 0 })
+end
+
+---Remove the question; who was in it is back where they came from.
+---@param consent dapeer.Consent
+function M.close(consent)
+  if consent.over then
+    return
+  end
+  consent.over = true
+  pcall(vim.api.nvim_del_augroup_by_id, consent.group)
+  local inside = vim.api.nvim_get_current_win() == consent.window
+  pcall(vim.api.nvim_win_close, consent.window, true)
+  if inside and consent.came then
+    attention.refocus(consent.came.focus)
+    if consent.came.mode == 't' and vim.bo.buftype == 'terminal' then
+      vim.cmd.startinsert()
+    end
+  end
+end
+
+return M

@@ -1,0 +1,141 @@
+-- Holds the person's mode, window and cursor while what others have put into Neovim runs: plugins that open or close
+-- their windows when a program starts or ends.
+local M = {}
+
+local attention = require('dapeer.person.attention')
+
+-- Leaving the window of a prompt buffer ends Insert mode, as soon as the event is over, and entering one in which it
+-- ended goes on with it. So a prompt buffer of our own is entered, and left as something else.
+---@param prompt integer
+---@param kind string  what the buffer is when it is left
+local function visit(prompt, kind)
+  local window = vim.api.nvim_open_win(prompt, false, {
+    relative = 'editor',
+    row = 0,
+    col = 0,
+    width = 1,
+    height = 1,
+    style = 'minimal',
+    noautocmd = true,
+  })
+  local before = vim.api.nvim_get_current_win()
+  -- Not earlier: it forgets when it is put into a window.
+  vim.bo[prompt].buftype = 'prompt'
+  vim.api.nvim_set_current_win(window)
+  vim.bo[prompt].buftype = kind
+  vim.api.nvim_set_current_win(before)
+  vim.api.nvim_win_close(window, true)
+end
+
+---@param focus dapeer.Focus
+---@param prompt integer
+---@param kind string
+local function there_and_back(focus, prompt, kind)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = 'all'
+  pcall(visit, prompt, kind)
+  pcall(attention.refocus, focus)
+  vim.o.eventignore = ignored
+end
+
+-- Insert mode must last for this: the prompt buffer remembers it.
+---@param focus dapeer.Focus
+---@return integer prompt
+local function remember(focus)
+  local prompt = vim.api.nvim_create_buf(false, true)
+  there_and_back(focus, prompt, 'prompt')
+  there_and_back(focus, prompt, 'nofile')
+  return prompt
+end
+
+---@class dapeer.Held
+---@field mode string
+---@field focus dapeer.Focus
+---@field windows integer[]
+---@field buffer integer
+---@field view table
+---@field selected integer[]  where the selection begins
+---@field prompt? integer      remembers Insert mode
+---@field unfinished? boolean   what they have begun to type is one change with what they type on
+
+---@param held dapeer.Held
+local function select(held)
+  local kind = held.mode:sub(1, 1):gsub('[sS\19]', { s = 'v', S = 'V', ['\19'] = '\22' })
+  vim.fn.setpos('.', held.selected)
+  vim.cmd.normal({ kind .. (kind ~= held.mode:sub(1, 1) and '\7' or ''), bang = true })
+  vim.fn.winrestview(held.view)
+end
+
+---@param held dapeer.Held
+local function release(held)
+  local window = held.focus.window
+  if not vim.api.nvim_win_is_valid(window) then
+    return
+  end
+  if vim.api.nvim_get_current_win() ~= window then
+    attention.refocus(held.focus)
+  end
+  if vim.api.nvim_get_current_buf() ~= held.buffer then
+    return
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  if held.prompt and not vim.deep_equal(vim.api.nvim_list_wins(), held.windows) then
+    there_and_back(held.focus, held.prompt, 'nofile')
+  elseif held.mode:match('^[vVsS\19\22]') and mode:sub(1, 1) == 'n' then
+    return select(held)
+  end
+  local now = vim.fn.winsaveview()
+  if now.lnum ~= held.view.lnum or now.col ~= held.view.col then
+    vim.fn.winrestview(held.view)
+  end
+end
+
+-- Another window would end a completion, and the one command of Insert mode; the command-line window allows none.
+local function possible()
+  local mode = vim.api.nvim_get_mode().mode
+  return vim.fn.getcmdwintype() == '' and not mode:match('^ni') and not mode:match('^[iR]v?[cx]') and mode ~= 'r'
+end
+
+---Call back when what is the person's can be held.
+---@param callback fun()
+---@return fun() cancel
+function M.when_possible(callback)
+  return attention.when(possible, callback)
+end
+
+---@return dapeer.Held
+local function hold()
+  local held = {
+    mode = vim.api.nvim_get_mode().mode,
+    focus = attention.focus(),
+    windows = vim.api.nvim_list_wins(),
+    buffer = vim.api.nvim_get_current_buf(),
+    view = vim.fn.winsaveview(),
+    selected = vim.fn.getpos('v'),
+  }
+  if held.mode:match('^[iR]') then
+    held.unfinished = vim.fn.undotree().synced == 0
+    held.prompt = remember(held.focus)
+  end
+  return held
+end
+
+---Do something while what is the person's is held.
+---@param work fun()
+function M.during(work)
+  local held = hold()
+  local ok, problem = pcall(work)
+  pcall(release, held)
+  -- Neovim ends a change where a window is left; `u` would take back a part of what was typed.
+  if held.unfinished and vim.api.nvim_get_current_buf() == held.buffer then
+    pcall(vim.cmd.undojoin)
+  end
+  if held.prompt then
+    pcall(vim.api.nvim_buf_delete, held.prompt, { force = true })
+  end
+  if not ok then
+    error(problem, 0)
+  end
+end
+
+return M

@@ -1,0 +1,2 @@
+-- :checkhealth mcp-tools
+return require('dapeer.health')

@@ -1,0 +1,150 @@
+"""Files that others wrote: only regular ones are read, no question about one raises, and none makes the reader wait.
+
+A named pipe would block the thread that opens it for ever, a device has no end, and a folder that the user may not
+enter makes pathlib's questions raise. The paths are anybody's: arguments, a project's files, what adapters name.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+MAX_READ_BYTES: Final = 64 << 20
+"""More of a file is not read at once; a configuration of this size is none."""
+_FOLDER: Final = "is a directory"
+_OTHER_KINDS: Final = (
+    (stat.S_ISDIR, _FOLDER),
+    (stat.S_ISFIFO, "is a named pipe"),
+    (stat.S_ISSOCK, "is a socket"),
+    (stat.S_ISCHR, "is a device"),
+    (stat.S_ISBLK, "is a device"),
+)
+
+
+_NO_PATH: Final = "is no path: it holds a NUL, or half of a surrogate pair"
+
+
+class NotRegular(OSError):
+    """There is something at the path, but no file with text or data in it; `strerror` says what there is."""
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a regular file that the user can reach."""
+    return os.path.isfile(path)
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a folder that the user can reach."""
+    return os.path.isdir(path)
+
+
+def exists(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, a folder or anything else that the user can reach."""
+    return os.path.exists(path)
+
+
+def matching(folder: str | os.PathLike[str], pattern: str) -> Iterator[Path]:
+    """Yield what matches a pattern in a folder, as `Path.glob` does; what others remove meanwhile is passed over."""
+    found = glob.iglob(pattern, root_dir=folder, recursive=True, include_hidden=True)
+    return (Path(folder, name) for name in found)
+
+
+def why_no_file(path: str | os.PathLike[str]) -> str:
+    """Return why a path is no regular file, to stand behind its name; empty if it is one."""
+    return _kind(path)
+
+
+def why_no_folder(path: str | os.PathLike[str]) -> str:
+    """Return why a path is no folder, to stand behind its name; empty if it is one."""
+    kind = _kind(path)
+    return "" if kind == _FOLDER else kind or "is not a directory"
+
+
+def _kind(path: str | os.PathLike[str]) -> str:
+    """Return what is at a path, or why nothing can be found there; empty for a regular file."""
+    try:
+        return _kind_of(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return "does not exist"
+    except OSError as error:
+        return f"cannot be reached: {error.strerror}"
+    except ValueError:
+        return _NO_PATH
+
+
+def why_to_wait(path: str | os.PathLike[str]) -> str:
+    """Return why who opens a path may wait for ever, to stand behind its name; empty if it is a file or a folder, or not there."""
+    kind = _kind(path)
+    return kind if kind.startswith("is a ") and kind != _FOLDER else ""
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """Return a regular file, opened for reading its bytes.
+
+    Raises:
+        OSError: It cannot be read, or is something else.
+    """
+    # Opening a device can already do something, so the kind is looked at before. It is looked at again
+    # afterwards, and opened without waiting, since another file may have taken its place.
+    try:
+        _check(os.stat(path).st_mode, path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except ValueError as error:
+        raise NotRegular(errno.EINVAL, _NO_PATH, os.fspath(path)) from error
+    try:
+        _check(os.fstat(descriptor).st_mode, path)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> bytes:
+    """Return the first `most` bytes of a regular file.
+
+    Raises:
+        OSError: It cannot be read, or is something else.
+    """
+    with open_file(path) as file:
+        return file.read(most)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a regular file, with a mark in place of what is no UTF-8.
+
+    Raises:
+        OSError: It cannot be read, or is something else.
+    """
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> bytes:
+    """Return the first `most` bytes of a file in a zip archive, whose path begins with that of the archive: `app.pyz/__main__.py`.
+
+    Raises:
+        OSError: There is none, or it cannot be read.
+    """
+    archive = next((str(each) for each in Path(path).parents if exists(each)), "")
+    name = os.path.relpath(path, archive or os.sep)
+    try:
+        with open_file(archive) as file, zipfile.ZipFile(file) as held, held.open(name) as member:
+            return member.read(most)
+    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, zlib.error) as error:
+        raise NotRegular(errno.ENOENT, "does not exist", os.fspath(path)) from error
+
+
+def _check(mode: int, path: str | os.PathLike[str]) -> None:
+    if kind := _kind_of(mode):
+        raise NotRegular(errno.EINVAL, kind, os.fspath(path))
+
+
+def _kind_of(mode: int) -> str:
+    """Return what a file is that is not regular."""
+    return next((kind for is_kind, kind in _OTHER_KINDS if is_kind(mode)), "")

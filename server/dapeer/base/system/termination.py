@@ -1,0 +1,53 @@
+"""SIGTERM and SIGINT end this process, whatever its first thread does. Only the standard library: a bridge needs this, too.
+
+An exception that the handler of a signal raises is lost where Python ignores exceptions, as in a finalizer or in a
+callback of an import. A handler is not even called while the first thread is in a system call that began just after
+the signal. So another thread waits for the signals.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import contextmanager, suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+_removed = set[str]()
+
+
+def end_at_signals() -> None:
+    """End this process with code 0 at either signal, until other handlers take their place."""
+    signalled, signals = os.pipe()
+    os.set_blocking(signals, False)
+    threading.Thread(target=_end, args=(signalled,), name="signals", daemon=True).start()
+    signal.set_wakeup_fd(signals)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _go_on)
+
+
+@contextmanager
+def removing(path: Path) -> Generator[None]:
+    """Remove a file after the body, or when a signal ends this process meanwhile."""
+    _removed.add(str(path))
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        _removed.discard(str(path))
+
+
+def _end(signalled: int) -> None:
+    os.read(signalled, 1)
+    for path in tuple(_removed):
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108 - pathlib is slow to import
+    os._exit(0)
+
+
+def _go_on(_number: int, _frame: object) -> None:
+    """Let the other thread end this process."""

@@ -1,0 +1,84 @@
+"""Threads for what may block: the questions that only the file system of somebody else's machine may answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import TypeVar
+
+import anyio
+
+T = TypeVar("T")
+SECONDS_FOR_THE_END = 1.0
+"""Seconds for which an end waits for what is done beside."""
+
+SECONDS_OF_A_HANG = 4.0
+"""Seconds after which a process ends whose client has gone, whatever still hangs in it."""
+_HANGS = b"dapeer: The client has gone, and something hangs here, such as a file system: ended without waiting for it.\n"
+
+
+def end_with(client: int) -> None:
+    """Have this process end some seconds after its client has closed its end of a pipe, whatever hangs by then.
+
+    A question about a file of a stalled network mount may hold any thread, the first one, too. The processes that
+    were started are ended by those that watch over them.
+
+    Args:
+        client: The end of the pipe that is here; it stays open.
+    """
+
+    def wait() -> None:
+        poll = select.poll()
+        poll.register(client, 0)
+        # What is no pipe may report something else, and does not hang up.
+        if any(event & select.POLLHUP for _, event in poll.poll()):
+            time.sleep(SECONDS_OF_A_HANG)
+            os.write(2, _HANGS)
+            os._exit(1)
+
+    if hasattr(select, "poll"):
+        threading.Thread(target=wait, daemon=True).start()
+
+
+async def in_thread(work: Callable[..., T], *arguments: object) -> T:
+    """Return what a function returns, called in a thread of its own.
+
+    A caller that is cancelled does not wait for it, and neither does the end of dapeer: a stalled network mount
+    may hold it for ever. anyio's and asyncio's threads are waited for at the end.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    context = copy_context()
+
+    def finish(result: T | None, error: Exception | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(result)  # pyright: ignore[reportArgumentType] - it has one then
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = context.run(work, *arguments)
+        except Exception as error:  # noqa: BLE001 - it is raised where the caller waits
+            failure = error
+        # The loop may have ended meanwhile.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(finish, result, failure)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
+
+
+async def beside(work: Callable[[], object]) -> None:
+    """Call a function in a thread of its own; whoever is cancelled meanwhile waits for it, but not for long."""
+    with anyio.move_on_after(SECONDS_FOR_THE_END, shield=True):
+        await in_thread(work)

@@ -1,0 +1,89 @@
+r"""Texts of others among dapeer's own lines: what begins in the first column is dapeer's, what is indented is theirs. Pure.
+
+A program chooses its values, messages and names, an adapter its errors, a repository its files' names. None of them can
+write a line that reads as one of dapeer's, or a character that a reader does not see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast
+
+INDENT: Final = "  "
+
+_UNSEEN = re.compile(
+    "\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    "\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+"""Control characters but for the tab and the line's end, marks of writing direction, characters without width, other ends of lines."""
+
+
+def escaped(text: str) -> str:
+    r"""Return a text whose control characters and other unseen ones are written as escapes.
+
+    >>> escaped("a\x1b[2J\u202eb\tc\r\nd")
+    'a\\x1b[2J\\u202eb\tc\nd'
+    """
+    return text if text.isprintable() else _UNSEEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    if found[0] == "\r\n":
+        return "\n"
+    code = ord(found[0])
+    if found[0] == "\r":
+        return "\\r"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
+
+
+def with_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return data whose texts and keys are changed by a function."""
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            return {change(key): with_texts(change, each) for key, each in fields.items()}
+        case list() | tuple():
+            return [with_texts(change, each) for each in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def escaped_in(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return data whose texts and keys are escaped."""
+    return with_texts(escaped, value)
+
+
+def indented(text: str) -> str:
+    r"""Return a text with each of its lines indented.
+
+    >>> indented("a\nb")
+    '  a\n  b'
+    """
+    return INDENT + continued(text) if text else text
+
+
+def continued(text: str) -> str:
+    r"""Return a text with all of its lines but the first indented.
+
+    >>> continued("a\nb")
+    'a\n  b'
+    """
+    return text.replace("\n", f"\n{INDENT}") if "\n" in text else text
+
+
+def lines_of(items: Iterable[str]) -> str:
+    r"""Return texts, each from a new line on.
+
+    >>> lines_of(["a\nb", "c"])
+    'a\n  b\nc'
+    """
+    return "\n".join(map(continued, items))

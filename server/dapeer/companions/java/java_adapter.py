@@ -1,0 +1,57 @@
+"""Compile dapeer's adapter for Java once, and run it. Only the standard library; run with `-I -S`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCES = Path(__file__).parent
+EXPORTS = ["--add-exports", "jdk.jdi/com.sun.tools.example.debug.expr=ALL-UNNAMED"]
+"""Makes the parser of the JDK's own debugger `jdb` accessible."""
+QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
+"""Options that shorten the start of a small program."""
+
+
+def main(java: str, javac: str, built: str, cache: str) -> None:
+    """Replace this process by the adapter, which may compile programs into the folder `built`."""
+    Path(built).mkdir()
+    command = [java, *QUICK, *EXPORTS, "-cp", str(classes(javac, Path(cache))), "Adapter", built]
+    if os.name == "nt":  # Windows cannot replace a process
+        sys.exit(subprocess.call(command))
+    os.execv(java, command)
+
+
+def classes(javac: str, cache: Path) -> Path:
+    """Return the folder of the compiled adapter, which is kept in the folder `cache` for the next start."""
+    sources = sorted(SOURCES.glob("*.java"))
+    compiler = Path(javac).resolve()
+    key = hashlib.sha256(f"{compiler} {compiler.stat().st_mtime}".encode())
+    for source in sources:
+        key.update(source.read_bytes())
+    target = cache / f"java-{key.hexdigest()[:16]}"
+    if not target.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=cache))
+        command = [javac, "-nowarn", *EXPORTS, "-d", str(folder), *map(str, sources)]
+        try:
+            subprocess.run(command, check=True, stdout=sys.stderr, stdin=subprocess.DEVNULL)
+            folder.rename(target)
+        except OSError:
+            # Another process has put it there meanwhile.
+            if not target.is_dir():
+                raise
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    return target
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except subprocess.CalledProcessError:
+        sys.exit("The Java adapter failed to compile. Install a JDK of version 11 or later.")

@@ -1,0 +1,147 @@
+"""Prints how JUnit selects the tests of a Java file: `junit_tests.py FILE [NAME::…]`.
+
+JUnit finds a method only with the types of its parameters, and a nested class only below its own, so
+both are read from the source. One line of JSON: `test` and the arguments `select`. Where there is no
+such test, one line for each that there is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_LEFT_OUT = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"""(?:\\.|.)*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+)
+_ANNOTATION = re.compile(r"@(?!interface\b)[\w.]+(?:\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?")
+_TEST = re.compile(r"@(?:[\w.]+\.)?(?:\w*Test|TestFactory|TestTemplate)\b")
+_CLASS = re.compile(r"\b(?:class|interface|record|enum)\s+(\w+)")
+_EXTENDS = re.compile(r"\bextends\b")
+_METHOD = re.compile(r"\b(\w+)\s*\(([^()]*)\)\s*(?:throws\b[^()]*)?$")
+_PLAIN = {"boolean", "byte", "char", "double", "float", "int", "long", "short"}
+_OF_THE_LANGUAGE = {
+    "Boolean", "Byte", "Character", "CharSequence", "Class", "Comparable", "Double", "Enum", "Exception",
+    "Float", "Integer", "Iterable", "Long", "Number", "Object", "Record", "Runnable", "RuntimeException",
+    "Short", "String", "StringBuilder", "Thread", "Throwable", "Void",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test class, or a test method in one."""
+
+    path: tuple[str, ...]
+    """Its classes, from the outermost, and its own name."""
+    select: str
+    inherits: bool = False
+    """It is a class that another one is above of, so it may have tests that are written elsewhere."""
+
+
+def read_tests(text: str) -> list[Test]:
+    """Return the classes of a Java source, and their test methods."""
+    text = _LEFT_OUT.sub('""', text)
+    found: list[Test] = []
+    classes: list[str] = []
+    types = _Types(text, set(_CLASS.findall(text)))
+    for head, opens, inside in _heads(text, classes):
+        declared = _CLASS.search(_ANNOTATION.sub("", head))
+        binary = types.package + "$".join(inside)
+        if declared and opens:
+            classes.append(declared[1])
+            name = f"{binary}${declared[1]}" if inside else f"{types.package}{declared[1]}"
+            above = _EXTENDS.search(head, head.index(declared[1])) is not None
+            found.append(Test((*inside, declared[1]), f"--select-class={name}", above))
+        elif inside and _TEST.search(head):
+            method = _METHOD.search(_ANNOTATION.sub("", head).strip())
+            if method:
+                taken = ",".join(types.of_parameters(method[2], "$".join(inside)))
+                signature = f"{binary}#{method[1]}" + (f"({taken})" if taken else "")
+                found.append(Test((*inside, method[1]), f"--select-method={signature}"))
+    return found
+
+
+def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+    """Yield what is before each `{` and `;` in the body of a class, whether it is the former, and the classes around.
+
+    Who reads adds the name of a class to `classes` before the next.
+    """
+    blocks: list[bool] = []
+    round_, begin = 0, 0
+    for each in re.finditer(r"[(){};]", text):
+        mark = each[0]
+        round_ += (mark == "(") - (mark == ")")
+        if round_ > 0 or mark in "()":
+            continue
+        if mark == "}":
+            if blocks and blocks.pop():
+                classes.pop()
+        elif all(blocks):
+            before = len(classes)
+            yield text[begin : each.start()], mark == "{", tuple(classes)
+            if mark == "{":
+                blocks.append(len(classes) > before)
+        elif mark == "{":
+            blocks.append(False)
+        begin = each.end()
+
+
+class _Types:
+    """The whole names of the types that a source names."""
+
+    def __init__(self, text: str, classes: set[str]) -> None:
+        package = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
+        self.package = f"{package[1]}." if package else ""
+        imports = re.findall(r"^\s*import\s+([\w.]+(?:\.\*)?)\s*;", text, re.MULTILINE)
+        self._named = {name.rpartition(".")[2]: name for name in imports if name[-1] != "*"}
+        self._wild = [name[:-1] for name in imports if name[-1] == "*"]
+        self._classes = classes
+
+    def of_parameters(self, text: str, inside: str) -> Iterator[str]:
+        """Yield the types of a method's parameters as JUnit wants them."""
+        text = _ANNOTATION.sub("", text)
+        while re.search(r"<[^<>]*>", text):
+            text = re.sub(r"<[^<>]*>", "", text)
+        for each in filter(str.strip, text.split(",")):
+            kind, rows = re.subn(r"\[\s*\]|\.\.\.", " ", each)
+            words = [word for word in kind.split() if word != "final"]
+            yield self._whole(words[0], inside) + "[]" * rows
+
+    def _whole(self, name: str, inside: str) -> str:
+        if name in _PLAIN or "." in name:
+            return name
+        if name in self._named:
+            return self._named[name]
+        if name in self._classes:
+            # Of the same file: most often a member of the class around.
+            return f"{self.package}{inside}${name}"
+        if name in _OF_THE_LANGUAGE:
+            return f"java.lang.{name}"
+        return f"{self._wild[0] if self._wild else self.package}{name}"
+
+
+def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:
+    """Yield what is printed for a name; without a name for the whole file."""
+    wanted = tuple(part for part in name.split("::") if part) or (file.stem,)
+    length = len(wanted)
+    hits = [each for each in tests if each.path[-length:] == wanted]
+    if not hits and name and any(each.inherits for each in tests):
+        top = next(each for each in tests if each.inherits)
+        method = top.select.replace("--select-class=", "--select-method=") + f"#{wanted[-1]}"
+        hits = [Test((*top.path, wanted[-1]), method)]
+    if hits:
+        yield {"test": "::".join(wanted), "select": [each.select for each in hits]}
+        return
+    methods = [each for each in tests if "#" in each.select]
+    yield from ({"test": "::".join(each.path), "select": [each.select]} for each in methods)
+
+
+if __name__ == "__main__":
+    source = Path(sys.argv[1])
+    for line in lines(
+        read_tests(source.read_text("utf-8", "replace")), source, "".join(sys.argv[2:3])
+    ):
+        sys.stdout.write(f"{json.dumps(line)}\n")

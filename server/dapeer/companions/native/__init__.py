@@ -1,0 +1,1 @@
+"""What GDB and LLDB load, for programs in C, C++ and Rust."""

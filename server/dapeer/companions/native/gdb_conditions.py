@@ -1,0 +1,102 @@
+"""Sourced by GDB: conditions of breakpoints whose code is not loaded yet.
+
+GDB accepts any condition for a breakpoint that is still pending. Once the program is loaded, GDB disables the
+locations where the condition is invalid, and its DAP sends no event. This sends dapeer's own event
+`breakpointFailed`.
+
+A pending breakpoint that has a condition is disabled by GDB at the first library that does not have its place
+(`code_breakpoint::location_spec_to_sals`), and stays so when its own library comes. This enables it then.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+telling: Any = importlib.import_module("gdb_telling")
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+checked: set[tuple[int, str]] = set()
+"""Number and condition of the breakpoints that were checked, or are being checked."""
+
+
+def check(breakpoint_: Any) -> None:
+    """Send `breakpointFailed` for a condition that is invalid at a location of its breakpoint."""
+    condition, number = breakpoint_.condition, breakpoint_.number
+    if not condition or breakpoint_.pending or (number, condition) in checked:
+        return
+    checked.add((number, condition))
+    # GDB's Python API does not say so; the table marks such a location with N*.
+    if "N*" not in gdb.execute(f"info breakpoints {number}", to_string=True):
+        return
+    place = breakpoint_.locations[0]
+    path, line = place.source
+    body = {"kind": "condition", "expression": condition, "path": path, "line": line}
+    error = why_not(number, condition)
+    importlib.import_module("gdb.dap.server").send_event(
+        "breakpointFailed", {**body, "error": error}
+    )
+
+
+def why_not(number: int, condition: str) -> str:
+    """Return the error that GDB reports for the condition now that the program is loaded."""
+    try:
+        gdb.execute(f"condition {number} {condition}", to_string=True)
+    except gdb.error as error:
+        return str(error)
+    return "it is invalid at every location of the breakpoint"
+
+
+waiting: set[int] = set()
+"""Numbers of the enabled breakpoints with a condition that are pending."""
+
+
+def enable_found(breakpoint_: Any) -> None:
+    """Enable a breakpoint that GDB has disabled while it was pending; one that the user has disabled stays so."""
+    number = breakpoint_.number
+    if breakpoint_.pending:
+        # GDB tells of what the user disables, and not of what it disables itself.
+        waits = breakpoint_.enabled and breakpoint_.condition
+        waiting.add(number) if waits else waiting.discard(number)
+    elif number in waiting:
+        waiting.discard(number)
+        breakpoint_.enabled = True
+
+
+CONDITIONS = patching.Row(
+    "gdb-conditions",
+    "GDB",
+    "A condition that turns out to be invalid once the program is loaded is not told.",
+    adds=True,
+)
+
+
+@CONDITIONS
+def check_all(row: Any) -> None:
+    """Check each breakpoint that changes."""
+    telling.hear(row, gdb.events.breakpoint_modified, check)
+
+
+PENDING = patching.Row(
+    "gdb-pending-conditions",
+    "GDB",
+    "A breakpoint with a condition in a shared library that is loaded later never stops.",
+    adds=True,
+)
+
+
+@PENDING
+def enable_all_found(row: Any) -> None:
+    """Look at each breakpoint that changes."""
+    telling.hear(row, gdb.events.breakpoint_modified, enable_found)
+
+
+if gdb is not None:
+    telling.tell_by_dap()
+    CONDITIONS.apply()
+    PENDING.apply()

@@ -1,0 +1,69 @@
+"""Sourced by GDB: it names the scripts beside a program that it has not run, with the way to run them.
+
+GDB runs `PROGRAM-gdb.py`, and scripts inside of a program, where its `auto-load safe-path` allows that. Its warnings about
+those that it has left out do not reach a client of its DAP.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+telling: Any = importlib.import_module("gdb_telling")
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+OF_RUST = "gdb_load_rust_pretty_printers.py"
+"""Every Rust program names it. It lies in Rust's own folder, and dapeer loads it."""
+NOT_RUN = re.compile(r"^No +(\S.*?) *$", re.MULTILINE)
+"""A row of `info auto-load`."""
+SCRIPTS = patching.Row(
+    "gdb-scripts",
+    "GDB",
+    "Scripts of a project that GDB does not run are not named.",
+    uses=("gdb.dap.server:send_event(event body=)",),
+)
+
+
+def said(scripts: list[str]) -> str:
+    """Return the sentences about scripts that were not run."""
+    file = next((name for name in scripts if name.startswith("/")), "")
+    way = f'dap_evaluate(expression="source {file}", context="repl") runs one.' if file else ""
+    return f"GDB did not run {', '.join(scripts)}: at a core dump or a running process, scripts of a project run on request only. {way}\n"
+
+
+@SCRIPTS
+def name_scripts(row: Any) -> None:
+    """Look for them once the files of a program are loaded."""
+    send: Any = importlib.import_module("gdb.dap.server").send_event
+    told: set[str] = set()
+    asked: list[bool] = []
+
+    def ask(_event: Any) -> None:
+        if not asked:
+            asked.append(True)
+            gdb.post_event(row.guard(look, lambda: None))
+
+    def look() -> None:
+        asked.clear()
+        if gdb.parameter("auto-load safe-path") == os.sep:
+            # It runs all that it finds.
+            return
+        found = NOT_RUN.findall(gdb.execute("info auto-load", to_string=True))
+        new = [name for name in dict.fromkeys(found) if name not in told and name != OF_RUST]
+        told.update(new)
+        if new:
+            send("output", {"category": "important", "output": said(new)})
+
+    telling.hear(row, gdb.events.new_objfile, ask)
+
+
+if gdb is not None:
+    telling.tell_by_dap()
+    SCRIPTS.apply()

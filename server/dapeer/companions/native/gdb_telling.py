@@ -1,0 +1,38 @@
+"""Tells dapeer of patches of GDB that are off: by an event, since GDB takes what its process prints for the program's output."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+
+def hear(row: Any, event: Any, heard: Callable[[Any], None]) -> None:
+    """Call a function of a row at each event of GDB's, until the row is undone."""
+    listener = row.guard(heard, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
+    event.connect(listener)
+    row.and_undo(lambda: event.disconnect(listener))
+
+
+def tell_by_dap() -> None:
+    """Tell them from now on, and those before once a program is loaded: GDB's DAP has not begun while its scripts are sourced."""
+    patching.versions["GDB"] = lambda: gdb.VERSION
+    if patching.tell != [send]:
+        patching.tell[:] = [send]
+        gdb.events.new_objfile.connect(tell_again)
+
+
+def tell_again(_event: Any) -> None:
+    """Tell what could not be told yet."""
+    patching.tell_news()
+
+
+def send(body: dict[str, str]) -> bool:
+    """Send the event."""
+    importlib.import_module("gdb.dap.server").send_event(patching.EVENT, body)
+    return True

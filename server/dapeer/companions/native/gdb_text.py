@@ -1,0 +1,188 @@
+"""Values as GDB prints them, each in one line. Runs inside of GDB."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import re
+import sys
+from typing import Any
+
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+ROOM = 300
+"""Characters of a structure in one line; it is shown as many levels deep as fit."""
+WIDE = 2000
+"""The same for the result of an expression."""
+DEPTH = 4
+"""Levels of nested structures, at most."""
+ELEMENTS = 20
+"""Elements of a container that are shown."""
+TEXT = 200
+"""Characters of a string within a structure."""
+PADDED = re.compile(r'"((?:[^"\\]|\\["\\ntr])+)(?:(?:\\000)+"|", \'\\000\' <repeats \d+ times>)')
+"""A text without control characters, and the NULs behind it."""
+LARGE = 60_000
+"""Bytes of the largest array that is read as a whole; GDB reads at most 65,536."""
+
+STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_elements": ELEMENTS}
+"""How GDB prints a value. GDB 14 and later also have `max_characters`, the limit for strings."""
+
+
+def line_of(value: Any, room: int = ROOM) -> str | None:
+    """Return what a structure, container, reference, pointer or string contains, in one line; None: use GDB's own text.
+
+    Raises:
+        gdb.error: It cannot be read.
+    """
+    if value.is_optimized_out:
+        return why(gdb.error("optimized out"))
+    code = value.type.strip_typedefs().code
+    if code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        return _object(value.referenced_value(), room)
+    printer = gdb.default_visualizer(value)
+    if printer is not None:
+        return _printed(value, printer, room)
+    if code == gdb.TYPE_CODE_PTR:
+        return _pointed(value, room)
+    if code == gdb.TYPE_CODE_ARRAY and value.type.sizeof > LARGE:
+        return _beginning(value)
+    return _opened(value, room) if code in OPENED else None
+
+
+def _printed(value: Any, printer: Any, room: int) -> str | None:
+    """Return the text that a pretty-printer gives for a value."""
+    hint = printer.display_hint() if hasattr(printer, "display_hint") else None
+    if hint == "string":
+        said = printer.to_string()
+        return _text(value, getattr(said, "length", -1))
+    if not hasattr(printer, "children"):
+        return None
+    held: list[Any] = list(itertools.islice(printer.children(), 2))
+    # A smart pointer is shown as the object that it owns.
+    if len(held) == 1 and held[0][0] == "get()":
+        inside = _pointed(gdb.Value(held[0][1]), room)
+        return f"{printer.to_string()} {inside}" if inside else None
+    return _opened(value, room)
+
+
+def _opened(value: Any, room: int) -> str:
+    """Return a structure with as many levels as fit into `room` characters."""
+    best = ""
+    style = {**STYLE, "max_elements": max(ELEMENTS, room // 20)}
+    for depth in range(1, DEPTH + 1):
+        shown = " ".join(_formatted(value, max_depth=depth, **style).split())
+        if best and len(shown) > room:
+            break
+        best = shown
+        if "{...}" not in shown:
+            break
+    return best
+
+
+def _formatted(value: Any, **style: Any) -> str:
+    """Return a value as GDB formats it, a text in an array without the NULs that fill its room up.
+
+    Of bytes, all are shown: one behind a NUL is as much a part of them as those before it.
+    """
+    return PADDED.sub(r'"\1"', value.format_string(**style))
+
+
+def _beginning(value: Any) -> str:
+    """Return the first elements of an array that is too large for GDB to read as a whole."""
+    first, last = value.type.strip_typedefs().range()
+    shown = range(first, min(last + 1, first + ELEMENTS))
+    inside = ", ".join(_formatted(value[index], max_depth=1, **STYLE) for index in shown)
+    return f"{{{inside}{'...' * (last + 1 > shown.stop)}}}"
+
+
+def _pointed(value: Any, room: int) -> str | None:
+    """Return a pointer's address, and the value there."""
+    target = value.type.strip_typedefs().target().strip_typedefs()
+    if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
+        return None
+    if target.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR) and target.sizeof == 1:
+        return _text(value, -1)
+    address = hex(int(value))
+    if address == "0x0":
+        return address
+    try:
+        return f"{address} → {_object(value.dereference(), room)}"
+    except gdb.MemoryError:
+        return f"{address} → <cannot be read>"
+
+
+def _object(value: Any, room: int) -> str:
+    """Return a referenced object; its real class is named where that is derived from the declared one."""
+    real = value.dynamic_type
+    kind = "" if real == value.type else f"({real}) "
+    whole = value.cast(real) if kind else value
+    return f"{kind}{line_of(whole, room) or _formatted(whole, **STYLE)}"
+
+
+def _text(value: Any, length: int) -> str | None:
+    """Return a string, with its length if it is cut."""
+    shown = _formatted(value, **{**STYLE, **_characters(WIDE)}, address=False)
+    if not shown.endswith("..."):
+        return shown
+    if length < 0:
+        try:
+            length = len(value.string(errors="replace"))
+        except (gdb.error, UnicodeError, TypeError):
+            return shown
+    return f"{shown.removesuffix('...')}… ({length} chars)"
+
+
+def _characters(most: int) -> dict[str, int]:
+    """Return the option that limits the characters of a string; before GDB 14 that is the limit of elements."""
+    return {"max_characters": most} if "max_characters" in STYLE else {"max_elements": most}
+
+
+class Types:
+    """Names of types as a person writes them: `std::string`, not the template that it abbreviates."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._printing: Any = importlib.import_module("gdb.types")
+
+    def name(self, kind: Any) -> str:
+        """Return the name of a type."""
+        long = str(kind)
+        if "<" not in long and "::" not in long:
+            return long
+        if long not in self._known:
+            self._known[long] = self._written(kind) or long
+        return self._known[long]
+
+    def _written(self, kind: Any) -> str | None:
+        ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
+        if kind.code in ends:
+            target = kind.target()
+            inside = self._written(target)
+            return f"{inside}{ends[kind.code]}" if inside else None
+        plain = kind.unqualified()
+        found = self._printing.apply_type_recognizers(self._printing.get_type_recognizers(), plain)
+        const = "const " if str(kind).startswith("const ") else ""
+        return f"{const}{found}" if found else None
+
+
+def why(error: BaseException) -> str:
+    """Return the text that is shown in place of an unreadable value."""
+    said = str(error)
+    return "<optimized out>" if "optimized out" in said else f"<{said}>"
+
+
+if gdb is not None:
+    SCALAR = (
+        gdb.TYPE_CODE_INT,
+        gdb.TYPE_CODE_CHAR,
+        gdb.TYPE_CODE_BOOL,
+        gdb.TYPE_CODE_FLT,
+        gdb.TYPE_CODE_ENUM,
+    )
+    OPENED = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
+    with contextlib.suppress(TypeError):
+        gdb.Value(1).format_string(max_characters=TEXT)
+        STYLE["max_characters"] = TEXT

@@ -1,0 +1,62 @@
+"""Sourced by GDB: whatever waits for its main thread gets its turn, although a program runs.
+
+GDB takes all functions that were posted to its main thread at once, and calls one after the other. Its DAP has a program
+started by such a function, which returns when the program stops. So a request that comes before the main thread has
+taken that function waits for the stop, and so does every later one: `threads` and `pause`, too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+Function: TypeAlias = Callable[[], object]
+Post: TypeAlias = Callable[[Function], None]
+
+
+def in_turn(post: Post) -> Post:
+    """Return a `gdb.post_event` whose functions do not wait for the end of one that was posted with them."""
+    waiting: deque[Function] = deque()
+
+    def call() -> None:
+        if not waiting:
+            return
+        function = waiting.popleft()
+        if waiting:
+            # What was posted for the next one may have been taken together with this call.
+            post(call)
+        function()
+
+    def post_event(function: Function) -> None:
+        waiting.append(function)
+        post(call)
+
+    return post_event
+
+
+TURNS = patching.Row(
+    "gdb-turns",
+    "GDB",
+    "A request that comes while a program starts may be answered only when the program stops.",
+    uses=("gdb:post_event",),
+)
+
+
+@TURNS
+def take_turns(row: Any) -> None:
+    """Have posted functions not wait for the end of others."""
+    row.set("gdb:post_event", in_turn(gdb.post_event))
+
+
+if gdb is not None:
+    importlib.import_module("gdb_telling").tell_by_dap()
+    TURNS.apply()

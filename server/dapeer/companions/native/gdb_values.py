@@ -1,0 +1,265 @@
+"""Sourced by GDB: its DAP shows in one line what each value contains.
+
+GDB's DAP leaves the value of a structure empty, and shows only the address of a pointer. One unreadable
+variable fails the request for its whole scope, and all elements of a container are read at each stop. These
+patches use the text that GDB prints itself. In a GDB whose modules have another structure nothing is patched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
+text: Any = importlib.import_module("gdb_text") if gdb is not None else None
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+
+Json = dict[str, Any]
+
+CHILDREN = 1000
+"""Children of a container that are listed, unless more are asked for."""
+SIZE = re.compile(r"std::[\w:<>]+ (?:of length|with) (\d+)\b|\w+\(size=(\d+)\)")
+"""What the printers of C++ and Rust say of a container: `std::map with 3 elements`, `Vec(size=3)`."""
+
+
+VARIABLE = "gdb.dap.varref:VariableReference"
+OBJECT = f"{VARIABLE}.to_object"
+CACHE = f"{VARIABLE}.cache_children"
+FETCH = "gdb.dap.varref:BaseReference.fetch_children"
+ONE_CHILD = "gdb.dap.scopes:_ScopeReference.fetch_one_child"
+VALUES = patching.Row(
+    "gdb-values",
+    "GDB",
+    "The value of a structure is empty, and one unreadable variable hides all others.",
+    replaces={
+        OBJECT: "self",
+        CACHE: "self",
+        FETCH: "self start count",
+        ONE_CHILD: "self idx",
+        VARIABLE: "name value result_name=",
+    },
+    uses=("gdb.dap.varref:BaseReference.to_object(self)",),
+)
+RUST = patching.Row(
+    "gdb-rust",
+    "GDB",
+    "Values of Rust programs are shown in GDB's own way.",
+    adds=True,
+)
+
+
+@VALUES
+def teach_dap(row: Any) -> None:
+    """Make GDB's DAP show each value in one line, and show the others where one is unreadable."""
+    varref: Any = importlib.import_module("gdb.dap.varref")
+    base = varref.BaseReference
+    row.replace(OBJECT)(_described(base.to_object))
+    row.replace(CACHE)(_cached)
+    row.replace(FETCH)(_fetched(varref))
+    row.replace(ONE_CHILD)(_one_child)
+    row.replace(VARIABLE)(_variable(_unreadable(base)))
+
+
+def _of(reference: Any, name: str) -> Any:
+    """Return an attribute of a GDB object; since GDB 17 the names begin with `_`."""
+    return (
+        getattr(reference, f"_{name}")
+        if hasattr(reference, f"_{name}")
+        else getattr(reference, name)
+    )
+
+
+def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
+    types = text.Types()
+
+    def to_object(stock: Any, self: Any, *rest: Any, **named: Any) -> Json:
+        told = _of(self, "result_name")
+        # GDB creates all children to count them.
+        self.child_count = lambda: None
+        try:
+            result: Json = stock(self, *rest, **named)
+        except UNREADABLE as error:
+            return {**bare(self), "variablesReference": 0, told: text.why(error)}
+        finally:
+            del self.child_count
+        value = _of(self, "value")
+        if value.type.strip_typedefs().code in text.SCALAR:
+            return result
+        size = _size(value, _of(self, "printer"), str(result.get(told)))
+        if size is not None and result["variablesReference"]:
+            result["indexedVariables"] = size
+        with contextlib.suppress(Exception):  # a printer may raise anything
+            result["type"] = types.name(value.type)
+        # The error of a printer must not appear as output of the program.
+        with contextlib.suppress(Exception), gdb.with_parameter("python print-stack", "none"):
+            result[told] = (
+                text.line_of(value, text.WIDE if told == "result" else text.ROOM) or result[told]
+            )
+        return result
+
+    return to_object
+
+
+def _size(value: Any, printer: Any, printed: str) -> int | None:
+    """Return how many elements a container has as children, from its type or from what its printer says; None: unknown."""
+    kind = value.type.strip_typedefs()
+    if kind.code == gdb.TYPE_CODE_ARRAY:
+        first, last = kind.range()
+        return max(int(last) - int(first) + 1, 0)
+    found = SIZE.match(printed)
+    if not found:
+        return None
+    # Keys and values of a map are children of their own.
+    map_ = hasattr(printer, "display_hint") and printer.display_hint() == "map"
+    return int(found[1] or found[2]) * (2 if map_ else 1)
+
+
+def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
+    """Create only the children that were asked for: a container may have millions."""
+    name = "_child_cache" if hasattr(self, "_child_cache") else "child_cache"
+    most = getattr(self, "dapeer_most", CHILDREN + 1)
+    known: list[Any] = getattr(self, name) or []
+    if not known or getattr(self, "dapeer_created", 0) < most:
+        known = list(itertools.islice(_of(self, "printer").children(), most))
+        setattr(self, name, known)
+        self.dapeer_created = most
+    return known
+
+
+def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
+    def fetch_children(
+        stock: Any, self: Any, start: int, count: int, *rest: Any, **named: Any
+    ) -> Iterator[Any]:
+        if count and start + count > CHILDREN:
+            self.dapeer_most = start + count
+            self.reset_children()
+            self.count = -1
+        most = count or min(self.child_count(), CHILDREN)
+        # Read here, where a failure counts as one of this row.
+        children: list[Any] = list(stock(self, start, most, *rest, **named))
+        if not count and self.child_count() > CHILDREN:
+            cut = f"only the first {CHILDREN} children are listed: ask for one by its index, or for a page"
+            children.append(varref.VariableReference("…", LookupError(cut)))
+        return iter(children)
+
+    return fetch_children
+
+
+def _one_child(stock: Any, self: Any, idx: int, *rest: Any, **named: Any) -> Any:
+    try:
+        return stock(self, idx, *rest, **named)
+    except UNREADABLE as error:
+        return str(_of(self, "var_list")[idx].symbol().print_name), error
+
+
+def _variable(unreadable: Any) -> Callable[..., Any]:
+    def variable(stock: Any, name: str, value: Any, *rest: Any, **named: Any) -> Any:
+        if isinstance(value, Exception):
+            return unreadable(name, value)
+        try:
+            return stock(name, value, *rest, **named)
+        except UNREADABLE as error:
+            return unreadable(name, error)
+
+    return variable
+
+
+def _unreadable(base: Any) -> Any:
+    class Unreadable(base):
+        """A variable whose value is unreadable."""
+
+        def __init__(self, name: str, error: Exception) -> None:
+            base.__init__(self, name)
+            self._why = text.why(error)
+
+        def has_children(self) -> bool:
+            return False
+
+        def fetch_one_child(self, index: int) -> Any:
+            raise IndexError(index)
+
+        def child_count(self) -> None:
+            return None
+
+        def to_object(self) -> Json:
+            return {**base.to_object(self), "value": self._why}
+
+    return Unreadable
+
+
+def teach_rust(event: Any) -> None:
+    """Load Rust's own printers with a Rust program."""
+    loaded = event.new_objfile
+    if loaded.filename != loaded.progspace.filename:
+        return
+    folder = importlib.import_module("rust_formatters").folder_for(loaded.filename)
+    # Without them GDB shows Rust values in its own way.
+    with contextlib.suppress(Exception):
+        if folder is not None:
+            sys.path.append(folder)
+            importlib.import_module("gdb_lookup").register_printers(loaded)
+
+
+class TraitObject:
+    """Shows what is behind a `Box<dyn Trait>` or a `&dyn Trait`: GDB finds its type by the table of methods."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def to_string(self) -> str:
+        """Return the trait."""
+        found = re.search(r"\bdyn [\w:]+", str(self._value.type))
+        return found[0] if found else str(self._value.type)
+
+    def children(self) -> Iterator[tuple[str, Any]]:
+        """Yield the object; its address and table, where GDB does not know its type."""
+        gdb.set_convenience_variable("dapeer_object", self._value)
+        try:
+            with gdb.with_parameter("language", "rust"):
+                whole = gdb.parse_and_eval("*$dapeer_object")
+        except UNREADABLE:
+            whole = None
+        finally:
+            gdb.set_convenience_variable("dapeer_object", None)
+        if whole is not None and "dyn " not in str(whole.type):
+            yield "value", whole
+        else:
+            yield from ((each.name, self._value[each.name]) for each in self._value.type.fields())
+
+
+def trait_object(value: Any) -> TraitObject | None:
+    """Return the printer of a trait object; None for all other values."""
+    kind = value.type.strip_typedefs()
+    if kind.code != gdb.TYPE_CODE_STRUCT or "dyn " not in str(kind):
+        return None
+    names = {each.name for each in kind.fields()}
+    return TraitObject(value) if names == {"pointer", "vtable"} else None
+
+
+@RUST
+def load_printers(row: Any) -> None:
+    """Load Rust's own printers with each Rust program."""
+    show = row.guard(trait_object, lambda _value: None)  # pyright: ignore[reportUnknownLambdaType]
+    gdb.pretty_printers.append(show)
+    row.and_undo(lambda: gdb.pretty_printers.remove(show))
+    load = row.guard(teach_rust, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
+    gdb.events.new_objfile.connect(load)
+    row.and_undo(lambda: gdb.events.new_objfile.disconnect(load))
+
+
+if gdb is not None:
+    patching.tell[:] = [patching.to_stderr]
+    # GDB has read its environment already.
+    gdb.execute(f"unset environment {patching.WORD}")
+    RUST.apply()
+    UNREADABLE: tuple[type[Exception], ...] = (gdb.error, RuntimeError)
+    importlib.import_module("gdb_telling").tell_by_dap()
+    VALUES.apply()

@@ -1,0 +1,241 @@
+"""Imported by LLDB: containers show their elements in one line; a Rust program gets Rust's own formatters.
+
+lldb_values.py PATH...    print the rows of the register as JSON, from the first `lldb` that is at one of these paths, or beside it
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, os.path.join(os.path.dirname(here), "python")]
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+
+ELEMENTS = 20
+"""Elements of a container that are shown."""
+ROOM = 300
+"""Characters of all shown elements together, about."""
+DEPTH = 3
+"""Levels of nested values that are shown."""
+
+MOST_STACK = 1 << 32
+"""Bytes of one frame."""
+
+VARIANT = "_getCurrentVariantIndex"
+NICHE = 1 << 63
+KEPT = 1 << 32
+
+NOWHERE = (1 << 64) - 1
+"""LLDB's address of what is in no memory."""
+CONTAINERS = (
+    "array|vector|list|forward_list|deque|set|multiset|map|multimap|unordered_(multi)?(set|map)"
+)
+
+KIND = f"^std::(__[a-z0-9_]+::)?({CONTAINERS})<.+>$"
+RUST = (
+    r"^(alloc::([a-z_]+::)+)(Vec|VecDeque)<.+>$",
+    r"^(std::collections::([a-z_]+::)+)Hash(Map|Set)<.+>$",
+    r"^&(mut )?\\[.+\\]$",
+)
+
+
+VALUES = patching.Row(
+    "lldb-values",
+    "LLDB",
+    "Containers do not show their elements in one line, and Rust's are shown in LLDB's own way.",
+    adds=True,
+)
+
+
+def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
+    debugger: Any,
+    names: Any,
+) -> None:
+    """Apply the row."""
+
+    @VALUES
+    def improve(row: Any) -> None:  # pyright: ignore[reportUnusedFunction]
+        register(debugger)
+
+    patching.tell[:] = [patching.to_stderr]
+    # LLDB has read its environment already.
+    debugger.HandleCommand(f"settings append target.unset-env-vars {patching.WORD}")
+    VALUES.apply()
+
+
+def print_rows(paths: list[str]) -> None:
+    """Print the row as it is in the LLDB of an adapter."""
+    beside = [os.path.join(os.path.dirname(os.path.realpath(each)), "lldb") for each in paths]
+    lldb = next(filter(os.path.isfile, beside), None)
+    if lldb is None:
+        VALUES.off = "unused: there is no `lldb` beside the adapter to try it in"
+        json.dump(patching.listed(), sys.stdout)
+        return
+    shown = (
+        "import json, sys; print(json.dumps(sys.modules['in_debuggee.dapeer_patching'].listed()))"
+    )
+    says = [f"command script import '{os.path.abspath(__file__)}'", f"script {shown}"]
+    command = [lldb, "--no-lldbinit", "--batch", *(each for say in says for each in ("-o", say))]
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+
+
+def register(debugger: Any) -> None:
+    """Register the summary of containers, and the command `dapeer_values`."""
+    debugger.HandleCommand(f'type summary add -e -x "{KIND}" -F {__name__}.contents')
+    # CodeLLDB leaves out of an object what has no summary, and lldb-dap shows it as `{...}`.
+    of_arrays = (
+        f"type summary add -e -F {__name__}.elements --recognizer-function {__name__}.is_array"
+    )
+    debugger.HandleCommand(of_arrays)
+    debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")
+
+
+def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:
+    """Load Rust's own formatters for a Rust program."""
+    VALUES.guard(load_formatters, nothing)(debugger, program)
+
+
+def nothing(*_: Any) -> None:
+    """Leave Rust's values to LLDB."""
+
+
+def stock(value: Any, *_: Any) -> str:
+    """Have LLDB show containers itself from now on; return what it says of this one."""
+    target = value.GetTarget()
+    debugger = target.GetDebugger()
+    for kind in (KIND, f"{__name__}.is_array"):
+        debugger.HandleCommand(f'type summary delete "{kind}"')
+    debugger.HandleCommand("type category disable dapeer")
+    # A value for which LLDB asks us now has no other summary.
+    again = target.CreateValueFromAddress(value.GetName(), value.GetAddress(), value.GetType())
+    return str(again.GetSummary() or "")
+
+
+def load_formatters(debugger: Any, program: str) -> None:
+    """Load them, if it is one."""
+    folder = importlib.import_module("rust_formatters").folder_for(program.strip().strip("'"))
+    if folder is not None:
+        debugger.HandleCommand(f"command script import '{folder}/lldb_lookup.py'")
+        debugger.HandleCommand(f"command source -s 1 '{folder}/lldb_commands'")
+        for kind in RUST:
+            summary = f'type summary add -w dapeer -e -x "{kind}" -F {__name__}.contents'
+            debugger.HandleCommand(summary)
+        debugger.HandleCommand("type category enable dapeer")
+        tell_variants()
+
+
+def tell_variants() -> None:
+    """Have Rust's formatters find the variant of an enum that lies where the capacity of a String or Vec does."""
+    enums = getattr(sys.modules.get("lldb_providers"), "ClangEncodedEnumProvider", None)
+    if hasattr(enums, VARIANT):
+        ours = VALUES.guard(variant, getattr(enums, VARIANT))
+        VALUES.set(f"lldb_providers:ClangEncodedEnumProvider.{VARIANT}", ours)
+
+
+def variant(_provider: Any, variants: Any) -> int:
+    """Return the number of the variant that a value has.
+
+    LLDB keeps 32 bits of the number that tells a variant. Where that lies in a capacity, all others are above any capacity.
+    """
+    every = [variants.GetChildAtIndex(number) for number in range(variants.GetNumChildren())]
+    tells = [each.GetChildMemberWithName("$discr$") for each in every]
+    default = next((number for number, each in enumerate(tells) if not each.IsValid()), 0)
+    for number, told in enumerate(tells):
+        if not told.IsValid():
+            continue
+        found = told.GetValueAsUnsigned()
+        is_capacity = found < NICHE and _is_capacity(every[default], told.GetLoadAddress())
+        if not is_capacity and every[number].GetName() in {
+            f"$variant${found}",
+            f"$variant${found % KEPT}",
+        }:
+            return number
+    return default
+
+
+def _is_capacity(value: Any, address: int) -> bool:
+    """Whether a value has a capacity at an address."""
+    if value.GetType().GetName().endswith("UsizeNoHighBit"):
+        return bool(value.GetLoadAddress() == address)
+    inside = value.GetNonSyntheticValue()
+    children = (inside.GetChildAtIndex(number) for number in range(inside.GetNumChildren()))
+    return any(
+        _is_capacity(each, address) for each in children if not each.GetType().IsPointerType()
+    )
+
+
+def contents(value: Any, names: Any) -> str:
+    """Return how many elements a container has, and the first of them."""
+    shown: str = VALUES.guard(_contents, stock)(value, DEPTH)
+    return shown
+
+
+def is_array(kind: Any, names: Any) -> bool:
+    """Whether a type is an array, but no text; LLDB asks."""
+    return bool(VALUES.guard(_is_array, lambda _: False)(kind))  # pyright: ignore[reportUnknownLambdaType]
+
+
+def _is_array(kind: Any) -> bool:
+    kind = kind.GetCanonicalType()
+    return kind.IsArrayType() and "char" not in kind.GetArrayElementType().GetName()
+
+
+def elements(value: Any, names: Any) -> str:
+    """Return the first elements of an array."""
+    shown: str = VALUES.guard(_elements, stock)(value, DEPTH)
+    return shown
+
+
+def _elements(value: Any, depth: int) -> str:
+    return _unknown(value) or _listed(value, value.GetNumChildren(), depth, names=False)
+
+
+def _contents(value: Any, depth: int) -> str:
+    if unknown := _unknown(value):
+        return unknown
+    whole = value.GetSyntheticValue() if not value.IsSynthetic() else value
+    if not whole.IsValid():  # LLDB has no formatter of libstdc++'s std::array
+        return _elements(value.GetChildAtIndex(0), depth)
+    value = whole
+    count = value.GetNumChildren()
+    shown = _listed(value, count, depth, names=False)
+    return f"size={count} {shown}" if count else "size=0"
+
+
+def _unknown(value: Any) -> str:
+    """Return that LLDB has lost where a frame is, and so reads its variables elsewhere; empty if it knows."""
+    frame = value.GetFrame()
+    in_memory = frame.IsValid() and value.GetLoadAddress() != NOWHERE
+    lost = in_memory and not 0 <= frame.GetCFA() - frame.GetSP() < MOST_STACK
+    return "<variable not available: LLDB has lost the frame>" if lost else ""
+
+
+def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
+    parts: list[str] = []
+    length = 0
+    for index in range(min(count, ELEMENTS)):
+        child = value.GetChildAtIndex(index)
+        name = f"{child.GetName()}:" if names else ""
+        parts.append(f"{name}{_line(child, depth - 1)}")
+        length += len(parts[-1])
+        if length > ROOM:
+            break
+    return f"{{{', '.join(parts)}{', …' * (len(parts) < count)}}}"
+
+
+def _line(value: Any, depth: int) -> str:
+    """Return a value in one line."""
+    said = value.GetSummary() or value.GetValue()
+    if said:
+        return str(said)
+    count = value.GetNumChildren()
+    return _listed(value, count, depth, names=True) if count and depth > 0 else "{…}"
+
+
+if __name__ == "__main__":
+    print_rows(sys.argv[1:])

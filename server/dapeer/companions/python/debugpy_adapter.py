@@ -1,0 +1,179 @@
+"""Start the debugpy adapter, patched: faster messages, ports for one user only, no unused descriptions.
+
+The debug server in the debuggee writes each message as two segments, with Nagle's algorithm on. So each
+message waits until the adapter's kernel acknowledges the first segment, which Linux delays by 40 ms.
+`TCP_QUICKACK` switches the delay off until the kernel switches it on again, so it is set before every
+message that the adapter reads. `debugpy_launcher` explains the descriptions, `debugpy_ports` the ports.
+A debugpy of another structure runs unpatched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import runpy
+import socket
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from dapeer.companions.python import (
+    debugpy_attaches,
+    debugpy_ends,
+    debugpy_launcher,
+    debugpy_output,
+    debugpy_ports,
+)
+from dapeer.companions.python.debugpy_launcher import patching
+
+STREAM = "debugpy.common.messaging:JsonIOStream"
+LAUNCHERS = "debugpy.adapter.launchers"
+SPAWN = f"{LAUNCHERS}:spawn_debuggee"
+REPORTS = "debugpy.adapter.sessions:report_sockets"
+WAITS = "debugpy.adapter.servers:wait_for_connection"
+
+PROMPT = patching.Row(
+    "acknowledgements",
+    "debugpy",
+    "Each message takes 40 ms longer.",
+    replaces={f"{STREAM}.from_socket": "sock name=", f"{STREAM}._read_line": "self reader"},
+)
+BENEATH = patching.Row(
+    "launcher-beneath",
+    "debugpy",
+    "Programs are debugged without dapeer's changes in them: values are cut, and log messages come late.",
+    replaces={SPAWN: debugpy_ends.SPAWNS},
+)
+NO_REPORTS = patching.Row(
+    "ports-not-reported",
+    "debugpy",
+    "debugpy's adapter may end where a program starts at the same moment as another one.",
+    replaces={REPORTS: ""},
+)
+NEWEST = patching.Row(
+    "replaced-processes",
+    "debugpy",
+    "A process that replaces itself by another program (exec) may be debugged no more.",
+    replaces={WAITS: "session predicate timeout="},
+)
+
+
+@PROMPT
+def acknowledge_promptly(row: Any) -> None:
+    """Make a stream set `TCP_QUICKACK` on its socket before each line that it reads, where the system has that."""
+    option = getattr(socket, "TCP_QUICKACK", None)
+    if option is None:
+        return
+
+    @row.replace(f"{STREAM}.from_socket")
+    def from_socket(stock: Any, cls: type, sock: socket.socket, *rest: Any, **named: Any) -> Any:
+        stream = stock(cls, sock, *rest, **named)
+        stream.dapeer_socket = sock
+        return stream
+
+    @row.replace(f"{STREAM}._read_line")
+    def read_line(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        sock = getattr(self, "dapeer_socket", None)
+        if sock is not None:
+            # The socket may be closed by now; the stock function reports that.
+            with contextlib.suppress(OSError):
+                sock.setsockopt(socket.IPPROTO_TCP, option, 1)
+        return stock(self, *rest, **named)
+
+
+@BENEATH
+def launch_beneath(row: Any) -> None:
+    """Make the adapter start debugpy's launcher by `debugpy_launcher`, unless a user has named one (`debugLauncherPath`)."""
+    folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
+    script = debugpy_launcher.__file__
+
+    @row.replace(SPAWN)
+    def spawn_debuggee(
+        stock: Any,
+        session: Any,
+        start_request: Any,
+        python: list[str],
+        launcher_path: str,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        if not os.path.exists(launcher_path):
+            # debugpy would report that only after 30 seconds.
+            problem = f"`debugLauncherPath`: {launcher_path} does not exist"
+            raise patching.Meant(start_request.isnt_valid(problem, silent=True))
+        session.of_dapeer = launcher_path == folder
+        command = [*python, script] if session.of_dapeer else python
+        return stock(session, start_request, command, launcher_path, *rest, **named)
+
+
+@NO_REPORTS
+def report_no_ports(row: Any) -> None:
+    """Make the adapter keep its ports to itself, which it reports to editors that list ports.
+
+    Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by
+    then, whose port is closed and still to be reported.
+    """
+
+    @row.replace(REPORTS)
+    def report_sockets(stock: Any, *given: Any, **named: Any) -> None:
+        pass
+
+
+@NEWEST
+def find_the_newest(row: Any) -> None:
+    """Make the adapter find a process that has replaced itself (`exec`) by its new connection.
+
+    It keeps the old one until another thread has noticed its end, and takes the oldest: a client that attaches by then is refused.
+    """
+
+    @row.replace(WAITS)
+    def wait_for_connection(
+        stock: Any, session: Any, predicate: Callable[..., bool], *rest: Any, **named: Any
+    ) -> Any:
+        def fits(connection: Any, *more: Any) -> bool:
+            replaced = getattr(connection, "process_replaced", False)
+            return not replaced and predicate(connection, *more)
+
+        return stock(session, fits, *rest, **named)
+
+
+def apply_rows() -> None:
+    """Apply all rows of the adapter."""
+    debugpy_launcher.describe_little()
+    # The adapter's modules import each other, in this order only.
+    with contextlib.suppress(Exception):
+        importlib.import_module("debugpy.adapter.clients")
+    for row in ROWS:
+        row.apply()
+
+
+ROWS = (
+    debugpy_ends.FAILS,
+    debugpy_ends.ENDS,
+    BENEATH,
+    NO_REPORTS,
+    NEWEST,
+    debugpy_output.PASSED_ON,
+    debugpy_attaches.AGAIN,
+    debugpy_ports.ADMITTED,
+    debugpy_ports.CHILDREN_ONLY,
+    debugpy_ports.NO_TOKEN_SHOWN,
+    PROMPT,
+)
+"""The rows of the adapter, in the order in which they are applied."""
+
+
+def main() -> None:
+    """Run `python -m debugpy.adapter` with those patches that fit."""
+    # The program may want its warnings to be errors; what debugpy warns of in its adapter is none of them.
+    warnings.simplefilter("ignore")
+    patching.tell.append(patching.to_stderr)
+    apply_rows()
+    sys.argv[0] = "debugpy.adapter"
+    runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

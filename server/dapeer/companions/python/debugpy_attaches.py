@@ -1,0 +1,87 @@
+"""Has debugpy's adapter attach once more to a process that has lost the first try.
+
+Where a process was left a moment ago, its debugger ends while the new one begins, and takes that for itself: nothing connects, and
+the adapter would wait for a minute.
+
+What the adapter and gdb say meanwhile would be told as the program's output: it is told only where the attach fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from dapeer.companions.python import debugpy_injector
+from dapeer.companions.python.debugpy_launcher import patching
+
+SECONDS_TO_CONNECT = 3.0
+"""Seconds that a process has to connect once the injector, which runs the debugger's code in it, has succeeded."""
+TRIES = 3
+
+
+SERVERS = "debugpy.adapter.servers"
+INJECT = f"{SERVERS}:inject"
+AGAIN = patching.Row(
+    "attach-again",
+    "debugpy",
+    "An attach to a process that another debugger has just left may wait for a minute, and fail.",
+    replaces={INJECT: "pid debugpy_args on_output"},
+    uses=(
+        f"{SERVERS}:wait_for_connection(session predicate timeout=)",
+        f"{SERVERS}:subprocess",
+    ),
+)
+
+
+def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], None]:
+    """Return what tells what is said of an attach, once it fails."""
+    held: list[str] = []
+
+    def tell(category: str, text: str) -> None:
+        held.append(text)
+        if category == "stderr":
+            on_output(category, "".join(held))
+            held.clear()
+
+    return tell
+
+
+@AGAIN
+def try_again(row: Any) -> None:
+    """Make the adapter inject its code once more where nothing connects."""
+    servers: Any = importlib.import_module(SERVERS)
+    injectors: list[Any] = []
+
+    def start(stock: Any, args: Sequence[str], *rest: Any, **how: Any) -> Any:
+        # It runs debugpy so that this leaves nothing in the process.
+        python, *others = args
+        injectors.append(stock([python, "-P", debugpy_injector.__file__, *others], *rest, **how))
+        return injectors[-1]
+
+    @row.replace(INJECT)
+    def inject(
+        stock: Any, pid: int, debugpy_args: Any, on_output: Any, *rest: Any, **named: Any
+    ) -> None:
+        tell = failures_of(on_output)
+
+        def again() -> None:
+            for _ in range(TRIES - 1):
+                if injectors[-1].wait() or servers.wait_for_connection(
+                    f"[{pid}]", is_it, timeout=SECONDS_TO_CONNECT
+                ):
+                    return
+                stock(pid, debugpy_args, tell, *rest, **named)
+
+        def is_it(connection: Any) -> bool:
+            return bool(connection.pid == pid)
+
+        stock(pid, debugpy_args, tell, *rest, **named)
+        watch = row.guard(again, lambda: None)
+        threading.Thread(target=watch, daemon=True).start()
+
+    ours = patching.guarded(row, servers.subprocess.Popen, start)
+    row.set(f"{SERVERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))

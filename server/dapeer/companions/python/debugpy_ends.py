@@ -1,0 +1,126 @@
+"""Has debugpy's adapter tell at once when the program, or its launcher, has ended before the program is debugged.
+
+The adapter would wait for 30 seconds then, and say nothing of the reason: the launcher's errors go nowhere, and the program's output is
+kept until `launch` is answered. It happens where a module of the user's hides one that debugpy imports, such as a `queue.py` in a folder
+of PYTHONPATH. Nor would the adapter end where it fails itself, such as for want of memory: the thread that ends it waits for another one,
+which reads its stdin.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from dapeer.base.text.tracebacks import cause
+from dapeer.companions.python.debugpy_launcher import patching
+
+LOGGED = "Stack where logged:"
+KEPT = 100
+"""Lines of the launcher's errors that are told at most: the last ones."""
+
+
+LAUNCHERS = "debugpy.adapter.launchers"
+SPAWN = f"{LAUNCHERS}:spawn_debuggee"
+OUTPUT = f"{LAUNCHERS}:Launcher.output_event"
+EXITED = f"{LAUNCHERS}:Launcher.exited_event"
+SPAWNS = (
+    "session start_request python launcher_path adapter_host args shell_expand_args cwd console "
+    "console_title sudo"
+)
+HANDLES = "debugpy.common.messaging:Request._handle"
+FAILS = patching.Row(
+    "failed-requests",
+    "debugpy",
+    "An adapter that fails, such as for want of memory, is noticed after 30 seconds.",
+    replaces={HANDLES: "self"},
+)
+ENDS = patching.Row(
+    "early-ends",
+    "debugpy",
+    "A program that ends before it is debugged is noticed after 30 seconds, without its errors.",
+    replaces={SPAWN: SPAWNS, OUTPUT: "self event", EXITED: "self event"},
+    uses=(f"{LAUNCHERS}:subprocess",),
+)
+
+
+@FAILS
+def end(row: Any) -> None:
+    """End the adapter where it fails at a request, which it has logged; debugpy means to do so, but first closes what is being read."""
+
+    @row.replace(HANDLES)
+    def handle(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
+        try:
+            stock(self, *rest, **named)
+        except Exception as error:
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            os._exit(1)
+
+
+@ENDS
+def tell(row: Any) -> None:
+    """Watch programs, and those launchers that the adapter starts itself: not one in a terminal."""
+    popen = importlib.import_module(LAUNCHERS).subprocess.Popen
+    starting = threading.local()
+
+    def start(stock: Any, args: Sequence[str], *rest: Any, **how: Any) -> Any:
+        client, starting.client = getattr(starting, "client", None), None
+        if client is None:
+            return stock(args, *rest, **how)
+        given = {"stderr": subprocess.PIPE, "env": patching.with_word(how.get("env"))}
+        launcher = stock(args, *rest, **{**how, **given})
+        threading.Thread(target=watch, args=(launcher, client), daemon=True).start()
+        return launcher
+
+    @row.replace(OUTPUT)
+    def output_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> None:
+        # The stock one waits for a lock that the handler of `launch` holds, then keeps the output.
+        self.client.channel.propagate(event)
+
+    @row.replace(EXITED)
+    def exited_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> Any:
+        # One that is not debugged may have ended before `launch` is answered.
+        if not self.session.no_debug:
+            over(self.client, event("exitCode", int))
+        return stock(self, event, *rest, **named)
+
+    @row.replace(SPAWN)
+    def spawn_debuggee(stock: Any, session: Any, *rest: Any, **named: Any) -> Any:
+        starting.client = session.client
+        return stock(session, *rest, **named)
+
+    ours = patching.guarded(row, popen, start)
+    row.set(f"{LAUNCHERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
+
+
+def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
+    """Wait for the end of a launcher, and tell it; the exit code of one that a signal has killed is not the program's."""
+    kept: deque[bytes] = deque(maxlen=KEPT)
+    for line in launcher.stderr or ():
+        if line.startswith(patching.MARK.encode()):
+            os.write(2, line)
+        else:
+            kept.append(line)
+    said = b"".join(kept).decode("utf-8", "replace")
+    # debugpy logs the way to an error of its own, and where it logs that.
+    said = cause(said) if LOGGED in said else said
+    code = launcher.wait()
+    over(client, code if code >= 0 else None, said)
+
+
+def over(client: Any, code: int | None, said: str = "") -> None:
+    """Tell the client that the program has ended, and what was said, if it is not debugged yet; later the adapter does."""
+    # The client may have gone.
+    with contextlib.suppress(Exception):
+        if not client.has_started:
+            if said:
+                client.channel.send_event("output", {"category": "stderr", "output": said})
+            if code is not None:
+                client.channel.send_event("exited", {"exitCode": code})
+            client.channel.send_event("terminated")

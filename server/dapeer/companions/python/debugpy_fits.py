@@ -1,0 +1,41 @@
+"""Print, as JSON, what dapeer changes in the installed debugpy, and in Python for it: all rows, each with its state."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from dapeer.companions.python import debugpy_adapter, debugpy_injector
+from dapeer.companions.python.debugpy_launcher import beside, patching
+
+
+def main() -> None:
+    """Apply all rows in this process, and print them."""
+    # pydevd warns of Python's frozen modules where a program is debugged: none is here.
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    debugpy_adapter.apply_rows()
+    debugpy: Any = importlib.import_module("debugpy")
+    debugpy_injector.reach(Path(debugpy.__file__).parent)
+    for module in ("handlers", "output"):
+        importlib.import_module(f"debugpy.launcher.{module}")
+    launching: Any = beside("debugpy_launching")
+    launching.spawn_beneath(patching, "", "")
+    launching.keep_environment(patching, "")
+    beside("python_tests").row_of_unittest(patching)
+    importlib.import_module("debugpy._vendored.force_pydevd")
+    improving: Any = beside("in_debuggee.improving")
+    improving.improve(prints=True)
+    improving.improve_children()
+    for module in ("collecting", "leaving", "tracing"):
+        beside(f"in_debuggee.dapeer_{module}")
+    patching.apply_all()
+    rows: list[dict[str, Any]] = patching.listed()
+    json.dump(rows, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

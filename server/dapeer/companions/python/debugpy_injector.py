@@ -1,0 +1,102 @@
+"""Runs debugpy's injector, so that what it injects into a program leaves nothing there, and is hindered by nothing there.
+
+debugpy runs its code among the program's own global names, imports what it needs by the program's path, where a file of the program may
+have the name of a module of Python's library, and leaves modules of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+from dapeer.companions.python.debugpy_launcher import patching
+
+CODE = """
+import os, sys
+here, known = sys.path[:], dict(sys.modules)
+library = os.path.join(os.path.dirname(os.__file__), "")
+packages = tuple(os.path.join(library, each, "") for each in ("site-packages", "dist-packages"))
+names = getattr(sys, "stdlib_module_names", None) or {each.partition(".")[0] for each in os.listdir(library)}
+def is_foreign(name, module):
+    file = getattr(module, "__file__", None)
+    inside = type(file) is str and file.startswith(library) and not file.startswith(packages)
+    return name.partition(".")[0] in names - {"__main__"} and type(file) is str and not inside
+own = ("attach_pid_injected", "attach_script")
+foreign = {name: each for name, each in known.items() if name in own or is_foreign(name, each)}
+for name in foreign:
+    del sys.modules[name]
+for module in filter(None, map(sys.modules.get, ("os", "subprocess", "_posixsubprocess", "_winapi"))):
+    for name, stock in list(vars(module).items()):
+        if name.startswith("original_") and getattr(module, name[9:], None) is stock:
+            delattr(module, name)
+sys.path[:] = [library[:-1], os.path.join(library, "lib-dynload"), *here]
+had = "debugpy" in known and not hasattr(known["debugpy"], "injected_by_dapeer")
+quiet = "PYDEVD_DISABLE_FILE_VALIDATION"
+said = os.environ.get(quiet)
+os.environ[quiet] = "1"
+try:
+    exec(INJECTED, {})
+finally:
+    if said is None:
+        del os.environ[quiet]
+    sys.path[:] = here
+    for name in own:
+        sys.modules.pop(name, None)
+    sys.modules.update(foreign)
+if not had:
+    sys.modules["debugpy"].injected_by_dapeer = True
+"""
+"""What runs in the program, in a namespace of its own: Python's library comes first meanwhile."""
+ATTACHING = ("_vendored", "pydevd", "pydevd_attach_to_process")
+
+
+def alone(code: str) -> str:
+    """Return code without quotes and line ends that runs some code of debugpy's in a namespace of its own."""
+    text = CODE.replace("INJECTED", repr(code))
+    return f"exec(bytes({[*text.encode()]}).decode(), dict())".replace(" ", "")
+
+
+def quiet(code: str) -> str:
+    """Return debugpy's code to inject, so that what it says of threads is not printed among the program's output; errors are."""
+    imported = "import attach_pid_injected;"
+    return code.replace(imported, f"{imported}attach_pid_injected.print = lambda *_, **__: None;")
+
+
+RUN = "add_code_to_python_process:run_python_code"
+ALONE = patching.Row(
+    "injected-alone",
+    "debugpy",
+    "A program that is attached to by its id keeps names of debugpy's among its global ones.",
+    replaces={RUN: "pid python_code connect_debugger_tracing= show_debug_info="},
+)
+
+
+@ALONE
+def inject_alone(row: Any) -> None:
+    """Have debugpy inject its code by `alone`; on Windows pydevd has no room for more than 2 KB."""
+
+    @row.replace(RUN)
+    def run_python_code(stock: Any, pid: int, python_code: str, *rest: Any, **named: Any) -> Any:
+        code = alone(quiet(python_code)) if os.name == "posix" else python_code
+        return stock(pid, code, *rest, **named)
+
+
+def reach(folder: Path) -> None:
+    """Let Python find what attaches, in a folder of debugpy."""
+    sys.path.append(str(folder.joinpath(*ATTACHING)))
+
+
+def main() -> None:
+    """Run the debugpy in the folder that the first argument names, with the other arguments."""
+    del sys.argv[0]
+    folder = Path(sys.argv[0])
+    reach(folder)
+    ALONE.apply()
+    runpy.run_path(str(folder), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""Run debugpy's launcher, or the program under debugpy's server: as Python would run it, and faster.
+
+    python debugpy_launcher.py FOLDER_OF_DEBUGPY[/launcher] ARGUMENT...
+
+debugpy describes its environment even if it does not log: it asks a program for the processor, and reads the metadata
+of every installed package, in the adapter, in the launcher, and twice in the debuggee, there with tracing on. That takes
+half of a start, and more where many packages are installed. debugpy also runs programs in a namespace of its own, which hides some
+faults of programs. A debugpy of another structure stays unpatched.
+
+This runs in the program's own Python. Its file has the one name that debugpy hides from stacks.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import io
+import os
+import pkgutil
+import sys
+import types
+from collections.abc import Callable, Generator
+from importlib import machinery
+from pathlib import Path
+from typing import Any
+
+
+def beside(name: str) -> Any:
+    """Import a module that is beside this file."""
+    sys.path.insert(0, str(Path(__file__).absolute().parent))
+    try:
+        return importlib.import_module(name)
+    finally:
+        del sys.path[0]
+
+
+patching: Any = beside("in_debuggee.dapeer_patching")
+
+DESCRIBED = "debugpy.common.log:describe_environment"
+CLI = "debugpy.server.cli"
+ENVIRONMENT = patching.Row(
+    "environment",
+    "debugpy",
+    "A start takes up to twice as long, since debugpy describes its environment four times.",
+    replaces={DESCRIBED: "header"},
+    uses=("debugpy.common.log:_levels",),
+)
+AS_PYTHON = patching.Row(
+    "program-as-python",
+    "debugpy",
+    "Programs run in a namespace of debugpy's, with its frames below them.",
+    replaces={f"{CLI}:run_file": "", f"{CLI}:run_module": "", f"{CLI}:run_code": ""},
+    uses=(
+        f"{CLI}:options",
+        f"{CLI}:start_debugging(argv_0)",
+        f"{CLI}:runpy",
+        f"{CLI}:runpy._run_module_as_main",
+    ),
+)
+TRACEBACKS = patching.Row(
+    "tracebacks",
+    "Python",
+    "The traceback of a program's end begins with frames of debugpy.",
+    adds=True,
+)
+FROZEN = ("-X", "frozen_modules=off") if sys.version_info >= (3, 11) else ()
+options: list[str] = []
+"""Python and the options that it was started with, as far as the user has named them."""
+ADDED = (*FROZEN, "-u")
+"""Options that debugpy's launcher and `debugpy_launching` add behind the user's."""
+left: list[Callable[[], None]] = []
+"""What runs the program, once the debugger has started."""
+at_end: list[Callable[[], None]] = []
+"""What is called where an error ends the program."""
+
+
+class Late(types.ModuleType):
+    """Stands for a module while debugpy imports it, and has but functions that return nothing; later it gives what that module has."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            return str
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+@contextlib.contextmanager
+def without(*names: str) -> Generator[None]:
+    """Import no modules of these names in the body; what the body imports gets each when it uses it."""
+    late = [Late(name) for name in names if name not in sys.modules]
+    sys.modules.update((each.__name__, each) for each in late)
+    try:
+        yield
+    finally:
+        for each in late:
+            sys.modules.pop(each.__name__, None)
+
+
+def import_log() -> Any:
+    """Import debugpy's log, but what it describes the environment by only if it does.
+
+    Raises:
+        ImportError: debugpy has another structure.
+    """
+    # These might need the modules themselves.
+    for each in ("json", "timestamp", "util"):
+        importlib.import_module(f"debugpy.common.{each}")
+    logs = any(name.startswith("DEBUGPY_LOG_") for name in os.environ)
+    with without(*() if logs else ("importlib.metadata", "platform")):
+        return importlib.import_module("debugpy.common.log")
+
+
+def describe_little() -> None:
+    """Apply the row of the environment; its probe would import all that debugpy's log does."""
+    with contextlib.suppress(Exception):
+        import_log()
+    ENVIRONMENT.apply()
+
+
+@ENVIRONMENT
+def describe_only_what_is_logged(row: Any) -> None:
+    """Make debugpy describe its environment only if it logs that."""
+    log: Any = importlib.import_module("debugpy.common.log")
+
+    @row.replace(DESCRIBED)
+    def describe_environment(stock: Any, *given: Any, **named: Any) -> None:
+        if "info" in log._levels:
+            stock(*given, **named)
+
+
+def improve() -> None:
+    """Patch debugpy in the debuggee, and in the Python processes that the debuggee starts."""
+    in_debuggee = beside("in_debuggee.improving")
+    in_debuggee.improve(prints=True)
+    in_debuggee.improve_children()
+
+
+@AS_PYTHON
+def take_over(row: Any) -> None:
+    """Make debugpy's command line start only the debugger, and add what runs the program to `left`."""
+    cli: Any = importlib.import_module(CLI)
+    options, runpy_of_it = cli.options, cli.runpy
+
+    @row.replace(f"{CLI}:run_file")
+    def file(stock: Any, *given: Any, **named: Any) -> None:
+        cli.start_debugging(options.target)
+        left.append(lambda: run_file(str(options.target), runpy_of_it))
+
+    @row.replace(f"{CLI}:run_module")
+    def module(stock: Any, *given: Any, **named: Any) -> None:
+        cli.start_debugging(options.target)
+        left.append(lambda: run_module(str(options.target), runpy_of_it))
+
+    @row.replace(f"{CLI}:run_code")
+    def code(stock: Any, *given: Any, **named: Any) -> None:
+        cli.start_debugging("-c")
+        left.append(lambda: run_code(str(options.target), runpy_of_it))
+
+
+def run_file(path: str, runpy_of_debugpy: Any) -> None:
+    """Run a script, a folder or an archive as `python PATH` does."""
+    namespace = fresh_main(path)
+    if pkgutil.get_importer(path) is not None:
+        sys.path.insert(0, path)
+        runpy_of_debugpy._run_module_as_main("__main__", alter_argv=False)
+        return
+    if not no_folders():
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    with io.open_code(path) as stream:
+        code = pkgutil.read_code(stream)
+    compiled = code is not None
+    if code is None:
+        with io.open_code(path) as stream:
+            code = compile(stream.read(), path, "exec", dont_inherit=True)
+    loader = machinery.SourcelessFileLoader if compiled else machinery.SourceFileLoader
+    namespace.update(__loader__=loader("__main__", path), __file__=path, __cached__=None)
+    executing(runpy_of_debugpy)(code, namespace)
+
+
+def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
+    """Return the function that executes the user's code, with the names by which pydevd finds a program's first frame.
+
+    Without them, pydevd misses uncaught exceptions from Python 3.12 on.
+    """
+    text = "def run(code, namespace):\n    exec(code, namespace)\n"
+    namespace: dict[str, Any] = {}
+    exec(compile(text, runpy_of_debugpy.__file__, "exec"), namespace)  # noqa: S102 - its purpose
+    return namespace["run"]
+
+
+def run_module(name: str, runpy_of_debugpy: Any) -> None:
+    """Run a module as `python -m NAME` does."""
+    fresh_main("-m", name)
+    if not no_folders():
+        sys.path.insert(0, os.getcwd())
+    sys.argv[0] = "-m"
+    runpy_of_debugpy._run_module_as_main(name, alter_argv=True)
+
+
+def run_code(text: str, runpy_of_debugpy: Any) -> None:
+    """Run code as `python -c TEXT` does."""
+    namespace = fresh_main("-c", text)
+    if not no_folders():
+        sys.path.insert(0, "")
+    executing(runpy_of_debugpy)(compile(text, "<string>", "exec", dont_inherit=True), namespace)
+
+
+def fresh_main(*named: str) -> dict[str, Any]:
+    """Make `__main__` as Python makes it at its start, and return its namespace; `named`: what the command line has between Python's options and the arguments.
+
+    A reloader starts the program again by that command line.
+    """
+    if options:
+        AS_PYTHON.set("sys:orig_argv", [*options, *named, *sys.argv[1:]])
+    module = types.ModuleType("__main__")
+    namespace = vars(module)
+    namespace["__loader__"] = machinery.BuiltinImporter
+    if sys.version_info < (3, 14):
+        namespace["__annotations__"] = {}
+    namespace["__builtins__"] = builtins
+    sys.modules["__main__"] = module
+    return namespace
+
+
+def no_folders() -> bool:
+    """Whether Python must not import from the program's folder (`-I`, `-P`)."""
+    return bool(sys.flags.isolated or getattr(sys.flags, "safe_path", False))
+
+
+@TRACEBACKS
+def hide_launcher(row: Any) -> None:
+    """Remove the frames of debugpy and this launcher from the traceback that Python prints at the end.
+
+    The hook is the one that the program has left, and no program sees another in its place.
+    """
+    folder = os.path.dirname(str(sys.modules["debugpy"].__file__))
+
+    def shorten() -> None:
+        stock = sys.excepthook
+
+        def shortened(kind: Any, error: Any, trace: Any) -> None:
+            while trace is not None and trace.tb_frame.f_code.co_filename.startswith(
+                (folder, __file__)
+            ):
+                trace = trace.tb_next
+            stock(kind, error.with_traceback(trace), trace)
+
+        row.set("sys:excepthook", shortened)
+
+    at_end.append(row.guard(shorten, lambda: None))
+
+
+def main() -> None:
+    """Run debugpy's launcher or the program, as the arguments say."""
+    started = getattr(sys, "orig_argv", sys.argv)[: -len(sys.argv)]
+    options[:] = [*started[: -len(ADDED)]] if tuple(started[-len(ADDED) :]) == ADDED else [*started]
+    if not no_folders():
+        # The folder of this file.
+        del sys.path[0]
+    del sys.argv[0]
+    entry = Path(sys.argv[0])
+    launches = entry.name == "launcher"
+    sys.path.insert(0, os.path.normpath(entry / ("../.." if launches else "..")))
+    debugpy = importlib.import_module("debugpy")
+    del sys.path[0]
+    describe_little()
+    if launches:
+        folder, script = Path(str(debugpy.__file__)).parent, Path(__file__).absolute()
+        beside("debugpy_launching").run(str(folder), str(script), beside)
+        return
+    with contextlib.suppress(Exception):
+        # Parts of pydevd serve other clients than debugpy by these, which load a fifth of Python's library.
+        greenlets = beside("debugpy_launching").greenlets(sys.argv)
+        with greenlets, without("xmlrpc.client", "xmlrpc.server", "http.server"):
+            importlib.import_module("debugpy._vendored.force_pydevd")
+        improve()
+    untraced: Any = sys.modules.get("in_debuggee.dapeer_untraced")
+    if untraced is not None:
+        at_end.append(untraced.UNTRACED.guard(untraced.tracing.show, lambda: None))
+    AS_PYTHON.apply()
+    TRACEBACKS.apply()
+    try:
+        # As debugpy's `__main__` does, but the program runs without debugpy's frames below it.
+        importlib.import_module(CLI).main()
+        patching.tell_news()
+        for run in left:
+            run()
+    except BaseException:
+        for each in at_end:
+            each()
+        raise
+    finally:
+        with contextlib.suppress(Exception):
+            beside("in_debuggee.dapeer_breaking").tell_tracer()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""Runs debugpy's launcher, which starts the program, reads its output, and tells its end.
+
+This runs in the program's own Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import re
+import runpy
+import sys
+import types
+from collections.abc import Callable, Generator
+from typing import Any
+
+NO_TOKEN = "none"  # noqa: S105 - it is none
+"""Passed in place of the adapter's access token, if it has none."""
+
+FORCED = ("PYTHONUNBUFFERED", "PYTHONIOENCODING")
+"""Variables that debugpy sets for a program whose output it reads."""
+SUPPORT = "GEVENT_SUPPORT"
+"""The variable by which pydevd keeps the threads and sockets that a program replaces by greenlets; pydevd reads it when it is imported."""
+INTEGRATION = "_pydevd_bundle.pydevd_gevent_integration"
+GREENLETS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:gevent|eventlet)\b", re.MULTILINE)
+IMPORTED = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+LARGEST = 1 << 20
+"""Bytes of a source that are looked at."""
+UNBUFFERED = "-u"
+"""Python's option by which output arrives at once."""
+
+
+def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
+    """Run the launcher, with those patches that fit.
+
+    Args:
+        folder: The path of debugpy.
+        script: The path of the script that runs the program.
+        beside: Imports a module that is beside that.
+    """
+    patching = beside("in_debuggee.dapeer_patching")
+    patching.tell.append(patching.to_stderr)
+    spawn_beneath(patching, folder, script).apply()
+    keep_environment(patching, folder).apply()
+    try:
+        output = beside("debugpy_output")
+    except Exception as error:  # such as a system without `fcntl`
+        lost = "Each stop is shown a moment later, and some output before it may come after it."
+        patching.Row("output-drained", "debugpy", lost).fail(error)
+    else:
+        output.REFUSED.apply()
+        output.DRAINED.apply()
+    runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
+
+
+def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
+    """Enter the row by which debugpy's launcher starts the program by a script, and return it.
+
+    Args:
+        patching: The register.
+        folder: The path that the launcher runs to start the server.
+        script: The path of the script.
+    """
+    target = "debugpy.launcher.debuggee:spawn"
+    row = patching.Row(
+        "program-beneath",
+        "debugpy",
+        "Programs run with debugpy's own frames and namespace, and without dapeer's changes in them.",
+        replaces={target: "process_name cmdline env redirect_output"},
+    )
+
+    @row
+    def apply(_row: Any) -> None:
+        @row.replace(target)
+        def spawn(
+            stock: Any, process_name: str, cmdline: list[str], *rest: Any, **named: Any
+        ) -> Any:
+            if folder in cmdline:
+                place = cmdline.index(folder)
+                cmdline = [*cmdline[:place], script, *without_token(cmdline[place:])]
+            return stock(process_name, cmdline, *rest, **named)
+
+    return row
+
+
+def keep_environment(patching: Any, folder: str) -> Any:
+    """Enter the row by which the program's environment is the user's, and return it.
+
+    debugpy sets variables by which the program's streams, and those of all its children, are UTF-8 and unbuffered. With the row,
+    the program's own Python gets the option for unbuffered streams, which no child inherits.
+
+    Args:
+        patching: The register.
+        folder: The path that the launcher runs to start the server.
+    """
+    launch, spawn = "debugpy.launcher.handlers:launch_request", "debugpy.launcher.debuggee:spawn"
+    row = patching.Row(
+        "environment-as-given",
+        "debugpy",
+        "Programs and their children print as UTF-8 and unbuffered, whatever their environment says.",
+        replaces={launch: "request", spawn: "process_name cmdline env redirect_output"},
+    )
+    given: dict[str, Any] = {}
+
+    @row
+    def apply(_row: Any) -> None:
+        @row.replace(launch)
+        def launch_request(stock: Any, request: Any, *rest: Any, **named: Any) -> Any:
+            given.update({**os.environ, **(request.arguments.get("env") or {})})
+            return stock(request, *rest, **named)
+
+        @row.replace(spawn)
+        def with_given(
+            stock: Any,
+            process_name: str,
+            cmdline: list[str],
+            env: dict[str, str],
+            redirect_output: Any,
+            *rest: Any,
+            **named: Any,
+        ) -> Any:
+            # Into a terminal debugpy lets the program print as it does.
+            if redirect_output and folder in cmdline:
+                env = {key: value for key, value in env.items() if key not in FORCED}
+                env.update({key: given[key] for key in FORCED if given.get(key) is not None})
+                place = cmdline.index(folder)
+                cmdline = [*cmdline[:place], UNBUFFERED, *cmdline[place:]]
+            return stock(process_name, cmdline, env, redirect_output, *rest, **named)
+
+    return row
+
+
+def without_token(command: list[str]) -> list[str]:
+    """Return debugpy's command line without `NO_TOKEN`."""
+    name = "--adapter-access-token"
+    place = command.index(name) if name in command else len(command)
+    if command[place + 1 : place + 2] != [NO_TOKEN]:
+        return command
+    return command[:place] + command[place + 2 :]
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+class Absent(types.ModuleType):
+    """Stands for a module of pydevd that the program does without."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a function that does nothing."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return nothing
+
+
+@contextlib.contextmanager
+def greenlets(command: list[str]) -> Generator[None, None, None]:
+    """Have pydevd, imported in the body, work beside greenlets, if the program's own imports have some. Its environment stays."""
+    if SUPPORT in os.environ or not uses_greenlets(command):
+        yield
+        return
+    os.environ[SUPPORT] = "True"
+    if importlib.util.find_spec("gevent") is None:
+        # pydevd would print that it misses what only its list of gevent's greenlets needs.
+        sys.modules[INTEGRATION] = Absent(INTEGRATION)
+    try:
+        yield
+    finally:
+        del os.environ[SUPPORT]
+
+
+def uses_greenlets(command: list[str]) -> bool:
+    """Whether the program of debugpy's command line, or a module beside it that it imports, imports gevent or eventlet."""
+    named = command[command.index("-m") + 1 : command.index("-m") + 2] if "-m" in command else []
+    places = [
+        place for each in named for place in sources_of(os.getcwd(), each.replace(".", os.sep))
+    ]
+    program = next(filter(os.path.isfile, [*places, *command[1:]]), "")
+    text = text_of(program)
+    if GREENLETS.search(text):
+        return True
+    folder = os.path.dirname(os.path.abspath(program))
+    imported = {each.decode("ascii", "ignore") for each in IMPORTED.findall(text)}
+    return any(
+        GREENLETS.search(text_of(place)) for each in imported for place in sources_of(folder, each)
+    )
+
+
+def sources_of(folder: str, name: str) -> list[str]:
+    """Return where the source of a module or package of a folder may be."""
+    place = os.path.join(folder, name)
+    return [f"{place}.py", os.path.join(place, "__main__.py"), os.path.join(place, "__init__.py")]
+
+
+def text_of(path: str) -> bytes:
+    """Return the first bytes of a file; none where it cannot be read, or is no plain file."""
+    try:
+        if not os.path.isfile(path):
+            return b""
+        with open(path, "rb") as file:
+            return file.read(LARGEST)
+    except OSError:
+        return b""

@@ -1,0 +1,167 @@
+"""Has debugpy tell when all that the program had printed has been sent.
+
+debugpy's launcher reads the program's output from pipes, and sends it by the adapter. A stop comes from the program
+itself, on another connection. So a client that sees the stop does not know how much of the output is still on its way.
+Here the adapter answers the request `dapeerDrain` behind all output that was in the pipes when the launcher got it. A
+program that goes on printing does not delay the answer. The answer says whether that output was `sent`; the request never
+fails, because debugpy prints each failure, in a terminal among the program's output.
+
+The launcher runs in the program's own Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib
+import os
+import select
+import sys
+import termios
+import threading
+import types
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).absolute().parent))
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+del sys.path[0]
+
+COMMAND, CAPABILITY = "dapeerDrain", "dapeerDrains"
+MOST = 1 << 16
+"""Bytes that are read at a time: a pipe holds no more, unless it was made larger."""
+SECONDS = 5.0
+"""Seconds after which the launcher no longer waits: what it reads is not taken from it."""
+
+
+class Pipes:
+    """How much was read from each pipe, and how much of that has been sent."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._read: Counter[int] = Counter()
+        self._sent: Counter[int] = Counter()
+
+    def read(self, pipe: int, _size: int) -> bytes:
+        """Read the next output of the program; what was read before has been sent."""
+        with self._changed:
+            self._sent[pipe] = self._read[pipe]
+            self._changed.notify_all()
+        # Nothing is taken from the pipe without the lock, so no byte is at an unknown place.
+        select.select([pipe], [], [])
+        with self._changed:
+            data = os.read(pipe, MOST)
+            self._read[pipe] += len(data)
+        return data
+
+    def wait(self, pipes: list[int], seconds: float = SECONDS) -> bool:
+        """Wait until all has been sent that is in the pipes now, or was read from them; return whether it was in time."""
+        with self._changed:
+            goal = {pipe: self._read[pipe] + held(pipe) for pipe in pipes}
+            return self._changed.wait_for(
+                lambda: all(self._sent[pipe] >= size for pipe, size in goal.items()), seconds
+            )
+
+
+def held(pipe: int) -> int:
+    """Return the number of bytes in a pipe that nobody has read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+HANDLED = f"debugpy.launcher.handlers:{COMMAND}_request"
+CAPTURE = "debugpy.launcher.output:CaptureOutput"
+CLIENT = "debugpy.adapter.clients:Client"
+LOST = "Each stop is shown a moment later, and some output before it may come after it."
+
+REFUSED = patching.Row("output-drain-refused", "debugpy", LOST, adds=True)
+DRAINED = patching.Row(
+    "output-drained",
+    "debugpy",
+    LOST,
+    uses=(
+        f"{CAPTURE}._worker(self)",
+        f"{CAPTURE}.instances",
+        f"{CAPTURE}#_fd",
+        f"{CAPTURE}#_worker_thread",
+        "debugpy.launcher.output:os",
+    ),
+)
+PASSED_ON = patching.Row(
+    "output-drain",
+    "debugpy",
+    LOST,
+    replaces={f"{CLIENT}.initialize_request": "self request"},
+    uses=(
+        f"{CLIENT}.message_handler(f)",
+        "debugpy.common.messaging:NO_RESPONSE",
+        "debugpy.common.messaging:JsonMessageChannel._send_message",
+    ),
+)
+
+
+def unable(*_: object) -> dict[str, bool]:
+    """Answer that it is not known whether all output has been sent."""
+    return {"sent": False}
+
+
+@REFUSED
+def refuse(row: Any) -> None:
+    """Have the launcher, in which this runs, know `dapeerDrain`: it would end at a request that it does not know."""
+    row.set(HANDLED, unable)
+
+
+@DRAINED
+def answer(row: Any) -> None:
+    """Make the launcher answer `dapeerDrain`."""
+    output: Any = importlib.import_module("debugpy.launcher.output")
+    captures, pipes = output.CaptureOutput.instances, Pipes()
+    if not {"os", "read", "_fd"} <= set(output.CaptureOutput._worker.__code__.co_names):
+        raise patching.Misfit("the launcher reads output in another way")
+
+    def drain(_request: Any) -> dict[str, Any]:
+        reading = [each for each in captures.values() if each._worker_thread.is_alive()]
+        return {"sent": bool(captures) and pipes.wait([each._fd for each in reading])}
+
+    read = row.guard(pipes.read, os.read)
+    row.set("debugpy.launcher.output:os", types.SimpleNamespace(**{**vars(os), "read": read}))
+    row.set(HANDLED, row.guard(drain, unable))
+
+
+@PASSED_ON
+def pass_on(row: Any) -> None:
+    """Make the adapter, in which this runs, pass the request on to a launcher that `launch_beneath` has started."""
+    client: Any = importlib.import_module("debugpy.adapter.clients").Client
+    later: Any = importlib.import_module("debugpy.common.messaging").NO_RESPONSE
+    if patching.is_switched_off(REFUSED.name):
+        raise patching.Misfit(f"row {REFUSED.name} is switched off")
+
+    @row.replace(f"{CLIENT}.initialize_request")
+    def initialize_request(stock: Any, *given: Any, **named: Any) -> Any:
+        return {**stock(*given, **named), CAPABILITY: True}
+
+    def drain_request(self: Any, request: Any) -> Any:
+        def respond(*, sent: bool) -> None:
+            about = {"type": "response", "request_seq": request.seq, "command": COMMAND}
+            about |= {"success": True, "body": {"sent": sent}}
+            # `Request.respond` would end the adapter if it comes before this handler has returned. The client may have gone.
+            with contextlib.suppress(Exception), request.channel._send_message(about):
+                pass
+
+        return later if drain(self, respond) else {"sent": False}
+
+    guarded = row.guard(drain_request, unable)
+    row.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
+
+
+def drain(connection: Any, told: Callable[..., None]) -> bool:
+    """Ask the launcher of a connection's session whether all output has been `sent`, which is `told` later; return whether it can be asked."""
+    if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
+        return False
+
+    def respond(response: Any) -> None:
+        told(sent=response.success and response.body["sent"])
+
+    connection.launcher.channel.send_request(COMMAND).on_response(respond)
+    return True

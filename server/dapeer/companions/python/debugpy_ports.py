@@ -1,0 +1,137 @@
+"""Close debugpy's ports to other users of the machine, who could run code through them.
+
+The adapter listens at three local ports: for the debug server in the program, for its own launcher, and for
+clients that debug child processes. The last one accepts every request: `attach` with `processId` and
+`debugpyArgs` runs code in any process of the user. And the access token of the debug server is passed on a
+command line, which all users can read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from dapeer.base.errors import Stranger
+from dapeer.base.system.ownership import check_peer, peer_processes, tells
+from dapeer.companions.python.debugpy_launcher import patching
+from dapeer.companions.python.debugpy_launching import NO_TOKEN
+
+SERVE = "debugpy.common.sockets:serve"
+SERVE_PROGRAMS = "debugpy.adapter.servers:serve"
+LAUNCH = "debugpy.adapter.clients:Client.launch_request"
+ATTACH = "debugpy.adapter.clients:Client.attach_request"
+
+ADMITTED = patching.Row(
+    "ports-for-us",
+    "debugpy",
+    "Other users of this machine can connect to debugpy's ports while a program is debugged.",
+    replaces={SERVE: "name handler host port= backlog= timeout="},
+    uses=("debugpy.adapter.servers:connections()",),
+    secures=True,
+)
+CHILDREN_ONLY = patching.Row(
+    "port-for-children",
+    "debugpy",
+    "Whoever can connect to debugpy's port for child processes can have it debug any process of yours.",
+    replaces={LAUNCH: "self request", ATTACH: "self request"},
+    secures=True,
+)
+NO_TOKEN_SHOWN = patching.Row(
+    "no-token",
+    "debugpy",
+    "The access token of a debugged program is on a command line, which other users of this machine can read.",
+    replaces={SERVE_PROGRAMS: "host= port="},
+    uses=("debugpy.adapter:access_token", "debugpy.adapter.launchers:adapter"),
+    secures=True,
+)
+
+
+@ADMITTED
+def admit_only_us(row: Any) -> None:
+    """Make debugpy close connections of other users of the machine.
+
+    A process that the program has started under another user is admitted.
+    """
+    programs: Callable[[], list[Any]] = importlib.import_module(
+        "debugpy.adapter.servers"
+    ).connections
+
+    @row.replace(SERVE)
+    def serve(
+        stock: Any, name: str, handler: Callable[..., Any], *rest: object, **named: object
+    ) -> Any:
+        def admit(handle: Any, sock: socket.socket, *more: object, **others: object) -> None:
+            pids = [os.getpid(), *(each.pid for each in programs() if each.pid)]
+            if is_ours(sock) or (name == "Server" and is_among(sock, pids)):
+                handle(sock, *more, **others)
+            else:
+                sock.close()
+
+        return stock(name, patching.guarded(row, handler, admit), *rest, **named)
+
+
+def is_ours(connection: socket.socket) -> bool:
+    """Whether an accepted connection comes from this user, or from another machine."""
+    try:
+        host = str(connection.getpeername()[0]).partition("%")[0]
+        check_peer(connection, host, here=ipaddress.ip_address(host).is_loopback)
+    except (OSError, Stranger):
+        return False
+    return True
+
+
+def is_among(connection: socket.socket, pids: list[int]) -> bool:
+    """Whether a connection comes from a process in the same POSIX session as one of these processes.
+
+    A process is in a session only by descent, so no stranger can join one.
+    """
+    try:
+        ours = {os.getsid(pid) for pid in pids if Path(f"/proc/{pid}").exists()}
+        return any(os.getsid(pid) in ours for pid in peer_processes(connection))
+    except OSError:
+        return False
+
+
+@NO_TOKEN_SHOWN
+def show_no_token(row: Any) -> None:
+    """Pass no access token on command lines, where the system tells the user of a connection.
+
+    The adapter creates its own token later, so that is dropped when the first port is opened.
+    """
+    adapter: Any = importlib.import_module("debugpy.adapter")
+    if not tells():
+        return
+    if adapter.access_token is not None:
+        raise patching.Misfit("there is an access token already")
+
+    @row.replace(SERVE_PROGRAMS)
+    def serve(stock: Any, *given: Any, **named: Any) -> Any:
+        adapter.access_token = None
+        return stock(*given, **named)
+
+    # The launcher needs a string.
+    row.set("debugpy.adapter.launchers:adapter", SimpleNamespace(access_token=NO_TOKEN))
+
+
+@CHILDREN_ONLY
+def serve_children_only(row: Any) -> None:
+    """Let clients that connect to the port debug only child processes of the program."""
+    refusal = "This port serves only child processes of the program"
+
+    @row.replace(LAUNCH)
+    def launch_request(stock: Any, self: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        if not self.using_stdio:
+            raise patching.Meant(request.isnt_valid(refusal))
+        return stock(self, request, *rest, **named)
+
+    @row.replace(ATTACH)
+    def attach_request(stock: Any, self: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        if not self.using_stdio and "subProcessId" not in request.arguments:
+            raise patching.Meant(request.isnt_valid(refusal))
+        return stock(self, request, *rest, **named)

@@ -1,0 +1,138 @@
+"""Patches pydevd in a running program that was attached to, until the debugger disconnects.
+
+The modules arrive as text: the program may run on another machine, or as a user who cannot read dapeer's files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import sys
+import types
+from typing import Any
+
+PACKAGE = "in_debuggee"
+
+
+class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the modules of this package from their texts."""
+
+    def __init__(self, texts: dict[str, str], folder: str) -> None:
+        self._texts = texts
+        self._folder = folder
+
+    def find_spec(self, fullname: str, *_: object) -> Any:
+        """Return how a module of the package is imported."""
+        package, _dot, name = fullname.partition(".")
+        if package != PACKAGE or f"{name or '__init__'}.py" not in self._texts:
+            return None
+        path = self.get_filename(fullname)
+        spec = importlib.util.spec_from_loader(fullname, self, origin=path, is_package=not name)
+        if spec is not None:
+            spec.has_location = True
+        return spec
+
+    def get_filename(self, fullname: str) -> str:
+        """Return where the module's file would be."""
+        return os.path.join(self._folder, *fullname.split(".")) + ".py"
+
+    def get_source(self, fullname: str) -> str:
+        """Return the module's text."""
+        return self._texts[f"{fullname.partition('.')[2] or '__init__'}.py"]
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """Return the module, compiled."""
+        return compile(self.get_source(fullname), self.get_filename(fullname), "exec")
+
+
+def arrive(texts: dict[str, str]) -> str:
+    """Patch pydevd, unless it is patched already; return why that failed, empty if it did not."""
+    if f"{PACKAGE}.improving" in sys.modules:
+        return ""
+    if PACKAGE in sys.modules:
+        return f"the program has a package of the name {PACKAGE}"
+    pydevd: Any = sys.modules["pydevd"]
+    finder: Any = Texts(texts, os.path.dirname(pydevd.__file__))
+    sys.meta_path.insert(0, finder)
+    try:
+        patching: Any = importlib.import_module(f"{PACKAGE}.dapeer_patching")
+        patching.setting[:] = [texts.get(patching.SETTING, "")]
+        if patching.is_switched_off(""):
+            restore()
+            return ""
+        leftovers: Any = importlib.import_module(f"{PACKAGE}.dapeer_leftovers")
+        importlib.import_module(f"{PACKAGE}.improving").improve(prints=False)
+        last: Any = importlib.import_module(f"{PACKAGE}.dapeer_leaving").last
+        last.extend((restore, leftovers.remove))
+    except Exception as error:  # another Python, another pydevd
+        restore()
+        return f"{type(error).__name__}: {error}"
+    finally:
+        sys.meta_path.remove(finder)
+    return ""
+
+
+class Told:
+    """A string that is shown without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def collect(
+    texts: dict[str, str],
+    spec: str,
+    variables: dict[str, Any],
+    namespace: dict[str, Any],
+) -> Told:
+    """Do as `dapeer_collecting` does, with a frame's local and global names; its modules stay while something is collected."""
+    finder: Any = Texts(texts, "")
+    sys.meta_path.append(finder)
+    try:
+        patching: Any = importlib.import_module(f"{PACKAGE}.dapeer_patching")
+        patching.setting[:] = [texts.get(patching.SETTING, "")]
+        collecting: Any = importlib.import_module(f"{PACKAGE}.dapeer_collecting")
+        names = types.SimpleNamespace(f_locals=variables, f_globals=namespace)
+        told = collecting.collect(spec, names)
+    finally:
+        sys.meta_path.remove(finder)
+    if not json.loads(spec)["points"]:
+        forget_unless_improved()
+    return Told(told)
+
+
+def look(texts: dict[str, str], asked: str) -> Told:
+    """Answer what `dapeer_waits` is asked; of its modules none stays in a program that has no others of the package."""
+    finder: Any = Texts(texts, "")
+    sys.meta_path.append(finder)
+    try:
+        return Told(importlib.import_module(f"{PACKAGE}.dapeer_waits").look(asked))
+    finally:
+        sys.meta_path.remove(finder)
+        forget_unless_improved()
+
+
+def forget_unless_improved() -> None:
+    """Leave none of our modules, unless they do more here than to collect."""
+    if f"{PACKAGE}.improving" not in sys.modules:
+        forget()
+
+
+def forget() -> None:
+    """Remove the modules of this package from `sys.modules`."""
+    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+        del sys.modules[name]
+
+
+def restore() -> None:
+    """Undo all patches, and remove the modules of this package."""
+    patching: Any = sys.modules.get(f"{PACKAGE}.dapeer_patching")
+    if patching is not None:
+        patching.undo_all()
+    forget()

@@ -1,0 +1,81 @@
+"""Adds what an evaluation prints to its result. pydevd sends it as output of the program."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import threading
+from collections.abc import Generator
+from typing import Any
+
+patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+
+heard = threading.local()
+"""`text`: what the current evaluation of this thread has printed."""
+
+
+def taken() -> str:
+    """Return what was printed, and forget it."""
+    text: Any = getattr(heard, "text", None)
+    if text is None:
+        return ""
+    printed = text.getvalue()
+    text.seek(0)
+    text.truncate()
+    return printed
+
+
+@contextlib.contextmanager
+def listening() -> Generator[None]:
+    """Keep what is printed."""
+    heard.text = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(heard.text), contextlib.redirect_stderr(heard.text):
+            yield
+    finally:
+        heard.text = None
+
+
+ANSWER = "_pydevd_bundle.pydevd_comm:pydevd_schema.EvaluateResponseBody.__init__"
+RESPONSE = "_pydevd_bundle.pydevd_comm:_evaluate_response"
+EVALUATE = "_pydevd_bundle.pydevd_api:internal_evaluate_expression_json"
+PRINTED = patching.Row(
+    "evaluation-prints",
+    "debugpy",
+    "What an evaluated expression prints is not in its result, but in the output of the program.",
+    replaces={
+        ANSWER: "self result variablesReference type= presentationHint= namedVariables= indexedVariables= "
+        "memoryReference= update_ids_from_dap= **kwargs",
+        RESPONSE: "py_db request result error_message=",
+        EVALUATE: "py_db request thread_id",
+    },
+)
+
+
+@PRINTED
+def add_printed(row: Any) -> None:
+    """Put what was printed in front of the result or error."""
+
+    @row.replace(ANSWER)
+    def init(stock: Any, self: Any, result: str, *rest: Any, **named: Any) -> None:
+        stock(self, taken() + result, *rest, **named)
+
+    @row.replace(RESPONSE)
+    def response(
+        stock: Any,
+        py_db: Any,
+        request: Any,
+        result: Any,
+        error_message: str = "",
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        if error_message:
+            error_message = taken() + error_message
+        return stock(py_db, request, result, error_message, *rest, **named)
+
+    @row.replace(EVALUATE)
+    def evaluate(stock: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
+            return stock(py_db, request, *rest, **named)

@@ -1,0 +1,68 @@
+"""Keeps what functions of ours raise out of the program, in whose threads Python calls them.
+
+Such a function is one `try`: what it raises is a row that is lost. Only what a signal brings is the program's, and goes on to it.
+At the limit of recursion there may be no room for a call, so a `RecursionError` is left alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+KILLS = sys.version_info < (3, 9)
+"""Whether Python ends a program that goes 50 calls deeper after somebody has caught its `RecursionError`: it gets that a few calls early then."""
+losing: list[Callable[[], None]] = []
+"""What counts a row that is lost."""
+
+
+def of_program(error: BaseException) -> bool:
+    """Whether an exception is the program's: Ctrl+C, or what its signal handler raises. A row is lost by any other."""
+    try:
+        if is_brought(error):
+            return True
+        for lose in losing:
+            lose()
+    except BaseException:
+        return False
+    return False
+
+
+def is_brought(error: BaseException) -> bool:
+    """Whether a signal has brought an exception: a handler of the program's is in its traceback."""
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    module: Any = sys.modules.get("signal")
+    if module is None:
+        return False
+    codes = [code_of(module.getsignal(each)) for each in module.Signals]
+    place: Any = error.__traceback__
+    while place is not None:
+        if any(each is place.tb_frame.f_code for each in codes):
+            return True
+        place = place.tb_next
+    return False
+
+
+def code_of(handler: Any) -> Any:
+    """Return the code that is run when something is called; None: it is not Python's."""
+    function = getattr(handler, "__func__", handler)
+    return getattr(function, "__code__", None)
+
+
+def hook(function: Any) -> Any:
+    """Return a function that does the same, and raises nothing but what is the program's; it returns None then."""
+
+    def called(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except RecursionError:
+            if KILLS:
+                raise
+            return None
+        except BaseException as error:
+            if of_program(error):
+                raise
+            return None
+
+    return called

@@ -1,0 +1,53 @@
+"""What dapeer does in a program's threads beside the program's own code: there pydevd traces nothing.
+
+Since Python 3.12 pydevd traces by `sys.monitoring`. That goes on in what is called by code that no event of Python's has called, so pydevd
+would stop in itself, or in the standard library. `python_tests.py` uses this module by itself, so it imports none of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from typing import Any
+
+
+@contextlib.contextmanager
+def untraced() -> Generator[None]:
+    """Have pydevd trace nothing of this thread; the one place for it."""
+    pydevd: Any = sys.modules.get("pydevd")
+    monitoring: Any = getattr(pydevd, "pydevd_sys_monitoring", None)
+    suspend: Any = getattr(monitoring, "suspend_current_thread_tracing", None)
+    used = getattr(pydevd, "PYDEVD_USE_SYS_MONITORING", False)
+    traced = suspend() if used and suspend is not None else False
+    try:
+        yield
+    finally:
+        if traced:
+            monitoring.resume_current_thread_tracing()
+
+
+def show(error: Sequence[Any]) -> None:
+    """Stop where an exception was raised, if the debugger stops at uncaught exceptions.
+
+    Args:
+        error: Its type, itself, its traceback.
+    """
+    debugger: Any = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
+    if debugger is None:
+        return
+    with untraced():
+        try:
+            breakpoints: Any = importlib.import_module("_pydevd_bundle.pydevd_breakpoints")
+        except ImportError:
+            return
+        thread = threading.current_thread()
+        information: Any = debugger.set_additional_thread_info(thread)
+        # Keeps the debugger from tracing itself, up to Python 3.11.
+        information.is_tracing += 1
+        try:
+            breakpoints.stop_on_unhandled_exception(debugger, thread, information, tuple(error))
+        finally:
+            information.is_tracing -= 1

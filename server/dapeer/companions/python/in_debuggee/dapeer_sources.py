@@ -1,0 +1,78 @@
+"""Sources of the program: files under one name each, which of their lines have code, and the text of code without a file."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
+"""Codes within another one; before Python 3.12 all of them."""
+ENTRY = 4
+"""Size, time, lines and name: an entry of `linecache`."""
+
+
+def compiled(file: str) -> CodeType:
+    """Return a file's code.
+
+    Raises:
+        OSError, SyntaxError, ValueError: It cannot be read, or is no Python.
+    """
+    with open(file, "rb") as stream:
+        return compile(stream.read(), file, "exec", dont_inherit=True)
+
+
+@functools.lru_cache(maxsize=20)
+def lines_of(file: str, _changed: int) -> list[int]:
+    """Return the lines of a file that have code, ascending."""
+    return sorted({line for each in within(compiled(file)) for line in lines(each)})
+
+
+def within(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code and those that are made in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from within(each)
+
+
+def lines(code: CodeType) -> set[int]:
+    """Return the lines of a code at which Python tells that it is."""
+    dis: Any = importlib.import_module("dis")
+    return {line for _place, line in dis.findlinestarts(code) if line}
+
+
+def inner_lines(code: CodeType) -> set[int]:
+    """Return the lines of a code at which a point is in that code, not in the one around a comprehension."""
+    found = lines(code)
+    return found - {code.co_firstlineno} if code.co_name in COMPREHENSIONS else found
+
+
+def text_of(code: CodeType) -> str:
+    """Return the source text of a code that has no file: what `linecache` was told, or the text of `-c`; empty: none is known."""
+    linecache: Any = importlib.import_module("linecache")
+    # An entry of another form is a loader of the program's that has not run yet.
+    entry = linecache.cache.get(code.co_filename, ())
+    known = "".join(entry[2]) if len(entry) == ENTRY else ""
+    options: Any = getattr(sys.modules.get("debugpy.server.cli"), "options", None)
+    if known or code.co_filename != "<string>" or getattr(options, "target_kind", "") != "code":
+        return known
+    # What `exec` makes of a text has this name, too.
+    told = compile(str(options.target), code.co_filename, "exec", dont_inherit=True)
+    return str(options.target) if any(each == code for each in within(told)) else ""
+
+
+def mapped(file: str) -> str:
+    """Return where a file of the client's is here."""
+    files: Any = importlib.import_module("pydevd_file_utils")
+    return str(files.map_file_to_server(file))
+
+
+@functools.lru_cache(maxsize=10000)
+def same_file(file: str) -> str:
+    """Return one name for a file, by whatever name it is known."""
+    return os.path.normcase(os.path.realpath(file))

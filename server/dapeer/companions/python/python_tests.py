@@ -1,0 +1,283 @@
+"""Run Python tests in a debugger that stops where they fail: `python_tests.py HOW RUNNER ARGUMENT...`.
+
+A test runner catches what its tests raise, so a debugger sees no uncaught exception. This shows each failure
+to the debugger as an uncaught exception when the runner reports it. Skipped tests, expected failures and
+exceptions that a test catches itself are not failures. It runs in the interpreter of the user's tests, of any
+version, and needs only the standard library. Without a debugger, or with a debugger of another structure, the
+tests just run.
+
+HOW is `module` or `program`, with a test runner: pytest, unittest, Django's manage.py. Or HOW is `auto`, and
+RUNNER is the node id of a test: Django runs it in a Django project, else pytest if it is installed, else unittest.
+Django and unittest get the test's dotted name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+IN_THE_WAY: dict[str, object] = {
+    "numprocesses": 0, "dist": "no", "tx": [], "forked": False,
+    "usepdb": False, "trace": False, "timeout": 0,
+}  # fmt: skip
+"""Values for pytest's options that would run tests in other processes, start another debugger, or end a test
+by a timeout while a person looks at it."""
+NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
+"""Options of pytest that are named otherwise than their values."""
+
+
+def show(error: Sequence[Any]) -> None:
+    """Stop where an exception was raised, if the debugger stops at uncaught exceptions."""
+    kind, value, trace = error
+    showing.show((kind, value, within(trace)))
+
+
+def within(trace: Any) -> Any:
+    """Return a traceback without its first frames that later ones have called.
+
+    `subTest` catches in a frame below the test's own, whose traceback entry names the line of `with subTest`.
+    """
+    frames: set[Any] = set()
+    entry = trace
+    while entry is not None:
+        frames.add(entry.tb_frame)
+        entry = entry.tb_next
+    while trace is not None and trace.tb_next is not None and not frames.isdisjoint(callers(trace)):
+        trace = trace.tb_next
+    return trace
+
+
+def callers(entry: Any) -> Iterator[Any]:
+    """Yield the frames below that of a traceback's entry, its caller first."""
+    frame = entry.tb_frame.f_back
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def run_pytest(arguments: list[str]) -> int:
+    """Run `python -m pytest`; return the exit code."""
+    import pytest
+
+    class Shown:
+        """A plugin that shows failures to the debugger, and switches off what disturbs debugging."""
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
+            # Coverage uses the same trace function as debuggers.
+            early_config.known_args_namespace.no_cov = True
+            yield
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
+            known: dict[str, Any] = config.option.__dict__
+            tell_of_options(known)
+            known.update({name: IN_THE_WAY[name] for name in known.keys() & IN_THE_WAY.keys()})
+            # A model reads pytest's header with the first stop, so it is left out.
+            config.option.verbose = config.option.verbose or -1
+            yield
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_report_teststatus(self, config: Any) -> Generator[None, Any, None]:
+            outcome = yield
+            category, letter, word = outcome.get_result()
+            # The stop says more of a failed test than its letter does.
+            outcome.force_result((category, letter if config.option.verbose > 0 else "", word))
+
+        def pytest_exception_interact(self, call: Any) -> None:
+            error: BaseException = call.excinfo.value
+            if isinstance(error, pytest.Collector.CollectError):
+                # pytest wraps an error in a test file into an exception of its own.
+                error = error.__cause__ or error
+            for each in of_doctests(error):
+                show((type(each), each, each.__traceback__))
+
+    return int(pytest.main(arguments, plugins=[Shown()]))
+
+
+def tell_of_options(known: dict[str, Any]) -> None:
+    """Say which of pytest's options, given or the project's, are switched off; `-n` sets `--dist` and `--tx`, too."""
+    others = () if known.get("numprocesses") else ("dist", "tx")
+    named = [*(IN_THE_WAY.keys() - {"dist", "tx"}), *others]
+    off = [NAMES.get(each, f"--{each}") for each in sorted(named)
+           if known.get(each) and known[each] != IN_THE_WAY[each]]  # fmt: skip
+    off += ["--cov"] if known.get("cov_source") else []
+    if off:
+        sys.stderr.write(f"While they are debugged, the tests run without {', '.join(off)}.\n")
+
+
+def of_doctests(error: Any) -> Iterator[BaseException]:
+    """Yield an error; of the examples of a doctest that have failed, one each that is raised at the example's line."""
+    for each in getattr(error, "failures", None) or [error]:
+        test: Any = getattr(each, "test", None)
+        example: Any = getattr(each, "example", None)
+        if example is None or getattr(test, "lineno", None) is None:
+            yield each
+            continue
+        line = test.lineno + example.lineno + 1
+        raised = getattr(each, "exc_info", None)
+        failed = (
+            raised[1]
+            if raised
+            else AssertionError(f"expected {example.want.strip()}, got {each.got.strip()}")
+        )
+        code = compile("\n" * (line - 1) + "raise failed", test.filename, "exec")
+        try:
+            exec(code, {"failed": failed}, dict(test.globs))  # noqa: S102 - a line to raise at
+        except BaseException as at_example:  # noqa: BLE001 - whatever it is
+            yield at_example
+
+
+def row_of_unittest(patching: Any) -> Any:
+    """Enter the row by which failures of unittest are shown to the debugger into the register, and return it."""
+    # The last argument of each is the exception, or None.
+    adds = {
+        "addError": "self test err",
+        "addFailure": "self test err",
+        "addSubTest": "self test subtest err",
+    }
+    row = patching.Row(
+        "unittest-failures",
+        "Python",
+        "The program does not stop where a test of unittest fails.",
+        replaces={f"unittest:TestResult.{name}": takes for name, takes in adds.items()},
+    )
+
+    def add(stock: Any, self: object, *told: Any, **named: Any) -> Any:
+        error = named.get("err", told[-1] if told else None)
+        if error is not None:
+            show(error)
+        return stock(self, *told, **named)
+
+    @row
+    def improve(_row: Any) -> None:
+        for target in row.replaces:
+            row.replace(target)(add)
+
+    return row
+
+
+def show_unittests() -> None:
+    """Show failures of unittest to the debugger, whether unittest, Django or a program of the project runs it."""
+    row_of_unittest(sibling("debugpy_launcher").patching).apply()
+    # Keeps Django's `--parallel` from running tests in other processes.
+    os.environ.setdefault("DJANGO_TEST_PROCESSES", "1")
+
+
+def run_by_program(how: str, name: str, arguments: list[str]) -> object:
+    """Run `python NAME` or `python -m NAME` with these arguments; return the exit code."""
+    show_unittests()
+    launcher = sibling("debugpy_launcher")
+    runpy: Any = sys.modules.get("_pydevd_bundle.pydevd_runpy") or importlib.import_module("runpy")
+    sys.argv = [name, *arguments]
+    pass_by_exit_codes()
+    try:
+        (launcher.run_file if how == "program" else launcher.run_module)(name, runpy)
+    except SystemExit as end:
+        # The failures have been shown, so this one is not.
+        return end.code
+    return 0
+
+
+def pass_by_exit_codes() -> None:
+    """Have the debugger not stop at the exit of what runs the tests: since Python 3.12 it does not see that this is caught."""
+    debugger: Any = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
+    ignore: Any = getattr(debugger, "set_ignore_system_exit_codes", None)
+    if ignore is not None:
+        ignore([None, *range(256)])
+
+
+def pose_as(module: str, arguments: list[str]) -> None:
+    """Make `__main__` and the arguments what they are under `python -m MODULE`."""
+    sys.path.insert(0, os.getcwd())
+    spec: Any = importlib.util.find_spec(f"{module}.__main__")
+    sibling("debugpy_launcher").fresh_main().update(
+        __spec__=spec,
+        __file__=spec.origin,
+        __package__=spec.parent,
+        __loader__=spec.loader,
+        __cached__=spec.cached,
+    )
+    sys.argv = [spec.origin, *arguments]
+
+
+def sibling(name: str) -> Any:
+    """Import another of dapeer's companions, which is not in a package here."""
+    place = Path(__file__).parent / f"{name}.py"
+    spec: Any = importlib.util.spec_from_file_location(name, place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+showing = sibling("in_debuggee/dapeer_showing")
+
+
+def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
+    """Return how a test is run that is named by its node id: `program` or `module`, its name, its arguments."""
+    manage = next(
+        (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents
+         if (folder / "manage.py").is_file()), None,
+    )  # fmt: skip
+    if manage is not None and is_there("django") and not is_there("pytest_django"):
+        asked = ["test", dotted(node, manage.parent), "--noinput"]
+        return "program", str(manage), [*asked, *arguments]
+    if is_there("pytest"):
+        return "module", "pytest", [node, *arguments]
+    tell_of_unittest()
+    return "module", "unittest", [dotted(node, Path.cwd()), *arguments]
+
+
+def tell_of_unittest() -> None:
+    """Say why pytest does not run the tests."""
+    sys.stderr.write(f"pytest is not installed for {sys.executable}: running unittest instead.\n")
+
+
+def discovered(folder: str) -> list[str]:
+    """Return how unittest finds the tests of a folder, which may be a package of the working directory."""
+    tell_of_unittest()
+    package = ["-t", os.getcwd()] if Path(folder, "__init__.py").is_file() else []
+    return ["discover", "-s", folder, *package]
+
+
+def is_there(module: str) -> bool:
+    """Whether a module is installed."""
+    return importlib.util.find_spec(module) is not None
+
+
+def dotted(node: str, folder: Path) -> str:
+    """Return the dotted name of a test for unittest; make its file importable from outside of a package.
+
+    >>> dotted("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
+    'tests.test_cart.TotalTest.test_of_none'
+    """
+    file, *names = node.partition("[")[0].split("::")
+    module = Path(os.path.relpath(file, folder)).with_suffix("")
+    if not all(part.isidentifier() for part in module.parts):
+        sys.path.append(str(Path(file).absolute().parent))
+        module = Path(module.name)
+    return ".".join([*module.parts, *names])
+
+
+def main() -> Any:
+    """Run the tests; return the exit code."""
+    how, name, *arguments = sys.argv[1:]
+    if sys.path[0] == str(Path(__file__).parent):
+        del sys.path[0]
+    if how == "auto":
+        how, name, arguments = by_node_id(name, arguments)
+    if name == "pytest" and not is_there("pytest") and [*map(os.path.isdir, arguments)] == [True]:
+        name, arguments = "unittest", discovered(*arguments)
+    if name != "pytest":
+        return run_by_program(how, name, arguments)
+    pose_as("pytest", arguments)
+    return run_pytest(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

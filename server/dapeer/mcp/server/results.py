@@ -1,0 +1,113 @@
+"""Results of tools, in MCP's form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, Final, cast
+
+import mcp.types as t
+from pydantic import ValidationError
+
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import QUOTED, quoted
+from dapeer.base.text.lines import with_texts
+from dapeer.tools.base.call import Reply
+
+ECHOES: Final = 100
+"""Long texts of a call, the longest ones, of which an answer is searched."""
+
+
+def result_of(reply: Reply, data: Json | None) -> t.CallToolResult:
+    """Return the MCP result of a reply; `data` is for a client that reads it."""
+    if reply.content is None:
+        return t.CallToolResult(
+            content=[t.TextContent(text=reply.text)],
+            structured_content=None if data is None else dict(data),
+            is_error=reply.failed,
+            _meta=cast("Any", reply.meta),
+        )
+    result = {
+        "content": reply.content,
+        "structuredContent": data,
+        "isError": reply.failed,
+        "_meta": reply.meta,
+    }
+    try:
+        return t.CallToolResult.model_validate(result)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False)[0]
+        # The location also has names of pydantic's classes, between those of the fields.
+        named = (str(part) for part in wrong["loc"])
+        where = ".".join(part for part in named if not part[:1].isupper())
+        return failure(f"The tool returned an invalid MCP result: {where}: {wrong['msg']}.")
+
+
+def failure(sentence: str) -> t.CallToolResult:
+    """Return the MCP result of a tool that has failed."""
+    # Some clients show a model only the text of a failure, so it must say everything.
+    return t.CallToolResult(content=[t.TextContent(text=sentence)], is_error=True)
+
+
+def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.CallToolResult:
+    """Return a result with a line below each text of which there is something to note."""
+    content = [
+        each.model_copy(update={"text": f"{each.text}\n({said})"})
+        if isinstance(each, t.TextContent) and (said := note(each.text))
+        else each
+        for each in result.content
+    ]
+    return result.model_copy(update={"content": content})
+
+
+def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
+    """Return a result that repeats of each text among the arguments `QUOTED` characters at most: the caller knows them."""
+    long = sorted({each for each in _texts(arguments) if len(each) > QUOTED}, key=len)[-ECHOES:]
+    if not long:
+        return result
+
+    def cut(text: str) -> str:
+        return _cut(text, long)
+
+    content = [
+        each.model_copy(update={"text": cut(each.text)})
+        if isinstance(each, t.TextContent)
+        else each
+        for each in result.content
+    ]
+    data = with_texts(cut, result.structured_content)
+    return result.model_copy(update={"content": content, "structured_content": data})
+
+
+def _cut(told: str, long: Sequence[str]) -> str:
+    """Return a text in which each of the long ones is cut, also where it is only their beginning."""
+    for each in reversed(long):
+        begun = each[: QUOTED + 1]
+        place = told.find(begun)
+        while place >= 0:
+            there = zip(each, told[place : place + len(each)], strict=False)
+            whole = told.startswith(each, place)
+            end = place + (len(each) if whole else sum(1 for _ in takewhile(_alike, there)))
+            instead = quoted(each)
+            told = told[:place] + instead + told[end:]
+            place = told.find(begun, place + len(instead))
+    return told
+
+
+def _alike(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, each in cast("Json", value).items():
+                yield key
+                yield from _texts(each)
+        case list():
+            for each in cast("list[Any]", value):
+                yield from _texts(each)
+        case _:
+            pass

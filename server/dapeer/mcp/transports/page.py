@@ -1,0 +1,58 @@
+"""The page of what programs collect, for the person in a Neovim to whose core no client comes by HTTP."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.adapters.definition.definition import LOOPBACK
+from dapeer.base.errors import ArgumentError
+from dapeer.peers import Peer, Peers
+
+if TYPE_CHECKING:
+    from dapeer.mcp.server.server import DapeerServer
+
+log = logging.getLogger(__name__)
+
+SERVED: Final = "require('dapeer.core.live').served(...)"
+
+
+class PersonsPage:
+    """Serves it from the first time that a person asks, at a port of this machine and with a token, and nothing else there."""
+
+    def __init__(self, server: DapeerServer, peers: Peers, tasks: TaskGroup) -> None:
+        self._server = server
+        self._tasks = tasks
+        self._token = secrets.token_hex(32)
+        self._begun = False
+        self._url = ""
+        self._served = anyio.Event()
+        peers.page_wanted = self._wanted
+
+    def _wanted(self, peer: Peer) -> None:
+        """Tell a Neovim where the page is."""
+        if not self._begun:
+            self._begun = True
+            self._tasks.start_soon(self._serve)
+        self._tasks.start_soon(self._tell, peer)
+
+    async def _serve(self) -> None:
+        from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
+        from dapeer.mcp.transports.guard import rules_for  # noqa: PLC0415
+
+        try:
+            with http.bind(LOOPBACK, 0) as bound:
+                self._url = f"http://{LOOPBACK}:{bound.getsockname()[1]}/live"
+                async with http.serve_page(self._server, bound, rules_for(LOOPBACK, self._token)):
+                    self._served.set()
+                    await anyio.sleep_forever()
+        except ArgumentError as error:
+            log.warning("the person's page: %s", error)
+
+    async def _tell(self, peer: Peer) -> None:
+        await self._served.wait()
+        peer.neovim.send(SERVED, self._url, self._token)

@@ -1,0 +1,119 @@
+"""Whether what a breakpoint evaluates parses, looked at before it is set.
+
+An adapter tells of a mistake only when the line is reached, if it does, and the run is lost.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import ArgumentError
+from dapeer.base.text.fitting import quoted
+from dapeer.companions.python.in_debuggee.dapeer_parts import parts_of
+from dapeer.sessions.debugger import Debugger
+
+CORRECT: Final = "Nothing was changed; correct it."
+_NEWER = re.compile(r"""\b(?:f|fr|rf|t|tr|rt)["']""", re.IGNORECASE)
+"""A text whose grammar later versions of Python have widened: the program's own may read it."""
+_UNFINISHED = re.compile(r"(?<![$:])(?:&&|\|\||[=!<>]=)\s*$")
+"""The end of an expression that lacks an operand, in any other language. Perl has a variable `$=`, and Ruby a symbol `:==`."""
+
+
+def check_breakpoint(
+    debugger: Debugger, path: str, wanted: Mapping[str, Any], adapter: str = ""
+) -> None:
+    """Look whether all that a breakpoint evaluates parses, as far as that can be known here.
+
+    Args:
+        debugger: Whose definitions know languages and adapters.
+        path: The file of the breakpoint.
+        wanted: The breakpoint, in DAP's terms.
+        adapter: The adapter that gets it; empty: those of live sessions, or any that takes such files.
+
+    Raises:
+        ArgumentError: Something does not; nothing has happened.
+    """
+    python = is_python(debugger, path)
+    if (expect := wanted.get("expect")) and not python:
+        raise ArgumentError(
+            "`expect` works in Python.",
+            f'Elsewhere give the opposite as condition="!({quoted(expect)})".',
+        )
+    check_expressions([expect] if expect else wanted.get("collect", ()), python=python)
+    if condition := wanted.get("condition"):
+        check_condition(condition, python=python)
+    if python:
+        for _, expression in parts_of(wanted.get("logMessage", "")):
+            if expression:
+                _check_python(expression, "`log_message`: ")
+    fit = {each.id: each for each in debugger.definitions.values() if each.accepts(path)}
+    live = {each.adapter for each in debugger.sessions.values() if not each.mirror.ended}
+    chosen = [fit[name] for name in fit if name in ({adapter} if adapter else live)]
+    check_hits(wanted.get("hitCondition"), chosen or [*fit.values()])
+
+
+def check_condition(condition: str, *, python: bool) -> None:
+    """Look whether a condition parses.
+
+    Raises:
+        ArgumentError: It does not.
+    """
+    if python:
+        _check_python(condition, "`condition`: ")
+    elif _UNFINISHED.search(condition):
+        raise ArgumentError(f"`condition`: `{quoted(condition)}` is not complete.", CORRECT)
+
+
+def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
+    """Look whether one of the adapters understands a hit condition.
+
+    Raises:
+        ArgumentError: None does.
+    """
+    forms = [each.quirks.hit_conditions if each is not None else "" for each in adapters]
+    if hits and forms and all(form and not re.fullmatch(form, hits.strip()) for form in forms):
+        names = " or ".join(each.id for each in adapters if each is not None)
+        raise ArgumentError(
+            f"`hit_condition`: {names} does not understand `{quoted(hits)}`.",
+            "Nothing was changed; give the number of the hit, such as 3.",
+        )
+
+
+def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
+    """Look whether what is collected parses, where we know that.
+
+    Raises:
+        ArgumentError: One does not.
+    """
+    for each in expressions:
+        if python:
+            _check_python(each)
+        elif each.count("{") != each.count("}"):
+            raise ArgumentError(f"The braces of `{quoted(each)}` do not match.", CORRECT)
+
+
+def is_python(debugger: Debugger, path: str) -> bool:
+    """Whether a file is Python's; one that any adapter accepts, as a compiled program, is not."""
+    python = [
+        each.collect.syntax == "python"
+        for each in debugger.definitions.values()
+        if each.accepts(path)
+    ]
+    return any(python) if Path(path).suffix else bool(python) and all(python)
+
+
+def _check_python(expression: str, argument: str = "") -> None:
+    try:
+        ast.parse(expression.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, SyntaxError) and _NEWER.search(expression):
+            return
+        what = getattr(error, "msg", None) or "it cannot be read"
+        raise ArgumentError(
+            f"{argument}`{quoted(expression)}` does not parse: {what}.", CORRECT
+        ) from error

@@ -1,0 +1,60 @@
+"""How JUnit selects the tests of a Java source."""
+
+from pathlib import Path
+
+import pytest
+
+from dapeer.companions.java.junit_tests import lines, read_tests
+
+SOURCE = """
+package shop;
+import java.util.*;
+import shop.money.Price;
+/* @Test void old() { */
+class CartTest extends Base {
+    record Row(String name) {}
+    static int of(int a) { if (a > 1) { return a; } return 1; }  // @Test void no(int a) {}
+    @Test void adds() { run(() -> { String s = "{ @Test void text() {"; }); }
+    @ParameterizedTest(name = "{0}") @CsvSource({"1, (", "2, )"})
+    void cash(int n, final long[] want, String... names) throws Exception { char c = '{'; }
+    @ParameterizedTest @MethodSource("rows") void rows(Row row, Map<String, List<Price>> at, Price p) {}
+    @Nested class Cards {
+        @RepeatedTest(2) void adds() {}
+        @TestFactory Stream<DynamicTest> made() { return null; }
+    }
+    @Deprecated void helper(int a) {}
+}
+class Other { @Test public void last() {} }
+"""
+METHOD = "--select-method=shop.CartTest"
+
+
+@pytest.mark.parametrize(
+    ("name", "selected"),
+    [
+        ("", ["--select-class=shop.CartTest"]),
+        ("adds", [f"{METHOD}#adds", f"{METHOD}$Cards#adds"]),
+        ("Cards::adds", [f"{METHOD}$Cards#adds"]),
+        ("CartTest::Cards", ["--select-class=shop.CartTest$Cards"]),
+        ("made", [f"{METHOD}$Cards#made"]),
+        ("cash", [f"{METHOD}#cash(int,long[],java.lang.String[])"]),
+        ("rows", [f"{METHOD}#rows(shop.CartTest$Row,java.util.Map,shop.money.Price)"]),
+        ("last", ["--select-method=shop.Other#last"]),
+        # It may be written in the class above.
+        ("inherited", [f"{METHOD}#inherited"]),
+    ],
+)
+def test_a_test_is_selected_with_its_classes_and_the_types_of_its_parameters(
+    name: str, selected: list[str]
+) -> None:
+    (found,) = lines(read_tests(SOURCE), Path("CartTest.java"), name)
+    assert found["select"] == selected
+
+
+def test_where_there_is_no_such_test_all_are_listed() -> None:
+    alone = read_tests(SOURCE.replace("extends Base", ""))
+    listed = [found["test"] for found in lines(alone, Path("CartTest.java"), "helper")]
+    assert listed == [
+        "CartTest::adds", "CartTest::cash", "CartTest::rows", "CartTest::Cards::adds",
+        "CartTest::Cards::made", "Other::last",
+    ]  # fmt: skip

@@ -1,0 +1,193 @@
+"""A project's files that are none, or cannot be reached: each costs a sentence, and no call and no end of a server waits."""
+
+import ast
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dapeer.adapters.choice.interpreter import check_version
+from dapeer.adapters.definition.installation import Interpreter
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system import foreign_files
+from tests.harness import Json, call, client, needs, text
+from tests.processes import LIMIT
+from tests.programs import ROOT
+
+PACKAGE = ROOT / "server" / "dapeer"
+READERS = {
+    # Files of dapeer's own, in its package or in folders that only its user may enter.
+    "adapters/definition/table.py",
+    "base/system/logs.py",
+    "cli/demo/review.py",
+    "cli/demo/story_nvim.py",
+    "cli/demo/transcript.py",
+    "cli/install/command.py",
+    "cli/install/reach.py",
+    "mcp/front/conversation.py",
+    "mcp/ide/lock_files.py",
+    "mcp/rendezvous/leftovers.py",
+    "mcp/rendezvous/reaching.py",
+    "opencode/plugin.py",
+    "sessions/row_files.py",
+    "tools/base/schema.py",
+    # The system's tables.
+    "base/system/ownership.py",
+    "base/system/ports.py",
+    "base/system/process_table.py",
+}
+"""Modules that read what is no file of others."""
+CALLS: dict[str, tuple[str, Json]] = {
+    ".vscode/launch.json": ("dap_configurations", {}),
+    ".venv/pyvenv.cfg": ("dap_run", {"program": "a.py"}),
+    "package.json": ("dap_run", {"program": "a.test.js::adds"}),
+    "a.py": ("dap_run", {"program": "a.py", "type": "debugpy"}),
+    "a.py ": ("dap_run_to", {"filename": "a.py ", "line": 1}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_a_named_pipe_in_a_project_keeps_no_call_waiting(name: str, tmp_path: Path) -> None:
+    tmp_path.joinpath("a.py").write_text("print(1)\n")
+    tmp_path.joinpath("a.test.js").write_text("test('adds', () => {})\n")
+    path = tmp_path / name
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(exist_ok=True)
+    os.mkfifo(path)
+    tool, arguments = CALLS[name]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "Internal error" not in text(await call(c, tool, **arguments))
+        assert "Internal error" not in text(await call(c, "dap_status"))
+
+
+async def test_a_core_that_is_a_named_pipe_is_named_so(tmp_path: Path) -> None:
+    needs("gdb")
+    os.mkfifo(tmp_path / "core")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = text(await call(c, "dap_run", core="core", type="gdb"))
+    assert f"`core`: {tmp_path / 'core'} is a named pipe." in said
+
+
+@pytest.mark.parametrize("name", [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])
+def test_a_named_pipe_in_place_of_a_client_s_configuration_is_named(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    os.mkfifo(path)
+    client_of = {".mcp.json": "claude", ".cursor/mcp.json": "cursor", ".vscode/mcp.json": "vscode"}
+    command = [sys.executable, "-m", "dapeer", "install", client_of[name], "--project", "--yes"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert f"{path} cannot be read: it is a named pipe." in done.stderr
+
+
+def test_an_interpreter_that_would_wait_for_its_settings_is_not_started(tmp_path: Path) -> None:
+    """Every Python reads `pyvenv.cfg` before anything else."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    os.mkfifo(tmp_path / "pyvenv.cfg")
+    with pytest.raises(ArgumentError, match=r"pyvenv\.cfg is a named pipe"):
+        check_version(str(tmp_path / "bin" / "python"), Interpreter((3, 8), ""), tmp_path)
+
+
+HANGS = """
+import os, sys
+from dapeer.base.system import threads
+threads.end_with(0)
+os.read(os.pipe()[0], 1)
+"""
+
+
+def test_a_server_whose_client_has_gone_ends_although_its_first_thread_hangs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS], input="", capture_output=True, text=True, timeout=LIMIT,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("dapeer: The client has gone, and something hangs here")
+
+
+WAITS = """
+import os, sys, anyio
+from dapeer.base.system.threads import beside, in_thread
+async def main():
+    with anyio.move_on_after(0.05):
+        await in_thread(os.read, os.pipe()[0], 1)
+    print("left", await in_thread(len, "four"))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beside, lambda: os.read(os.pipe()[0], 1))
+        tasks.cancel_scope.cancel()
+anyio.run(main)
+"""
+
+
+def test_a_thread_that_waits_for_ever_keeps_neither_its_caller_nor_the_end_waiting() -> None:
+    async def run() -> bytes:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", WAITS, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            async with asyncio.timeout(LIMIT):
+                return (await process.communicate())[0]
+        finally:
+            if process.returncode is None:
+                process.kill()
+
+    assert asyncio.run(run()) == b"left 4\n"
+
+
+def test_files_of_others_are_read_in_one_place() -> None:
+    """`base/system/foreign_files`, where a named pipe blocks nobody and a folder that one may not enter raises nothing."""
+    wrong = [
+        f"{name}:{node.lineno}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (name := path.relative_to(PACKAGE).as_posix()) not in READERS
+        # Those run in other programs, without the package.
+        if not name.startswith(("companions/", "base/system/foreign_files"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and _reads(node)
+    ]
+    assert not wrong
+
+
+def _reads(node: ast.Call) -> bool:
+    match node.func:
+        case ast.Name(id="open"):
+            return True
+        case ast.Attribute(value=ast.Name(id="foreign_files")):
+            return False
+        case ast.Attribute(attr="read_text" | "read_bytes"):
+            return True
+        # `Path.open` has a mode; what else is opened has none.
+        case ast.Attribute(attr="open"):
+            modes = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            return any(isinstance(mode, str) and mode.startswith("r") for mode in modes)
+        case _:
+            return False
+
+
+def test_folders_that_are_removed_while_files_are_looked_for_are_passed_over(
+    tmp_path: Path,
+) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "here.toml").touch()
+    found = foreign_files.matching(tmp_path, "*/here.toml")
+    first = next(found)
+    for folder in set(tmp_path.iterdir()) - {first.parent}:
+        shutil.rmtree(folder)
+    assert [*found] == []
+
+
+def test_hidden_files_and_those_below_are_found_by_their_patterns(tmp_path: Path) -> None:
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "a.py").touch()
+    (tmp_path / "b.py").touch()
+    found = sorted(foreign_files.matching(tmp_path, "**/*.py"))
+    assert found == sorted(tmp_path.rglob("*.py"))

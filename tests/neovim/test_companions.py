@@ -1,0 +1,167 @@
+"""Plugins that people have beside nvim-dap: what they open and close leaves a person who types where they are."""
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Json, ask
+from tests.neovim.editor import Editor, installed, needs_nvim_dap, neovim, version
+from tests.neovim.joint import attached
+from tests.neovim.test_following import comes_true, in_mode
+
+pytestmark = needs_nvim_dap
+
+SOURCE = "total = 0\n" + "total += 1\n" * 20
+STOP = 5
+TEXT = "dd words :q x ZZ u "
+"""What would do harm as commands."""
+
+WAYS_IN = (("i", "i"), ("Go", "i"), ("GA<CR><Esc>R", "R"), ("Go<Esc>gR", "Rv"))
+"""Keys that begin a text, and the mode."""
+
+PAUSE = 0.01
+"""Seconds between two keys: ten times as fast as people type."""
+
+COMPANIONS = {
+    "nvim-dap-ui": (
+        ("nvim-nio", "nvim-dap-ui"),
+        """
+        local dap, dapui = require('dap'), require('dapui')
+        dapui.setup()
+        dap.listeners.before.attach.dapui_config = function() dapui.open() end
+        dap.listeners.before.launch.dapui_config = function() dapui.open() end
+        dap.listeners.before.event_terminated.dapui_config = function() dapui.close() end
+        dap.listeners.before.event_exited.dapui_config = function() dapui.close() end
+        """,
+    ),
+    "nvim-dap-view": (
+        ("nvim-dap-view",),
+        "require('dap-view').setup({ auto_toggle = true })",
+    ),
+    "nvim-dap-virtual-text": (
+        ("nvim-dap-virtual-text",),
+        "require('nvim-dap-virtual-text').setup({})",
+    ),
+    "neotest": (
+        ("nvim-nio", "plenary.nvim", "neotest"),
+        "require('neotest').setup({ adapters = {} })",
+    ),
+}
+"""Each with the configuration of its own README."""
+
+
+def configuration(name: str) -> str:
+    """Return the person's configuration; skip the test without the plugins."""
+    plugins, setup = COMPANIONS[name]
+    if name == "nvim-dap-view" and version() < (0, 11):
+        pytest.skip("nvim-dap-view requires Neovim 0.11")
+    lines: list[str] = []
+    for plugin in plugins:
+        variable = "DAPEER_" + plugin.upper().replace(".NVIM", "").replace("-", "_")
+        folder = installed(plugin, variable)
+        if folder is None:
+            pytest.skip(f"needs {plugin} in Neovim's package path, or ${variable}")
+        lines.append(f"vim.opt.rtp:append({str(folder)!r})")
+    return "\n".join([*lines, setup])
+
+
+async def meanwhile(editor: Editor, act: Coroutine[None, None, object], text: str) -> str:
+    """Type a text again and again while the assistant acts; return what was typed."""
+    task, typed = asyncio.ensure_future(act), ""
+    while not task.done():
+        for key in text:
+            await editor.keys("<Space>" if key == " " else key)
+            # Neovim takes the key; keys without a pause would leave a busy machine no time for the start itself.
+            await editor.lua("return 1")
+            await asyncio.wait([task], timeout=PAUSE)
+        typed += text
+    await task
+    return typed
+
+
+@pytest.mark.parametrize("name", COMPANIONS)
+async def test_who_types_goes_on_whatever_the_assistant_starts_steps_and_ends(
+    tmp_path: Path, name: str
+) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    stop = {"filename": str(source), "line": STOP}
+    async with (
+        neovim(tmp_path, rc=configuration(name), setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        acts: tuple[tuple[str, Json], ...] = (
+            ("dap_run", {"program": str(source), "breakpoints": [stop]}),
+            ("dap_step_over", {}),
+            ("dap_terminate", {}),
+        )
+        await editor.keys(":edit note.txt<CR>")
+        for taken, (keys, mode) in enumerate(WAYS_IN):
+            await editor.keys(keys)
+            await in_mode(editor, mode)
+            typed = "".join(
+                [await meanwhile(editor, ask(c, tool, **given), TEXT) for tool, given in acts]
+            )
+            assert (await editor.mode())["mode"] == mode
+            await editor.keys("<Esc>")
+            await in_mode(editor, "n")
+            assert await editor.lua("return vim.api.nvim_get_current_line()") == typed
+            assert await editor.lua("return vim.fn.expand('%')") == "note.txt"
+            # All of it is one change, which is taken back whole.
+            for change, left in (("u", taken), ("<C-r>", taken + 1)):
+                await editor.keys(change)
+                await comes_true(
+                    editor, f"vim.fn.searchcount({{pattern='^dd words'}}).total == {left}"
+                )
+        shown = "table.concat(vim.fn.getbufline(vim.fn.bufnr(...), 1, '$'), '\\n')"
+        assert await editor.lua(f"return {shown}", str(source)) in {"", SOURCE.rstrip()}
+
+
+MODES = [
+    ("iabcdef<Esc>0vl", "v", "ld", "def"),
+    ("ia<CR>b<CR>c<Esc>ggV", "V", "jd", "c"),
+    ("iab<CR>cd<Esc>gg0<C-v>", "\x16", "jd", "b"),
+    ("iabc<Esc>0gh", "s", "X<Esc>", "Xbc"),
+    (":call setline(1, 'one", "c", " two')<CR>", "one two"),
+    ("ione two<Esc>0d", "no", "w", "two"),
+    ("iabcdef<Esc>0qax", "n", "xq", "cdef"),
+]
+"""What is typed before a program starts, the mode, what is typed after, and the line that comes of it."""
+
+
+@pytest.mark.parametrize("name", ["nvim-dap-ui", "nvim-dap-view"])
+async def test_every_mode_outlasts_the_windows_of_others(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    async with (
+        neovim(tmp_path, rc=configuration(name), setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        for number, (before, mode, after, result) in enumerate(MODES):
+            await editor.keys(f":edit note{number}.txt<CR>{before}")
+            await in_mode(editor, mode)
+            await ask(c, "dap_run", program=str(source), stop_on_entry=True)
+            assert (await editor.mode())["mode"] == mode
+            await editor.keys(after)
+            await comes_true(editor, f"vim.api.nvim_get_current_line() == {result!r}")
+            await ask(c, "dap_terminate")
+
+
+@pytest.mark.parametrize("keys", ["itotally <CR>to<C-n>", "ione<C-o>", "q:ione"])
+async def test_a_start_that_would_disturb_waits_and_says_so(tmp_path: Path, keys: str) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    async with (
+        neovim(tmp_path, setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        await editor.keys(keys)
+        await in_mode(editor, "ic", "niI", "i")
+        starting = asyncio.create_task(ask(c, "dap_run", program=str(source), stop_on_entry=True))
+        await comes_true(editor, "package.loaded['dapeer.nvim_dap.starts'] ~= nil")
+        assert await editor.lua("return vim.tbl_count(require('dap').sessions())") == 0
+        await editor.keys("<C-\\><C-n>:<C-c>")
+        started = await starting
+        assert "The start waited until the person was free in Neovim." in started["notes"]

@@ -1,0 +1,1 @@
+"""Commands for engineers of dapeer, such as what makes its pages: `python -m tools.NAME` runs one."""

@@ -1,0 +1,1 @@
+"""The benchmark: `uv run python -m tools.bench`."""

@@ -1,0 +1,240 @@
+"""Figures of the code: `uv run python -m tools.figures [CHECKOUT]` prints them, and with `--places` where each is.
+
+All Python of the product counts, what runs in other programs included.
+"""
+
+import argparse
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.source import ROOT, Source, imports, longest_chain, parse
+
+FORBIDDEN = frozenset({"told", "tell", "heard", "said", "begun", "wanted", "asked"})
+"""Words that name nothing of DAP's, MCP's, Neovim's or Python's."""
+FEW_LINES = 40
+LONGEST_FIRST_LINE = 100
+LARGE_ROOM = 16
+"""Modules that lie flat in one room."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number, and what was counted."""
+
+    name: str
+    value: float
+    places: tuple[str, ...] = ()
+
+
+def listed(name: str, places: Iterator[str]) -> Figure:
+    """Return a figure that is the number of its places."""
+    all_places = tuple(sorted(places))
+    return Figure(name, len(all_places), all_places)
+
+
+def figures(source: Source) -> Iterator[Figure]:
+    """Yield all figures of a checkout."""
+    yield from sizes(source)
+    yield from rooms(source)
+    yield from names(source)
+    yield from habits(source)
+
+
+def sizes(source: Source) -> Iterator[Figure]:
+    """Yield what can be counted by lines."""
+    lines = {source.name_of(path): len(_text(path).splitlines()) for path in source.modules}
+    longest = max(lines, key=lambda name: lines[name])
+    yield Figure("lines", sum(lines.values()))
+    yield Figure("files", len(lines))
+    yield Figure("largest module, lines", lines[longest], (longest,))
+    yield listed(
+        f"files under {FEW_LINES} lines",
+        (name for name, length in lines.items() if length < FEW_LINES),
+    )
+    for room, number in sorted(Counter(_room(name) for name in lines).items()):
+        total = sum(length for name, length in lines.items() if _room(name) == room)
+        yield Figure(f"{room}: files", number)
+        yield Figure(f"{room}: lines", total)
+
+
+def rooms(source: Source) -> Iterator[Figure]:
+    """Yield how rooms hold modules and import each other."""
+    flat = Counter(path.parent for path in source.modules if path.name != "__init__.py")
+    top = sorted(folder for folder in flat if folder.parent == source.package)
+    for folder in top:
+        name = folder.name
+        yield Figure(f"{name}: modules flat", flat[folder])
+        yield Figure(f"{name}: floors inside (0: a circle)", source.floors(name))
+    yield listed(
+        f"rooms with more than {LARGE_ROOM} modules flat",
+        (
+            f"{folder.relative_to(source.package)}: {number}"
+            for folder, number in flat.items()
+            if number > LARGE_ROOM
+        ),
+    )
+    arrows = source.arrows()
+    number = len({room for arrow in arrows for room in arrow})
+    yield Figure("rooms that import or are imported", number)
+    yield Figure("floors", source.floors())
+    yield listed("arrows between rooms", (f"{above} → {below}" for above, below in arrows))
+    yield Figure("arrows per room", round(len(arrows) / number, 1))
+    chain = [".".join(module) for module in longest_chain(source.graph)]
+    yield Figure("longest chain of imports, modules", len(chain), tuple(chain))
+
+
+def names(source: Source) -> Iterator[Figure]:
+    """Yield what is wrong about names."""
+    yield listed("forbidden names, whole", _forbidden(source, whole=True))
+    yield listed("forbidden names, as a word", _forbidden(source, whole=False))
+    types: dict[str, set[str]] = defaultdict(set)
+    for path in source.modules:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef):
+                types[node.name].add(source.name_of(path))
+    yield listed(
+        "names that several types have",
+        (f"{name}: {', '.join(sorted(files))}" for name, files in types.items() if len(files) > 1),
+    )
+
+
+def habits(source: Source) -> Iterator[Figure]:
+    """Yield what is done in many places and should be done in few."""
+    yield Figure("noqa", _matches(source, r"# noqa\b"))
+    yield Figure("cast(", _matches(source, r"\bcast\("))
+    libraries = {
+        source.name_of(path): {imported[0] for imported in imports(path)} for path in source.modules
+    }
+    for wanted in ({"asyncio"}, {"anyio"}, {"anyio", "asyncio"}):
+        yield listed(
+            f"modules that import {' and '.join(sorted(wanted))}",
+            (name for name, imported in libraries.items() if wanted <= imported),
+        )
+    yield listed("attributes set from another file", _set_from_outside(source))
+    yield listed(
+        f"docstrings whose first line is longer than {LONGEST_FIRST_LINE}",
+        (
+            f"{source.name_of(path)}: {line}"
+            for path in source.modules
+            for line in _first_lines(parse(path))
+            if len(line) > LONGEST_FIRST_LINE
+        ),
+    )
+
+
+def defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the name of each function, type and attribute that a module defines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield "function", name
+            case ast.ClassDef(name=name, body=body):
+                yield "type", name
+                yield from (("attribute", each) for each in _fields(body))
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                yield "attribute", name
+            case _:
+                pass
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of a name in snake_case or CamelCase.
+
+    >>> sorted(words_of("_has_askedTwice"))
+    ['asked', 'has', 'twice']
+    """
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+
+
+def _forbidden(source: Source, *, whole: bool) -> Iterator[str]:
+    for path in source.modules:
+        found = {("module", path.stem), *defined(parse(path))}
+        for kind, name in found:
+            bare = name.strip("_").lower()
+            if bare in FORBIDDEN if whole else FORBIDDEN & words_of(name):
+                yield f"{source.name_of(path)}: {kind} {name}"
+
+
+def _fields(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that a type's body assigns or declares."""
+    for node in body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (each.id for each in targets if isinstance(each, ast.Name))
+            case _:
+                pass
+
+
+def _set_from_outside(source: Source) -> Iterator[str]:
+    """Yield the attributes that a module of dapeer's own process sets in objects whose types are declared elsewhere.
+
+    Types are not inferred: an attribute counts where another file declares one of that name and this one does not.
+    """
+    ours = [path for path in source.modules if not _runs_elsewhere(source.name_of(path))]
+    declares = {
+        path: {name for kind, name in defined(parse(path)) if kind == "attribute"} for path in ours
+    }
+    for path in ours:
+        elsewhere = set[str]().union(*(declares[other] for other in ours if other != path))
+        for node in ast.walk(parse(path)):
+            match node:
+                case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                    pass
+                case ast.Attribute(attr=name, ctx=ast.Store()) if (
+                    name in elsewhere - declares[path]
+                ):
+                    yield f"{source.name_of(path)}:{node.lineno}: {ast.unparse(node)}"
+                case _:
+                    pass
+
+
+def _runs_elsewhere(name: str) -> bool:
+    return name.startswith(("companions/", "adapters/launchers/"))
+
+
+def _first_lines(tree: ast.Module) -> Iterator[str]:
+    """Yield the first line of each docstring, also of attributes and constants."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | Function):
+            for each in node.body:
+                match each:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        yield text.partition("\n")[0]
+                    case _:
+                        pass
+
+
+def _matches(source: Source, pattern: str) -> int:
+    return sum(len(re.findall(pattern, _text(path))) for path in source.modules)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _room(name: str) -> str:
+    return name.split("/", maxsplit=1)[0] if "/" in name else "."
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m tools.figures", description=__doc__)
+    parser.add_argument("checkout", nargs="?", type=Path, default=ROOT)
+    parser.add_argument("--places", action="store_true", help="say where each is, too")
+    options = parser.parse_args()
+    for figure in figures(Source(options.checkout.resolve())):
+        print(f"{figure.value:>8,}  {figure.name}")
+        if options.places:
+            print(*(f"            {place}" for place in figure.places), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What is made of the tools before anything is installed: `uv run python -m tools.known_answers` writes it.
+
+These are their schemas, and what `dapeer stdio` answers before the whole server is loaded.
+"""
+
+import asyncio
+import json
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.front.conversation import KNOWN
+from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
+from dapeer.mcp.server.server import make_server
+from dapeer.mcp.transports import jsonl
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools import OF_OPENCODE, TOOLS
+from dapeer.tools.base import schema
+from tests.json_types import Json
+from tests.mcp.wire import opening, request
+from tests.programs import ROOT
+
+EVERY = (*TOOLS, *OF_OPENCODE)
+LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
+
+
+async def whole(lines: Sequence[bytes]) -> list[bytes]:
+    """Return what the whole server answers to these lines."""
+    ours, theirs = socket.socketpair()
+    async with Debugger(load_all(shipped()), ROOT) as debugger:
+        served = await asyncio.open_connection(sock=theirs)
+        serving = asyncio.create_task(jsonl.serve(make_server(debugger, TOOLS), *served))
+        reader, writer = await asyncio.open_connection(sock=ours, limit=jsonl.LONGEST_LINE)
+        answers: list[bytes] = []
+        for line in lines:
+            writer.write(line)
+            if b'"id"' in line:
+                answers.append(await reader.readline())
+        writer.close()
+        await serving
+        served[1].close()
+    return answers
+
+
+def line(message: Json) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def schemas() -> str:
+    """Return the text of `tools/base/known.json`."""
+    functions = [tool.function for tool in EVERY]
+    known = {schema.name_of(each): schema.made_of_arguments(each) for each in functions}
+    outputs = [tool.output for tool in EVERY if tool.output]
+    known |= {schema.name_of(output): schema.made_of_data(output) for output in outputs}
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}"
+        for name, each in known.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def modern(method: str, number: int, data: bool = True, **meta: object) -> Json:
+    """Return a request as clients send it since MCP 2026-07-28."""
+    told: dict[str, object] = {
+        PROTOCOL_VERSION_META_KEY: MODERN_PROTOCOL_VERSIONS[-1],
+        CLIENT_INFO_META_KEY: {"name": "a client", "version": "1"},
+        CAPABILITIES: {"extensions": {EXTENSION: {}}} if data else {},
+    }
+    return request(method, number, _meta={**told, **meta})
+
+
+def made() -> str:
+    """Return the text of `mcp/front/known.json`."""
+    asked = ("server/discover", *LISTS)
+    later = [line(modern(method, number)) for number, method in enumerate(asked)]
+    results = [json.loads(answer)["result"] for answer in asyncio.run(whole(later))]
+    lines = [
+        line(request("initialize", 0, **opening(HANDSHAKE_PROTOCOL_VERSIONS[-1]))),
+        *(line(request(method, number)) for number, method in enumerate(LISTS, 1)),
+    ]
+    initialize, *lists = [json.loads(answer)["result"] for answer in asyncio.run(whole(lines))]
+    return _shown({
+        "versions": HANDSHAKE_PROTOCOL_VERSIONS,
+        "initialize": initialize,
+        "lists": dict(zip(LISTS, lists, strict=True)),
+        "modern": {
+            "versions": MODERN_PROTOCOL_VERSIONS,
+            "results": dict(zip(asked, results, strict=True)),
+        },
+    })  # fmt: skip
+
+
+def _shown(known: Json) -> str:
+    """Return it as JSON with a line for each tool, so that two changes seldom meet."""
+    lists = [known["lists"]["tools/list"], known["modern"]["results"]["tools/list"]]
+    tools = [listed["tools"] for listed in lists]
+    for listed in lists:
+        # Its place is kept: the answer has it there.
+        listed["tools"] = []
+    text = json.dumps(known, ensure_ascii=False, indent=1)
+    for of in tools:
+        each = ",\n".join(f"    {json.dumps(tool, ensure_ascii=False)}" for tool in of)
+        text = text.replace('"tools": []', f'"tools": [\n{each}\n   ]', 1)
+    return f"{text}\n"
+
+
+if __name__ == "__main__":
+    schema.KNOWN.write_text(schemas(), "utf-8")
+    Path(KNOWN).write_text(made(), "utf-8")

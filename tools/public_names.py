@@ -1,0 +1,128 @@
+"""The names that other people's files, prompts and habits rely on: `uv run python -m tools.public_names` writes them.
+
+`tests/public_names.txt` has them all, a line for each tool, table or command. A test compares.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+
+import pytest
+
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.table import Table
+from dapeer.adapters.runners.runner import load_runners
+from dapeer.cli.command_line import command_parser
+from dapeer.tools import OF_OPENCODE, TOOLS
+from tests.adapters.definition.test_documentation import example
+from tests.programs import ROOT
+from tools.pages import NVIM, lua_tools
+
+NAMES = ROOT / "tests" / "public_names.txt"
+REMAKE = "uv run python -m tools.public_names"
+OF_THE_PLUGIN = """
+vim.opt.runtimepath:prepend(arg[1])
+vim.cmd.runtime('plugin/dapeer.lua')
+local words = vim.fn.getcompletion('Dapeer ', 'cmdline')
+local merge = require('dapeer.config').merge
+-- An unknown option is answered with those that there are.
+local function known(wrong)
+  return (merge(wrong)[1] or ''):match('^unknown option .*%(known: (.*)%)$')
+end
+local options = {}
+for _, option in ipairs(vim.split(known({ nonsense = true }), ', ')) do
+  local within = known({ [option] = { nonsense = true } })
+  options[option] = within and vim.split(within, ', ') or vim.empty_dict()
+end
+io.write(vim.json.encode({ words = words, options = options }))
+"""
+"""Prints the sub-commands of `:Dapeer`, and the options of `setup` by the option that holds them."""
+
+
+def made() -> str:
+    """Return the text of the file."""
+    parts = (_tools(), _tables(), _of_the_plugin(), _commands("dapeer", command_parser()))
+    return "".join(f"{line}\n" for part in parts for line in part)
+
+
+def _line(of: str, names: Iterable[str]) -> str:
+    return f"{of}: {' '.join(sorted(names))}".rstrip()
+
+
+def _tools() -> Iterator[str]:
+    """Yield each tool with its arguments, also those that an adapter must support."""
+    given = {tool.name: tool.schema_for(tool.all_needs) for tool in (*TOOLS, *OF_OPENCODE)}
+    given |= {f"nvim_{tool.name}": tool.input_schema for tool in lua_tools()}
+    for name, schema in sorted(given.items()):
+        yield _line(f"tool {name}", schema["properties"])
+
+
+def _tables() -> Iterator[str]:
+    """Yield each table of a definition with its keys: those that reading the shipped and the documented ones looks for."""
+    with TemporaryDirectory() as place:
+        documented = Path(place)
+        (documented / "tests").mkdir()
+        (documented / "toy.toml").write_text(example(1), encoding="utf-8")
+        (documented / "tests" / "toy.toml").write_text(example(2), encoding="utf-8")
+        for kind, read in (("adapter", load_all), ("runner", load_runners.__wrapped__)):
+            with _looked_for() as known:
+                read(shipped(), documented)
+            yield from (_line(f"{kind} [{table}]", known[table]) for table in sorted(known))
+
+
+@contextmanager
+def _looked_for() -> Generator[Mapping[str, set[str]]]:
+    """Record the keys that are looked for in each table while the body runs."""
+    known: dict[str, set[str]] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("done", "free"):
+            patch.setattr(Table, name, _recording(getattr(Table, name), known))
+        yield known
+
+
+def _recording(
+    read: Callable[[Table], object], known: dict[str, set[str]]
+) -> Callable[[Table], object]:
+    """Return `Table.done` or `Table.free` as one that notes the keys of its table, too."""
+
+    def noted(table: Table) -> object:
+        name = re.sub(r"\[\d+\]", "[]", table.name)
+        known.setdefault(name, set()).update(table.known)
+        return read(table)
+
+    return noted
+
+
+def _of_the_plugin() -> Iterator[str]:
+    """Yield the sub-commands of `:Dapeer`, and the options of `setup`."""
+    command = [NVIM, "--clean", "--headless", "-l", "/dev/stdin", ROOT]
+    done = subprocess.run(command, input=OF_THE_PLUGIN, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    yield _line(":Dapeer", found["words"])
+    yield from (
+        _line(f"setup {option}", names) for option, names in sorted(found["options"].items())
+    )
+
+
+def _commands(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield each command with its options, and what it takes by place."""
+    below: dict[str, argparse.ArgumentParser] = {}
+    given: list[str] = []
+    for action in parser._actions:
+        if action.nargs == argparse.PARSER:
+            below |= cast("dict[str, argparse.ArgumentParser]", action.choices)
+        elif action.help != argparse.SUPPRESS:
+            given += action.option_strings or [str(action.metavar or action.dest)]
+    yield _line(name, [*given, *below])
+    for word, each in sorted(below.items()):
+        yield from _commands(f"{name} {word}", each)
+
+
+if __name__ == "__main__":
+    NAMES.write_text(made(), encoding="utf-8")
