@@ -14,6 +14,7 @@ calls: Any = importlib.import_module("in_debuggee.dapeer_calls")
 expecting: Any = importlib.import_module("in_debuggee.dapeer_expecting")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
+guard: Any = importlib.import_module("in_debuggee.dapeer_guard")
 life: Any = importlib.import_module("in_debuggee.dapeer_life")
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
@@ -224,4 +225,5 @@ def both(first: Any, second: Any) -> Any:
     def record(frame: Any, context: Any) -> bool:
         return bool(first(frame, context)) & bool(second(frame, context))
 
-    return record
+    # What calls it is not guarded itself: it expects that recorders are.
+    return guard.hook(record)
