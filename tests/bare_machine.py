@@ -24,7 +24,7 @@ FEWEST = 3000
 """Tests that a whole run passes at least."""
 INSIDE = "--inside"
 SHORT = "--short"
-"""Only the tests that start little, which fit into `.ci/run`."""
+"""Only the tests that start little."""
 LITTLE = (
     "adapters",
     "companions",

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from xdist.workermanage import WorkerController
 
 from dapeer.neovim.discovery.sockets import NAMED_BY
-from tests import shown, slow
+from tests import flaky, shown, slow
 from tests.hostile import seeds
 from tests.processes import MARK, left_behind, none_since, reaped
 from tests.shown import shows
@@ -22,10 +22,11 @@ GRACE = 5
 """Seconds that a process may need to end after its test has."""
 
 # A busy machine is slow, and finds no fault by that.
-hypothesis_settings.register_profile(
-    "any", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-hypothesis_settings.load_profile("any")
+ANY_MACHINE = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# What it draws does not depend on the day. `--hypothesis-profile=fresh` draws anew.
+hypothesis_settings.register_profile("fixed", ANY_MACHINE, derandomize=True)
+hypothesis_settings.register_profile("fresh", ANY_MACHINE)
+hypothesis_settings.load_profile("fixed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     shown.pytest_configure(config)
+    flaky.pytest_configure(config)
     seeds.configure(config)
 
 
@@ -45,7 +47,11 @@ def pytest_configure_node(node: WorkerController) -> None:
     node.workerinput.update(left_out)  # pyright: ignore[reportUnknownMemberType]
 
 
-pytest_itemcollected = slow.pytest_itemcollected
+def pytest_itemcollected(item: pytest.Item) -> None:
+    slow.pytest_itemcollected(item)
+    flaky.pytest_itemcollected(item)
+
+
 pytest_collection_modifyitems = slow.pytest_collection_modifyitems
 
 

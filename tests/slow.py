@@ -1,6 +1,6 @@
 """Files of tests that tell long stories: of several processes, of persons who rest, of ends that take their time.
 
-`uv run pytest` leaves them out, so that it takes minutes; where a file or folder is named, all of it runs. `.ci/run` runs
+`uv run pytest` leaves them out, so that it takes minutes; where a file or folder is named, all of it runs. `.ci/run --all` runs
 them in a stage of its own: `uv run pytest -m slow`.
 """
 

@@ -4,14 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.neovim.editor import needs_nvim_dap
-
 NEEDS = "needs rich: uv sync --group dev"
 drawing = pytest.importorskip("tools.drawing", reason=NEEDS)
 picture = pytest.importorskip("tools.picture", reason=NEEDS)
 
 
-@needs_nvim_dap
 async def test_the_picture_says_what_person_and_assistant_see_now(tmp_path: Path) -> None:
     now = drawing.drawn(picture.TITLE, await picture.scene(tmp_path), picture.WIDTH)
     kept = drawing.words(picture.PICTURE.read_text("utf-8"))

@@ -29,8 +29,15 @@ def files() -> list[Path]:
 
 
 def formatted(mode: str) -> bool:
-    """Format all files, or with `check` only look; return whether they were formatted already."""
-    node, package = npm.stylua()
+    """Format all files, or with `check` only look; return whether they were formatted already.
+
+    Where StyLua cannot be had, say why.
+    """
+    try:
+        node, package = npm.stylua()
+    except npm.MissingError as missing:
+        sys.stderr.write(f"SKIPPED: Lua is not formatted here: {missing}.\n")
+        return True
     options = json.dumps(tomllib.loads((ROOT / "stylua.toml").read_text(encoding="utf-8")))
     names = [str(path.relative_to(ROOT)) for path in files()]
     done = subprocess.run([node, DRIVER, package, mode, options, *names], cwd=ROOT, check=False)

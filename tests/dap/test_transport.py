@@ -17,7 +17,6 @@ from anyio.streams.stapled import StapledByteStream
 from dapeer.dap.decoding import decode
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.roads import road
 from tests.processes import LIMIT
 
@@ -54,8 +53,8 @@ async def sockets(_: Path) -> AsyncGenerator[tuple[Transport, Transport]]:
 ROADS = [
     pytest.param(memory, id="memory"),
     pytest.param(sockets, id="content-length"),
-    pytest.param(partial(road, tap=True), id="tap", marks=needs_nvim_dap),
-    pytest.param(partial(road, tap=False), id="listeners", marks=needs_nvim_dap),
+    pytest.param(partial(road, tap=True), id="tap"),
+    pytest.param(partial(road, tap=False), id="listeners"),
 ]
 
 
@@ -138,7 +137,6 @@ async def test_receive_ends_when_the_other_end_is_gone(pair: Callable[[], Pair])
             await left.receive()
 
 
-@needs_nvim_dap
 @pytest.mark.parametrize("tap", [True, False], ids=["tap", "listeners"])
 async def test_the_last_words_come_before_the_end_when_neovim_was_busy(
     tap: bool, tmp_path: Path

@@ -18,7 +18,7 @@ from tests.harness import ask, client, read
 from tests.languages import named, program_of, ready
 from tests.mutation.mutants import Mutant
 from tests.mutation.targets import Target
-from tests.neovim.editor import NVIM_DAP, copy_of_nvim_dap, needs_nvim_dap
+from tests.neovim.editor import copy_of_nvim_dap
 from tests.processes import LIMIT
 
 Setting = Callable[[str, str], None]
@@ -156,11 +156,9 @@ async def test_a_start_says_what_others_can_do_where_nothing_keeps_them_out(
         assert told.endswith("(switched off by DAPEER_PATCHES)")
 
 
-@needs_nvim_dap
 def test_a_place_of_nvim_dap_that_has_changed_is_named_by_the_doctor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert NVIM_DAP is not None
     copy = copy_of_nvim_dap(tmp_path)
     edit(copy / "lua/dap/breakpoints.lua", "function M.clear", "function M.clear_all")
     monkeypatch.setenv("DAPEER_NVIM_DAP", str(copy))

@@ -1,6 +1,6 @@
 """Tests over versions, one environment after the other: `python -m tests.matrix [ROW ...]`, `--all`, `--list`.
 
-Without an argument it is the row of `.ci/run`. What this machine cannot have is skipped by its name, with the reason.
+Without an argument it is the shortest row. What this machine cannot have is skipped by its name, with the reason.
 """
 
 import os

@@ -6,9 +6,11 @@ from pathlib import Path
 from tests.npm import CACHE, MissingError
 from tests.programs import ROOT
 
-PINNED = (ROOT / ".ci" / "nvim-dap").read_text(encoding="utf-8").strip()
+NAME = "mfussenegger/nvim-dap"
+REPOSITORY = f"https://github.com/{NAME}"
+_PLUGINS = (ROOT / ".ci" / "plugins").read_text(encoding="utf-8")
+PINNED = next(line.split()[-1] for line in _PLUGINS.splitlines() if f" {NAME} " in line)
 """The commit that `.ci/run` installs."""
-REPOSITORY = "https://github.com/mfussenegger/nvim-dap"
 SECONDS = 60
 
 

@@ -75,7 +75,7 @@ def rows() -> Iterator[Row]:
 
 
 SHORT = Row("dapeer-3.13-stories", STORIES, python="3.13", debuggees="3.13")
-"""The row of `.ci/run`: dapeer itself in the newest Python that is everywhere. The whole matrix has more tests there."""
+"""One row in a minute: dapeer itself in the newest Python that is everywhere. The whole matrix has more tests there."""
 
 
 def tools() -> set[str]:

@@ -16,7 +16,6 @@ from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pa
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.stops import Stop
 from dapeer.view.activations import compared
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.roads import road
 from tests.processes import LIMIT
 from tests.public import public
@@ -143,7 +142,6 @@ async def test_a_recording_leaves_equal_mirrors_whatever_road_it_takes(name: str
     assert public(over_bytes) == public(in_memory) == public(replayed(name))
 
 
-@needs_nvim_dap
 @pytest.mark.parametrize("tap", [True, False], ids=["tap", "listeners"])
 @pytest.mark.parametrize("name", RECORDINGS)
 async def test_a_recording_leaves_an_equal_mirror_after_passing_nvim_dap(

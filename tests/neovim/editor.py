@@ -14,7 +14,7 @@ import uuid
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -54,13 +54,19 @@ def installed(name: str, variable: str) -> Path | None:
 NVIM_DAP = installed("nvim-dap", "DAPEER_NVIM_DAP")
 
 NEEDS_NVIM = "needs Neovim: uv sync --group dev"
-needs_nvim_dap = pytest.mark.skipif(
-    NVIM_DAP is None or not NVIM.exists(),
-    reason="needs nvim-dap: git clone https://github.com/mfussenegger/nvim-dap "
+NEEDS_NVIM_DAP = (
+    "needs nvim-dap: git clone https://github.com/mfussenegger/nvim-dap "
     "~/.local/share/nvim/site/pack/dapeer/start/nvim-dap"
-    if NVIM.exists()
-    else NEEDS_NVIM,
 )
+
+
+def nvim_dap() -> Path:
+    """Return the folder of nvim-dap; the test is skipped where there is none, or no Neovim."""
+    if not NVIM.exists():
+        pytest.skip(NEEDS_NVIM)
+    if NVIM_DAP is None:
+        pytest.skip(NEEDS_NVIM_DAP)
+    return NVIM_DAP
 
 
 class Editor:
@@ -133,6 +139,8 @@ async def neovim(
     """
     if not NVIM.exists():
         pytest.skip(NEEDS_NVIM)
+    if dap is True:
+        dap = nvim_dap()
     with tempfile.TemporaryDirectory(prefix="nvim-") as folder:
         # Not below tmp_path: the name of a socket has a length that tests' names exceed.
         sockets = Path(folder)
@@ -178,11 +186,10 @@ async def neovim(
             await _end(process, mark)
 
 
-def _command(socket: Path, dap: bool | Path) -> list[str]:
+def _command(socket: Path, dap: Path | Literal[False]) -> list[str]:
     plugins = [HERE, ROOT]
     if dap:
-        assert NVIM_DAP is not None, "this test lacks @needs_nvim_dap"
-        plugins.append(dap if isinstance(dap, Path) else NVIM_DAP)
+        plugins.append(dap)
     path = ",".join(map(str, plugins))
     start = [str(NVIM), "--clean", "-n", "--headless", "--listen", str(socket)]
     return [*start, "--cmd", f"set runtimepath^={path}", "-u", str(HERE / "init.lua")]
@@ -250,8 +257,7 @@ async def _ended_or_killed(pid: int) -> None:
 
 def older_nvim_dap(folder: Path, tag: str) -> Path:
     """Return a folder with nvim-dap as it was at a tag; skip the test where that is not to be had."""
-    assert NVIM_DAP is not None, "this test lacks @needs_nvim_dap"
-    git = ["git", "-C", str(NVIM_DAP), "archive", tag]
+    git = ["git", "-C", str(nvim_dap()), "archive", tag]
     archive = subprocess.run(git, capture_output=True, check=False)
     if archive.returncode:
         pytest.skip(f"needs nvim-dap's tag {tag}: git -C {NVIM_DAP} fetch --tags")
@@ -263,7 +269,6 @@ def older_nvim_dap(folder: Path, tag: str) -> Path:
 
 def copy_of_nvim_dap(folder: Path) -> Path:
     """Copy nvim-dap into a folder, for a test that changes it."""
-    assert NVIM_DAP is not None, "this test lacks @needs_nvim_dap"
     target = folder / "nvim-dap"
-    shutil.copytree(NVIM_DAP, target, ignore=shutil.ignore_patterns(".git"))
+    shutil.copytree(nvim_dap(), target, ignore=shutil.ignore_patterns(".git"))
     return target

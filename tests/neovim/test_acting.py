@@ -7,13 +7,10 @@ from pathlib import Path
 from mcp import Client
 
 from tests.harness import Json, ask, call, data, evaluate, printed, refusal, text
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.joint import only_session, together
 from tests.neovim.person import Person
 from tests.processes import process_gone
 from tests.programs import Program, program
-
-pytestmark = needs_nvim_dap
 
 
 async def stopped(c: Client, person: Person, at: Program, marker: str = "inner") -> int:

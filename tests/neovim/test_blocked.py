@@ -10,13 +10,11 @@ import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, evaluate, read, refusal
-from tests.neovim.editor import Editor, needs_nvim_dap
+from tests.neovim.editor import Editor
 from tests.neovim.joint import LOOKS, only_session, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT
 from tests.programs import program
-
-pytestmark = needs_nvim_dap
 
 EVERY_LOOK: dict[str, Json] = {
     **LOOKS,

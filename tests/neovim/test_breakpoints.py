@@ -7,12 +7,10 @@ import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, printed, read, refusal
-from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.editor import neovim
 from tests.neovim.joint import attached, heard, together
 from tests.neovim.person import Person
 from tests.programs import copied, program
-
-pytestmark = needs_nvim_dap
 
 LOOP = program("loop.py")
 OPTIONS = [

@@ -9,12 +9,10 @@ from mcp import Client
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped
 from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, ask, needs, read
-from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.editor import neovim
 from tests.neovim.joint import attached, together
 from tests.neovim.person import Person
 from tests.programs import program
-
-pytestmark = needs_nvim_dap
 
 CHILD = {"type": "child", "name": "the child", "program": FAKE_PROGRAM}
 PARENT: Json = {

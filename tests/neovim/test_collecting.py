@@ -3,12 +3,10 @@
 from pathlib import Path
 
 from tests.harness import ask, has_all
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached, heard, together
 from tests.neovim.person import Person
 from tests.programs import copied, program
-
-pytestmark = needs_nvim_dap
 
 LOOP = program("loop.py")
 WATCHED = program("watched.py")

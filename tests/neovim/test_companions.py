@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Json, ask
-from tests.neovim.editor import Editor, installed, needs_nvim_dap, neovim, version
+from tests.neovim.editor import Editor, installed, neovim, version
 from tests.neovim.joint import attached
 from tests.neovim.test_following import comes_true, in_mode
-
-pytestmark = needs_nvim_dap
 
 SOURCE = "total = 0\n" + "total += 1\n" * 20
 STOP = 5

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.neovim.editor import NVIM_DAP, needs_nvim_dap
+from tests.neovim.editor import nvim_dap
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
@@ -56,9 +56,8 @@ async def demo(**environment: str) -> tuple[str, int | None]:
     return out.decode(), process.returncode
 
 
-@needs_nvim_dap
 async def test_the_demo_shows_a_person_and_an_assistant_in_one_session() -> None:
-    told, code = await demo(DAPEER_NVIM_DAP=str(NVIM_DAP))
+    told, code = await demo(DAPEER_NVIM_DAP=str(nvim_dap()))
     assert code == 0, told
     missing = [fact for fact in FACTS if fact not in told]
     assert missing == [], told

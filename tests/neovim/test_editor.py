@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.editor import neovim
 from tests.neovim.person import Person
 from tests.neovim.wire import NeovimError
 from tests.programs import program
@@ -37,7 +37,6 @@ async def test_a_neovim_that_waits_for_a_key_says_so_and_answers_later(
         assert await answer == "here"
 
 
-@needs_nvim_dap
 async def test_the_person_debugs_with_nvim_dap(tmp_path: Path) -> None:
     loop = program("loop.py")
     async with neovim(tmp_path) as editor:

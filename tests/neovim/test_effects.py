@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask
-from tests.neovim.editor import Editor, needs_nvim_dap
+from tests.neovim.editor import Editor
 from tests.neovim.joint import together
-
-pytestmark = needs_nvim_dap
 
 SOURCE = "total = 1\nother = 2\npass\n"
 

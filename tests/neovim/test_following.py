@@ -10,13 +10,11 @@ import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, call
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
 from tests.neovim.test_waiting import on_screen
 from tests.processes import LIMIT
-
-pytestmark = needs_nvim_dap
 
 SOURCE = "total = 0\n" + "total += 1\n" * 60
 FIRST = 40

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, call, text
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.joint import together
 from tests.processes import LIMIT
-
-pytestmark = needs_nvim_dap
 
 HOSTILE = """
 require('dap').adapters.hostile = { type = 'executable', command = %s, args = { %s, %s } }

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask, read
-from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.editor import neovim
 from tests.neovim.joint import together
 from tests.programs import program
 
@@ -15,7 +15,6 @@ REPORT = """
 """
 
 
-@needs_nvim_dap
 async def test_every_internal_of_nvim_dap_is_as_the_plugin_needs_it(tmp_path: Path) -> None:
     async with neovim(tmp_path, setup={}) as editor:
         report = "\n".join(await editor.lua("require('dap')\n" + REPORT))
@@ -24,7 +23,6 @@ async def test_every_internal_of_nvim_dap_is_as_the_plugin_needs_it(tmp_path: Pa
         assert "Session._request_scopes" in report
 
 
-@needs_nvim_dap
 async def test_an_internal_that_is_missing_is_named_with_what_is_lost(tmp_path: Path) -> None:
     async with neovim(tmp_path, setup={}) as editor:
         report = "\n".join(
@@ -46,7 +44,6 @@ async def test_an_internal_that_is_missing_is_named_with_what_is_lost(tmp_path: 
         )
 
 
-@needs_nvim_dap
 async def test_an_nvim_dap_that_somebody_else_preloads_is_followed_too(tmp_path: Path) -> None:
     preload = """
       for name in pairs(package.loaded) do
@@ -66,7 +63,6 @@ FAILS = "require('dapeer.nvim_dap.breakpoints').changed = function() error('no h
 CHANGED = "for _, each in ipairs({ 'dap.breakpoints' }) do require(each).clear = nil end"
 
 
-@needs_nvim_dap
 @pytest.mark.parametrize(
     ("rc", "why"), [(FAILS, "no hearing"), (CHANGED, "there is no function clear")]
 )
@@ -88,7 +84,6 @@ async def test_a_session_says_once_which_patch_of_nvim_dap_is_off_and_nvim_dap_g
         assert told not in await read(c, "dap_step_over")
 
 
-@needs_nvim_dap
 async def test_a_session_of_neovim_is_debugged_without_any_patch_of_nvim_dap(
     tmp_path: Path,
 ) -> None:

@@ -13,12 +13,10 @@ import pytest
 from mcp import Client
 
 from tests.harness import ask, evaluate, read, refusal, served
-from tests.neovim.editor import needs_nvim_dap, neovim, older_nvim_dap
+from tests.neovim.editor import neovim, older_nvim_dap
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
 from tests.programs import copied, program
-
-pytestmark = needs_nvim_dap
 
 STEPS = program("steps.py")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.neovim.editor import NVIM, NVIM_DAP, installed, needs_nvim_dap, version
+from tests.neovim.editor import NVIM, NVIM_DAP, installed, nvim_dap, version
 from tests.neovims import NEOVIMS
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -86,7 +86,7 @@ def neovim_with(tmp_path: Path, init: str, program: Path = NVIM) -> str:
 
 def with_lazy(tmp_path: Path, spec: str) -> str:
     plugins = tmp_path / "data" / "nvim" / "lazy"
-    for name, folder in {"lazy.nvim": LAZY, "nvim-dap": NVIM_DAP}.items():
+    for name, folder in {"lazy.nvim": LAZY, "nvim-dap": nvim_dap()}.items():
         # Not links, which it does not take for plugins.
         shutil.copytree(str(folder), plugins / name, ignore=shutil.ignore_patterns(".git"))
     return f"""
@@ -103,7 +103,6 @@ def linked(tmp_path: Path) -> None:
 
 
 @needs_lazy
-@needs_nvim_dap
 @pytest.mark.parametrize("clone", ["dapeer", "other"])
 def test_lazy_nvim_takes_the_spec_of_the_page_without_a_word(tmp_path: Path, clone: str) -> None:
     folder = tmp_path / clone
@@ -115,7 +114,6 @@ def test_lazy_nvim_takes_the_spec_of_the_page_without_a_word(tmp_path: Path, clo
 
 
 @needs_lazy
-@needs_nvim_dap
 def test_lazy_nvim_takes_the_rest_of_a_spec_from_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "dapeer").symlink_to(ROOT, target_is_directory=True)
     init = with_lazy(tmp_path, f"{{ dir = '{tmp_path / 'dapeer'}' }}")
@@ -124,7 +122,6 @@ def test_lazy_nvim_takes_the_rest_of_a_spec_from_the_plugin(tmp_path: Path) -> N
 
 
 @needs_lazy
-@needs_nvim_dap
 def test_setup_alone_defines_the_commands_beside_lazy_nvim(tmp_path: Path) -> None:
     linked(tmp_path)
     init = with_lazy(tmp_path, "{ 'mfussenegger/nvim-dap' }")
@@ -138,23 +135,23 @@ def test_a_link_in_the_package_path_is_enough(tmp_path: Path) -> None:
     assert neovim_with(tmp_path, "") == "2 false\n"
 
 
-@needs_nvim_dap
 def test_vim_pack_takes_what_the_page_says_and_says_nothing_at_later_starts(tmp_path: Path) -> None:
     # The wheel's Neovim may be older than it: CI's other one has it.
     newer = NEOVIMS / "0.12" / "nvim"
     program = NVIM if version() >= (0, 12) else newer
     if not program.exists():
         pytest.skip("needs Neovim 0.12: uv run python -m tests.neovims 0.12")
+    nvim_dap()
     init = of_the_page("vim.pack", ROOT)
     assert "2 true" in neovim_with(tmp_path, init, program)
     assert neovim_with(tmp_path, init, program) == "2 true\n"
 
 
 @needs_mini_deps
-@needs_nvim_dap
 def test_mini_deps_takes_what_the_page_says_and_says_nothing_at_later_starts(
     tmp_path: Path,
 ) -> None:
+    nvim_dap()
     own = f"vim.opt.rtp:prepend('{MINI_DEPS}')\nrequire('mini.deps').setup()\n"
     init = own + of_the_page("mini.deps", ROOT)
     assert "2 true" in neovim_with(tmp_path, init)

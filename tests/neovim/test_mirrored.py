@@ -7,13 +7,11 @@ import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, call, client, data, evaluate, listed, read, text
-from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.editor import neovim
 from tests.neovim.joint import LOOKS, attached, only_session, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT
 from tests.programs import Program, program
-
-pytestmark = needs_nvim_dap
 
 
 async def looks(c: Client) -> dict[str, Any]:

@@ -5,12 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask, read, refusal
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.joint import together
 from tests.neovim.person import Person
 from tests.neovim.test_breakpoints import heard, known
-
-pytestmark = needs_nvim_dap
 
 SOURCE = "one = 1\nfor i in range(9):\n    two = i\n    three = i\nprint(three)\n"
 WATCH = """

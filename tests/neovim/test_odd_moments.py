@@ -14,7 +14,7 @@ from mcp import Client
 from dapeer.mcp.serving import ServerOptions, running
 from dapeer.neovim.nvim_dap.taps import Taps
 from tests.harness import DATA, Json, ask, call, evaluate
-from tests.neovim.editor import NVIM_DAP, needs_nvim_dap, neovim
+from tests.neovim.editor import neovim, nvim_dap
 from tests.neovim.joint import attached, only_session, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT
@@ -88,7 +88,6 @@ async def test_a_runtime_folder_that_is_of_no_use_is_not_used(
     assert not os.access(folder_of_socket, os.F_OK)
 
 
-@needs_nvim_dap
 async def test_much_output_does_not_make_a_running_program_look_stopped(tmp_path: Path) -> None:
     source = tmp_path / "talks.py"
     source.write_text(f"start = 1\nprint('y' * 3_000_000)\nprint('done')\n{FOREVER}")
@@ -114,12 +113,11 @@ end
 """
 
 
-@needs_nvim_dap
 async def test_a_breakpoint_becomes_a_sign_also_where_nvim_dap_was_not_loaded(
     tmp_path: Path,
 ) -> None:
     async with neovim(tmp_path, setup={}, dap=False) as editor:
-        await editor.lua("vim.opt.runtimepath:prepend(...)", str(NVIM_DAP))
+        await editor.lua("vim.opt.runtimepath:prepend(...)", str(nvim_dap()))
         async with attached(editor) as (c, _):
             inner = LOOP.line("inner")
             await ask(c, "dap_set_breakpoint", filename=str(LOOP.source), line=inner)
@@ -127,7 +125,6 @@ async def test_a_breakpoint_becomes_a_sign_also_where_nvim_dap_was_not_loaded(
             assert await Person(editor).breakpoints() == {("loop.py", inner, "DapBreakpoint")}
 
 
-@needs_nvim_dap
 async def test_a_session_whose_adapter_is_still_coming_up_is_one_session(
     tmp_path: Path, setup: Json, feed: str
 ) -> None:
@@ -157,7 +154,6 @@ dap.run({ type = 'remote', request = 'launch', name = 'x', program = program, co
 """
 
 
-@needs_nvim_dap
 async def test_nvim_dap_comes_to_no_stop_that_is_over(tmp_path: Path) -> None:
     """Adapters need not send `continued` in response to a request that implies it."""
     source = tmp_path / "stops.py"

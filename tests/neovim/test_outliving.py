@@ -16,14 +16,12 @@ from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 from dapeer.neovim.discovery.probe import probe
 from tests.harness import DATA, ask, evaluate, pid_of, read, refusal
 from tests.mcp.wire import Wire, call, serving, started
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.person import Person
 from tests.neovim.test_targets import listen
 from tests.neovim.test_together import CORE
 from tests.processes import LIMIT, process_gone
 from tests.programs import program
-
-pytestmark = needs_nvim_dap
 
 STDIO = ("dapeer", "stdio")
 LOOP = program("loop.py")

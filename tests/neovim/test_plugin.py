@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.harness import has_all
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import together
 from tests.neovim.wire import NeovimError
 from tests.programs import ROOT, program
@@ -240,7 +240,6 @@ def test_a_neovim_that_is_too_old_is_told_so_in_one_sentence(tmp_path: Path, com
     assert "stack traceback" not in told.stderr
 
 
-@needs_nvim_dap
 async def test_the_health_report_tells_what_is_there(tmp_path: Path) -> None:
     async with neovim(tmp_path, setup={"bridge": CORE}) as editor:
         report = "\n".join(await shown(editor, "checkhealth dapeer"))
@@ -257,7 +256,6 @@ async def test_the_health_report_tells_what_is_there(tmp_path: Path) -> None:
         assert line in report
 
 
-@needs_nvim_dap
 async def test_the_health_report_warns_of_a_session_that_is_heard_by_listeners_only(
     tmp_path: Path,
 ) -> None:

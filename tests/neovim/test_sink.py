@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
-
-pytestmark = needs_nvim_dap
+from tests.neovim.editor import Editor, neovim
 
 SINK = """
   local uv = vim.uv

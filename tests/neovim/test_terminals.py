@@ -3,12 +3,9 @@
 from pathlib import Path
 
 from tests.harness import Json, ask, listed, printed, refusal
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.joint import together
 from tests.processes import LIMIT
 from tests.programs import program
-
-pytestmark = needs_nvim_dap
 
 
 async def test_what_a_person_could_read_in_their_terminal_is_output_and_can_be_answered(

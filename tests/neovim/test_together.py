@@ -13,13 +13,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.harness import DATA, ask, evaluate, refusal
 from tests.neovim.consenting import ALLOW, ANSWERS, DENY
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
 from tests.processes import process_gone
 from tests.programs import program
-
-pytestmark = needs_nvim_dap
 
 PERSON = (
     ANSWERS

@@ -5,12 +5,9 @@ from pathlib import Path
 from mcp import Client
 
 from tests.harness import Json, ask
-from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.joint import together
 from tests.neovim.person import Person
 from tests.programs import program
-
-pytestmark = needs_nvim_dap
 
 STEPS = program("steps.py")
 PLACES = ("add_return", "twice_next", "add")

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, call, evaluate, printed, read, refusal, text
-from tests.neovim.editor import Editor, copy_of_nvim_dap, needs_nvim_dap
+from tests.neovim.editor import Editor, copy_of_nvim_dap
 from tests.neovim.joint import hears_of_the_end, only_session, together
 from tests.neovim.person import Person
 from tests.processes import command_line, descendants, process_gone
@@ -41,7 +41,6 @@ async def own_session_works(c: Client, **where: str) -> None:
     assert (await ask(c, "dap_terminate"))["state"] == "ended"
 
 
-@needs_nvim_dap
 @pytest.mark.parametrize(
     ("end", "cause"),
     # When it quits, nvim-dap still ends the session properly.
@@ -73,7 +72,6 @@ async def test_neovim_ends_in_the_middle_of_a_wait(
         await own_session_works(c)
 
 
-@needs_nvim_dap
 async def test_the_sessions_are_listed_also_when_neovim_ends_meanwhile(tmp_path: Path) -> None:
     async with together(tmp_path, {"tap": False}) as (c, person):
         await person.run(program("endless_loop.py"))
@@ -94,7 +92,6 @@ async def pid_of_running(c: Client) -> int:
     return pid
 
 
-@needs_nvim_dap
 async def test_an_adapter_is_killed(tmp_path: Path, setup: Json) -> None:
     async with together(tmp_path, setup) as (c, person):
         await stops(person)
@@ -127,7 +124,6 @@ async def test_without_nvim_dap_neovim_is_attached_and_everything_else_works(
         assert await person.editor.lua("return vim.v.errmsg") == ""
 
 
-@needs_nvim_dap
 async def test_an_nvim_dap_of_other_internals_is_followed_by_its_listeners(tmp_path: Path) -> None:
     other = copy_of_nvim_dap(tmp_path)
     source = other / "lua" / "dap" / "session.lua"
@@ -145,7 +141,6 @@ async def test_an_nvim_dap_of_other_internals_is_followed_by_its_listeners(tmp_p
         await person.sees_stop(AFTER)
 
 
-@needs_nvim_dap
 async def test_a_fault_of_ours_breaks_nothing_of_nvim_daps(tmp_path: Path, setup: Json) -> None:
     async with together(tmp_path, setup) as (c, person):
         await person.editor.lua(BREAK_DAPEER)
@@ -174,7 +169,6 @@ require('dapeer.nvim_dap.breakpoints').snapshot = broken
 """
 
 
-@needs_nvim_dap
 async def test_messages_that_cannot_be_told_cost_only_themselves(
     tmp_path: Path, setup: Json
 ) -> None:
@@ -193,7 +187,6 @@ async def test_messages_that_cannot_be_told_cost_only_themselves(
         await person.sees_stop(AFTER)
 
 
-@needs_nvim_dap
 async def test_the_person_unloads_and_edits_what_is_debugged(tmp_path: Path, setup: Json) -> None:
     """Buffers come and go; the session and its breakpoints stay."""
     async with together(tmp_path, setup) as (c, person):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.harness import ask, read
-from tests.neovim.editor import Editor, needs_nvim_dap
+from tests.neovim.editor import Editor
 from tests.neovim.joint import attached
 from tests.neovim.test_lifecycle import everybodys_arguments
 from tests.opencode.plugin import (
@@ -96,7 +96,6 @@ async def own_server(editor: Editor) -> Any:  # noqa: ANN401 - a process id
     return await editor.lua("return require('opencode.state').opencode_server.job.pid")
 
 
-@needs_nvim_dap
 @needs_opencode_nvim
 async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Path) -> None:
     shop = program("shop.py")

@@ -20,7 +20,7 @@ import pytest
 from mcp import Client
 
 from tests.harness import call
-from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.programs import program
 
@@ -28,7 +28,7 @@ SECONDS = float(os.environ.get("DAPEER_SOAK_SECONDS", "0"))
 asked_for = pytest.mark.skipif(
     not SECONDS, reason="it takes long, and a quiet machine: DAPEER_SOAK_SECONDS=60"
 )
-pytestmark = [needs_nvim_dap, pytest.mark.real, asked_for]
+pytestmark = [pytest.mark.real, asked_for]
 SEED = os.environ.get("DAPEER_SOAK_SEED") or str(random.randrange(10**6))
 PAUSE = 1.5
 """Seconds after a key in which the person is busy: `attention.lua` has them."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.matrix.nvim_dap import PINNED
-from tests.neovim.editor import EDITOR_MARK, NVIM, NVIM_DAP, needs_nvim_dap
+from tests.neovim.editor import EDITOR_MARK, NVIM, nvim_dap
 from tests.processes import command_line, process_gone, processes_of
 from tests.programs import ROOT
 from tests.real.software import package
@@ -28,7 +28,6 @@ FAILED = re.compile(r"^(?:Failure|Error) -> (\S+) @ \d+", re.MULTILINE)
 COUNTED = re.compile(r"^(\d+) successes / (\d+) failures? / (\d+) errors?", re.MULTILINE)
 
 
-@needs_nvim_dap
 @pytest.mark.parametrize("version", ["pinned", "installed"])
 async def test_nvim_dap_s_own_specs_pass_with_a_core_attached(tmp_path: Path, version: str) -> None:
     package("lua-busted")
@@ -45,13 +44,13 @@ async def test_nvim_dap_s_own_specs_pass_with_a_core_attached(tmp_path: Path, ve
 
 def _clone(folder: Path, version: str) -> Path:
     """Clone nvim-dap as it is installed, or as it was when the specs were seen to pass."""
-    subprocess.run(["git", "clone", "-q", str(NVIM_DAP), folder], check=True, capture_output=True)
+    subprocess.run(["git", "clone", "-q", str(nvim_dap()), folder], check=True, capture_output=True)
     git = ["git", "-C", folder]
     installed = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
     if version == "pinned":
         found = subprocess.run([*git, "checkout", "-q", PINNED], check=False, capture_output=True)
         if found.returncode != 0:
-            pytest.skip(f"needs commit {PINNED[:7]} in {NVIM_DAP}: git fetch --unshallow")
+            pytest.skip(f"needs commit {PINNED[:7]} in {nvim_dap()}: git fetch --unshallow")
     elif installed == PINNED:
         pytest.skip(
             "the pinned nvim-dap is installed: git pull gets a newer one, where there is one"

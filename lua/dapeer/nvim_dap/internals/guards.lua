@@ -9,7 +9,7 @@ local places = require('dapeer.nvim_dap.internals.places')
 M.lacks = places.lacks
 
 local SWITCHED_OFF = 'switched off by DAPEER_PATCHES'
--- The commit of nvim-dap in `.ci/nvim-dap`, and the oldest release that the code knows.
+-- The commit of nvim-dap in `.ci/plugins`, and the oldest release that the code knows.
 local TRIED = '0.9 to 9e848e0'
 
 -- Why places are left alone from now on: what a session has not, or how a function of ours has failed.
