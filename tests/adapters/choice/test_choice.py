@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import choose, debugs
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.loading import load, load_all, shipped
 from dapeer.adapters.definition.magic import fits, parts, starts_others
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.errors import AdapterUnknown, ArgumentError
@@ -63,6 +63,15 @@ def test_a_page_is_opened_in_a_browser_and_its_sources_are_no_programs() -> None
     # A template of Python has such a name, too.
     assert debugs(DEFINITIONS, DEFINITIONS["debugpy"], "/nowhere/page.html")
     assert debugs(DEFINITIONS, DEFINITIONS["chrome"], "/nowhere/page.html")
+
+
+def test_an_adapter_without_extensions_takes_no_file_from_another(tmp_path: Path) -> None:
+    own = tmp_path / "toy.toml"
+    own.write_text('id = "toy"\nadapter_id = "toy"\ntransport = { command = ["toy"] }\n')
+    known = {**DEFINITIONS, "toy": load(own)}
+    assert debugs(known, known["toy"], "/nowhere/page.html")
+    assert debugs(known, known["chrome"], "/nowhere/page.html")
+    assert not debugs(known, known["chrome"], "/nowhere/script.py")
 
 
 @pytest.mark.parametrize(

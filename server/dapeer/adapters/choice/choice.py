@@ -65,9 +65,10 @@ def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
 
 
 def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:
-    """Whether an adapter debugs such source files; one that none of them knows may be anybody's."""
-    known = definitions.values()
-    return definition.accepts(path) or not any(other.accepts(path) for other in known)
+    """Whether an adapter debugs such source files; one that none of them names may be anybody's."""
+    # One without extensions accepts every file, which names none.
+    naming = (other for other in definitions.values() if other.extensions)
+    return definition.accepts(path) or not any(other.accepts(path) for other in naming)
 
 
 def able(
