@@ -14,12 +14,15 @@ PURE = (
     "tools/",
     *(f"tests/{room}/" for room in ("dap", "mirror", "schemas", "sessions", "text", "view")),
 )
-"""Where tests start nothing."""
+"""Where tests start nothing, but for those of `TALKING`."""
+TALKING = ("tests/dap/test_transport.py", "tests/mirror/test_recordings.py")
+"""What has a socket or a process at its other end, all the same."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a test its tries; where a developer wants the debugger at a failure, there is none after it."""
-    if not item.nodeid.startswith(PURE) and not item.config.getoption("usepdb"):
+    pure = item.nodeid.startswith(PURE) and not item.nodeid.startswith(TALKING)
+    if not pure and not item.config.getoption("usepdb"):
         item.add_marker(pytest.mark.flaky(reruns=TRIES - 1))
 
 

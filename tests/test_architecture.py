@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import slow
+from tests.processes import LIMIT
 from tools.source import ROOT, Source, imports, parse
 
 SOURCE = Source()
@@ -285,6 +286,30 @@ def test_a_constant_of_time_has_its_unit_in_its_name() -> None:
         if "SECONDS" not in name
     ]
     assert not without
+
+
+def test_what_must_come_is_awaited_for_as_long_as_a_slow_machine_needs() -> None:
+    """A shorter limit has a name of its own, beside which its reason stands; one below a second is there to pass."""
+    short = [
+        f"{file.relative_to(ROOT)}:{limit.lineno}"
+        for file in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(parse(file))
+        for limit in limits_in(node)
+        if isinstance(limit, ast.Constant)
+        and isinstance(limit.value, int | float)
+        and 1 <= limit.value < LIMIT
+    ]
+    assert not short
+
+
+def limits_in(node: ast.AST) -> Iterator[ast.expr]:
+    """Return the seconds that a call gives something to happen."""
+    if not isinstance(node, ast.Call):
+        return
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    place = {"timeout": 0, "fail_after": 0, "move_on_after": 0, "wait_for": 1}.get(name)
+    yield from node.args[place:][:1] if place is not None else ()
+    yield from (each.value for each in node.keywords if each.arg in {"timeout", "seconds"})
 
 
 def test_every_test_is_short() -> None:

@@ -15,6 +15,7 @@ from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
+from tests.processes import LIMIT
 from tests.programs import ROOT
 
 FAKE = str(ROOT / "tests" / "fake_adapter.py")
@@ -73,7 +74,7 @@ async def initialize(transport: Transport) -> tuple[Body, list[Event]]:
     events: list[Event] = []
     async with channel(transport, events) as opened:
         arguments = {**CLIENT, "adapterID": "toy"}
-        return await opened.request("initialize", arguments, seconds=60), events
+        return await opened.request("initialize", arguments, seconds=LIMIT), events
 
 
 async def debuggee(transport: Transport) -> int:

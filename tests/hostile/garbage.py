@@ -29,6 +29,9 @@ from tests.hostile.server import (
 )
 from tests.mcp.small import LEGACY
 
+SILENCE_SECONDS = 1
+"""How long a server may say nothing to garbage, as it does for ever to a request that has no end. The next attack goes on then."""
+
 METHODS = (
     "initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/subscribe",
     "prompts/list", "prompts/get", "logging/setLevel", "completion/complete", "nonsense", "notifications/cancelled",
@@ -184,7 +187,7 @@ async def _sent(port: int, data: bytes, *, hangs_up: bool = False) -> bytes:
             writer.write(data)
             await writer.drain()
             if not hangs_up:
-                async with asyncio.timeout(1):
+                async with asyncio.timeout(SILENCE_SECONDS):
                     return await reader.read(4096)
         return b""
     finally:

@@ -32,6 +32,7 @@ from dapeer.mcp.transports.guard import rules_for
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Tool, tool
+from tests.processes import LIMIT
 from tests.programs import ROOT
 
 LEGACY = "legacy"
@@ -158,7 +159,7 @@ async def over_http(
 def http_client(token: str | None = TOKEN) -> httpx2.AsyncClient:
     """Return a client that shows the token."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx2.AsyncClient(headers=headers, timeout=60)
+    return httpx2.AsyncClient(headers=headers, timeout=LIMIT)
 
 
 @asynccontextmanager
@@ -221,7 +222,7 @@ def run(*arguments: str, given: str = "", cwd: Path = ROOT) -> subprocess.Comple
         input=given,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT,
         check=False,
         cwd=cwd,
     )

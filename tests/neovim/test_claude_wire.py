@@ -19,7 +19,7 @@ from tests.neovim.editor import neovim
 from tests.neovim.reviewing import RC
 from tests.neovim.test_following import in_mode
 from tests.neovim.test_plugin import shown
-from tests.processes import process_gone
+from tests.processes import LIMIT, process_gone
 
 
 async def test_a_neovim_is_announced_to_its_user_alone_until_it_ends(tmp_path: Path) -> None:
@@ -283,7 +283,9 @@ async def test_a_bad_call_is_an_error_of_the_protocol(
     async with offered(tmp_path), cli(tmp_path) as claude:
         error = (await claude.asks("tools/call", {"name": name, "arguments": arguments}))["error"]
         assert (error["code"], error["message"]) == (-32602, said)
-        assert (await asyncio.wait_for(claude.asks("no/method", {}), 10))["error"]["code"] == -32601
+        assert (await asyncio.wait_for(claude.asks("no/method", {}), LIMIT))["error"][
+            "code"
+        ] == -32601
 
 
 async def test_the_health_report_says_who_is_connected_or_why_nobody_is(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.neovim.consenting import ALLOW, ANSWERS, DENY
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
-from tests.processes import process_gone
+from tests.processes import LIMIT, process_gone
 from tests.programs import program
 
 PERSON = (
@@ -41,7 +41,7 @@ async def assistant(editor: Editor) -> AsyncGenerator[Client]:
     [port] = await editor.notified("ready")
     token = await editor.lua("return require('dapeer').get_token()")
     headers = {"Authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as web:
+    async with httpx2.AsyncClient(headers=headers, timeout=LIMIT) as web:
         streams = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
         async with Client(streams, extensions=DATA) as client:
             yield client

@@ -9,6 +9,7 @@ from anyio.abc import SocketAttribute
 
 from dapeer.adapters.process.streams import connect
 from dapeer.base.system.ports import free_port
+from tests.processes import LIMIT
 
 LOOPBACK = "127.0.0.1"
 
@@ -36,7 +37,7 @@ async def test_a_stream_tells_whether_it_was_spoken_to() -> None:
         await stream.send(b"ping")
         assert theirs.recv(4) == b"ping"
         theirs.sendall(b"pong")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(LIMIT):
             assert await stream.receive() == b"pong"
             assert stream.heard
             await stream.send_eof()

@@ -153,7 +153,7 @@ def test_requests_from_a_file_and_no_client_end_cleanly() -> None:
         [sys.executable, "-m", SMALL_SERVER],
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=60,
+        timeout=LIMIT,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, b"")
