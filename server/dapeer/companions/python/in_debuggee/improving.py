@@ -17,6 +17,7 @@ PARTS = (
     "dapeer_breakpoints",
     "dapeer_activations",
     "dapeer_evaluating",
+    "dapeer_limits",
     "dapeer_variables",
     "dapeer_errors",
     "dapeer_loops",
