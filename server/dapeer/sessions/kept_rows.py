@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from dapeer.sessions.program import Program
 from dapeer.sessions.session import Session
 
 KEPT_FIELDS = 4_000_000
@@ -12,11 +13,10 @@ KEPT_RUNS = 2
 """Programs whose rows are kept in any case: so many are compared."""
 
 
-def bound(ended: Iterable[Session]) -> None:
-    """Give up the rows of the programs that have ended first, where all together have too many."""
-    programs = dict.fromkeys(each.program for each in sorted(ended, key=lambda each: each.id))
+def bound(ended: Sequence[Program[Session]]) -> None:
+    """Give up the rows of the programs that have ended first, where all together have too many; the last one is the last to end."""
     total = 0
-    for number, program in enumerate(reversed(programs)):
+    for number, program in enumerate(reversed(ended)):
         total += program.collected.fields
         if number >= KEPT_RUNS and total > KEPT_FIELDS:
             program.collected.give_up()

@@ -135,8 +135,14 @@ class Program(Generic[Of]):
 
     def below(self, session: Of) -> list[Of]:
         """Return the sessions of the processes that one has started, and that these have started."""
-        children = self.children(session)
-        return [each for child in children for each in (child, *self.below(child))]
+        children: dict[Process | None, list[Of]] = {}
+        for each in self.sessions:
+            children.setdefault(each.parent, []).append(each)
+
+        def under(parent: Of) -> list[Of]:
+            return [each for child in children.get(parent, ()) for each in (child, *under(child))]
+
+        return under(session)
 
     def child_runs(self, parent: Of) -> bool:
         """Whether a process that one has started has got as far as to run, or further."""

@@ -13,11 +13,12 @@ from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.sessions import kept_rows
 from dapeer.sessions.files import Files
+from dapeer.sessions.program import Program
 from dapeer.sessions.row_files import RowFolders
 from dapeer.sessions.session import Session
 
-KEPT_SESSIONS = 20
-"""Ended sessions that stay readable."""
+KEPT_PROGRAMS = 20
+"""Ended programs that stay readable, each with all its processes."""
 STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
 
 Restart = Callable[[], Awaitable[Session]]
@@ -48,6 +49,8 @@ class Sessions(Mapping[int, Session]):
         """Where programs write what they collect by themselves."""
         self._known: dict[int, Session] = {}
         self._held: dict[int, Session] = {}
+        self._over: list[Program[Session]] = []
+        """The programs that have ended, the last one last."""
         self._restarts: dict[int, Restart] = {}
         self._ids = itertools.count(1)
         self._listeners: list[Callable[[Change], None]] = []
@@ -122,16 +125,17 @@ class Sessions(Mapping[int, Session]):
         self._tell("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:
-        """Keep an ended session for its readers; drop one whose program never ran."""
+        """Keep an ended session with its program for their readers; drop one whose program never ran."""
         del self._held[session.id]
-        ended = [each for each in self._known.values() if each.id not in self._held]
-        # A program ends with its first process, so the others are dropped before it.
-        ended.sort(key=lambda each: each.parent is None)
-        for dropped in [session] if failed else ended[:-KEPT_SESSIONS]:
-            del self._known[dropped.id]
-            self._restarts.pop(dropped.id, None)
-            dropped.program.remove(dropped)
-        kept_rows.bound(each for each in ended if each.id in self._known)
+        if failed:
+            session.program.remove(session)
+            self._drop([session])
+        over = [each for each in self._over if each is not session.program] + [session.program]
+        over = [each for each in over if self._is_over(each)]
+        for program in over[:-KEPT_PROGRAMS]:
+            self._drop(program.sessions)
+        self._over = over[-KEPT_PROGRAMS:]
+        kept_rows.bound(self._over)
         if self.focused is session and failed:
             self.focused = next(reversed(self._known.values()), None)
         self._tell("sessions", session)
@@ -139,10 +143,18 @@ class Sessions(Mapping[int, Session]):
     def forget(self, session_id: int) -> None:
         """Drop the sessions of an ended program."""
         first = self.named(session_id)
-        for dropped in first.program.sessions:
+        self._drop(first.program.sessions)
+        self._over = [each for each in self._over if each is not first.program]
+        self._tell("sessions", first)
+
+    def _is_over(self, program: Program[Session]) -> bool:
+        ids = {each.id for each in program.sessions}
+        return bool(ids & self._known.keys()) and not ids & self._held.keys()
+
+    def _drop(self, sessions: Iterable[Session]) -> None:
+        for dropped in sessions:
             self._known.pop(dropped.id, None)
             self._restarts.pop(dropped.id, None)
-        self._tell("sessions", first)
 
     # -- changes
 

@@ -197,7 +197,8 @@ async def dap_history(
     await looked_at(session)
     if number is None:
         rows = [_row(session, stop) for stop in history]
-        return Reply(lines_of(_row_text(row) for row in rows) or "No stops.", {"stops": rows})
+        reply = Reply(lines_of(_row_text(row) for row in rows) or "No stops.", {"stops": rows})
+        return reply if rows else noted(reply, _stopped_elsewhere(session))
     stop = history.find(number)
     if stop is None:
         known = [stop.number for stop in history]
@@ -206,6 +207,13 @@ async def dap_history(
     view = views.stopped(session.id, session.mirror, stop, call.debugger.project)
     view.pop("notes", None)
     return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
+
+
+def _stopped_elsewhere(session: Session) -> list[str]:
+    others = [str(each.id) for each in session.program.sessions if any(each.mirror.history)]
+    return [
+        f"other processes of this program have stopped: session_id={' or '.join(others)}"
+    ] * bool(others)
 
 
 def _row(session: Session, stop: Stop) -> dict[str, Any]:
