@@ -11,8 +11,10 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.process import adapter as adapter_process
 from dapeer.adapters.process.adapter import open_adapter
+from dapeer.adapters.process.connecting import Connector, stream_of
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.streams import connect
+from dapeer.adapters.process.spawn import Spawned
+from dapeer.adapters.process.streams import PromptStream, StdioStream, connect
 from dapeer.base.errors import AdapterFailed, RequestFailed
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.transport import ContentLengthTransport
@@ -63,6 +65,35 @@ async def test_who_takes_an_adapter_s_port_before_it_gets_nothing(
                 open_adapter(definition, "launch", inputs(tmp_path), reaper) as adapter,
             ):
                 await initialize(adapter.transport)
+        assert second_user.says(thief) == "b''"
+
+
+@needs_tables
+@second_user.needed
+async def test_who_has_the_port_of_an_adapter_that_ends_for_that_is_named(
+    tmp_path: Path, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def when_it_has_ended(
+        spawned: Spawned, again: Connector | None, seconds: float
+    ) -> StdioStream | PromptStream:
+        await spawned.process.wait()
+        return await stream_of(spawned, again, seconds)
+
+    monkeypatch.setattr(adapter_process, "stream_of", when_it_has_ended)
+    with second_user.runs(second_user.THIEF, 0) as thief:
+        port = int(second_user.says(thief))
+
+        def foreseen(_: str) -> int:
+            return port
+
+        monkeypatch.setattr(adapter_process, "free_port", foreseen)
+        refused = rf"Another user of this machine \(nobody\) listens at 127\.0\.0\.1:{port}\."
+        with pytest.raises(AdapterFailed, match=refused):
+            async with (
+                asyncio.timeout(LIMIT),
+                open_adapter(toy(tmp_path, ["true"], "tcp"), "launch", {}, reaper),
+            ):
+                pass
         assert second_user.says(thief) == "b''"
 
 

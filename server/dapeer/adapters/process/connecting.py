@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -86,11 +87,19 @@ async def stream_of(
 
 
 async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
-    """Connect as soon as the server listens."""
+    """Connect as soon as the server listens.
+
+    Raises:
+        AdapterFailed: It has ended.
+        Stranger: Another user listens in its place.
+    """
     while spawned.process.returncode is None:
         try:
             return await again()
         except OSError:
             with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
                 await spawned.process.wait()
+    # Perhaps it has ended because another user has its port: `again` raises that then.
+    with contextlib.suppress(OSError):
+        await (await again()).aclose()
     raise await spawned.died()
