@@ -20,7 +20,7 @@ from dapeer.cli.install.clients import CLIENTS, Client
 from tests.install.configurations import Configuration, found, json_files, toml_files
 from tests.install.person import FILES, Person
 
-CASES = int(os.environ.get("DAPEER_INSTALL_CASES", "200"))
+CASES = int(os.environ.get("DAPEER_INSTALL_CASES", "60"))
 CONFIGURATIONS = settings(
     max_examples=CASES,
     deadline=None,
