@@ -19,6 +19,8 @@ async def main():
     await asyncio.sleep(0)
     here = 1
     result = await task
+    asyncio.get_running_loop().call_soon(gate.set)
+    await gate.wait()
     return result + here
 print("result", asyncio.run(main()))
 """

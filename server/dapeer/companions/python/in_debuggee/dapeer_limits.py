@@ -7,8 +7,10 @@ asyncio, takes it for Ctrl+C and ends.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import signal
+import sys
 import threading
 import time
 import types
@@ -171,9 +173,19 @@ async def in_time(coroutine: Any) -> Any:
         TimeoutError: It was not done.
     """
     asyncio: Any = importlib.import_module("asyncio")
-    task = asyncio.ensure_future(refusing(coroutine, asyncio.get_running_loop()))
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(refusing(coroutine, loop))
     await asyncio.wait({task}, timeout=AWAIT_SECONDS)
+    unbind(loop)
     if not task.done():
         task.cancel()
         raise TimeoutError(f"not done after {AWAIT_SECONDS:g} s. Perhaps {STOPPED}")
     return task.result()
+
+
+def unbind(loop: Any) -> None:
+    """Free what an event loop has bound to itself: since Python 3.10 a lock, an event or a queue works only in the loop that waits for it first."""
+    bound: Any = getattr(sys.modules.get("asyncio.mixins"), "_LoopBoundMixin", None)
+    for each in gc.get_objects() if bound else ():
+        if issubclass(type(each), bound) and each.__dict__.get("_loop") is loop:
+            each.__dict__["_loop"] = None
