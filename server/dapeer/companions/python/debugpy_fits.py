@@ -25,7 +25,7 @@ def main() -> None:
     launching: Any = beside("debugpy_launching")
     launching.spawn_beneath(patching, "", "")
     launching.keep_environment(patching, "")
-    beside("python_tests").row_of_unittest(patching)
+    beside("python_tests").rows_of_unittest(patching)
     importlib.import_module("debugpy._vendored.force_pydevd")
     improving: Any = beside("in_debuggee.improving")
     improving.improve(prints=True)

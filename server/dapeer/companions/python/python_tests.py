@@ -133,38 +133,15 @@ def of_doctests(error: Any) -> Iterator[BaseException]:
             yield at_example
 
 
-def row_of_unittest(patching: Any) -> Any:
-    """Enter the row by which failures of unittest are shown to the debugger into the register, and return it."""
-    # The last argument of each is the exception, or None.
-    adds = {
-        "addError": "self test err",
-        "addFailure": "self test err",
-        "addSubTest": "self test subtest err",
-    }
-    row = patching.Row(
-        "unittest-failures",
-        "Python",
-        "The program does not stop where a test of unittest fails.",
-        replaces={f"unittest:TestResult.{name}": takes for name, takes in adds.items()},
-    )
-
-    def add(stock: Any, self: object, *told: Any, **named: Any) -> Any:
-        error = named.get("err", told[-1] if told else None)
-        if error is not None:
-            show(error)
-        return stock(self, *told, **named)
-
-    @row
-    def improve(_row: Any) -> None:
-        for target in row.replaces:
-            row.replace(target)(add)
-
-    return row
+def rows_of_unittest(patching: Any) -> list[Any]:
+    """Enter the rows by which failures of unittest are shown to the debugger into the register, and return them."""
+    return sibling("unittest_rows").rows(patching, show)
 
 
 def show_unittests() -> None:
     """Show failures of unittest to the debugger, whether unittest, Django or a program of the project runs it."""
-    row_of_unittest(sibling("debugpy_launcher").patching).apply()
+    for row in rows_of_unittest(sibling("debugpy_launcher").patching):
+        row.apply()
     # Keeps Django's `--parallel` from running tests in other processes.
     os.environ.setdefault("DJANGO_TEST_PROCESSES", "1")
 

@@ -1,0 +1,89 @@
+"""The rows by which failures of unittest are shown to the debugger, by `python_tests.py`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def rows(patching: Any, show: Callable[[Any], None]) -> list[Any]:
+    """Enter the rows into the register, and return them.
+
+    Args:
+        patching: The register.
+        show: Shows an exception to the debugger: its type, itself, its traceback.
+    """
+    causes: list[tuple[BaseException, BaseException]] = []
+    return [row_of_imports(patching, causes), row_of_failures(patching, causes, show)]
+
+
+def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseException]]) -> Any:
+    """Enter the row that keeps why unittest could not import a file of tests, and return it.
+
+    Unittest raises an exception of its own instead, as a test that has failed.
+
+    Args:
+        patching: The register.
+        causes: Gets that exception, and the one that the file has raised.
+    """
+    made = "unittest.loader:_make_failed_test"
+    row = patching.Row(
+        "unittest-imports",
+        "Python",
+        "The program does not stop where unittest cannot import a file of tests.",
+        replaces={made: "methodname exception suiteClass message"},
+    )
+
+    @row
+    def improve(_row: Any) -> None:
+        @row.replace(made)
+        def make_failed_test(
+            stock: Any, methodname: str, exception: Any, *others: Any, **named: Any
+        ) -> Any:
+            handled = sys.exc_info()[1]
+            if exception.__traceback__ is None and handled is not None:
+                causes.append((exception, handled))
+            return stock(methodname, exception, *others, **named)
+
+    return row
+
+
+def row_of_failures(
+    patching: Any,
+    causes: Sequence[tuple[BaseException, BaseException]],
+    show: Callable[[Any], None],
+) -> Any:
+    """Enter the row by which a failure is shown when unittest reports it, and return it.
+
+    Args:
+        patching: The register.
+        causes: Exceptions of unittest's own, each with the program's that is shown instead.
+        show: Shows an exception to the debugger.
+    """
+    # The last argument of each is the exception, or None.
+    adds = {
+        "addError": "self test err",
+        "addFailure": "self test err",
+        "addSubTest": "self test subtest err",
+    }
+    row = patching.Row(
+        "unittest-failures",
+        "Python",
+        "The program does not stop where a test of unittest fails.",
+        replaces={f"unittest:TestResult.{name}": takes for name, takes in adds.items()},
+    )
+
+    def add(stock: Any, self: object, *told: Any, **named: Any) -> Any:
+        error = named.get("err", told[-1] if told else None)
+        if error is not None:
+            cause = next((cause for own, cause in causes if own is error[1]), None)
+            show(error if cause is None else (type(cause), cause, cause.__traceback__))
+        return stock(self, *told, **named)
+
+    @row
+    def improve(_row: Any) -> None:
+        for target in row.replaces:
+            row.replace(target)(add)
+
+    return row
