@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.threads import in_thread
@@ -48,6 +49,8 @@ class ByConditions(Driving):
         self._end = float("inf")
         self._known = known
         self._debugger = debugger
+        definition = debugger.definitions.get(session.adapter)
+        self._quirks = definition.quirks if definition is not None else Quirks()
         self._places: list[Place] = []
         self._useless: set[tuple[str, int]] = set()
         """The lines at which the expression cannot be evaluated."""
@@ -184,7 +187,8 @@ class ByConditions(Driving):
 
     def _filled(self, text: str, place: int = -1) -> str:
         now = {"seen": int(self._value is not None), "place": place}
-        run = {"run": self.watch.point.number, "expression": self.watch.expression}
+        expression = self._quirks.compiled_inside(self.watch.expression)
+        run = {"run": self.watch.point.number, "expression": expression}
         return self._known.filled(text, now | run)
 
     async def _place_all(self) -> None:

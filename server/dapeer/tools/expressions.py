@@ -8,17 +8,18 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer.base.errors import ArgumentError, RequestFailed
+from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import CompletionItem
-from dapeer.sessions.evaluating import set_expression, set_variable
+from dapeer.sessions.evaluating import evaluate, set_expression, set_variable
+from dapeer.sessions.session import Session
 from dapeer.tools.base import evaluation, running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.evaluation import RESULT
-from dapeer.tools.base.lookup import known
+from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE, known
 from dapeer.tools.base.missing import hints
 from dapeer.tools.base.tool import tool
 from dapeer.tools.inspection import VALUE
@@ -87,7 +88,9 @@ async def dap_set_variable(
         variable_path.parse(path)
     frame = await frame_of(session, frame_id)
     found, container = await known(session, path, frame)
-    if found is not None and session.supports("setVariable"):
+    definition = call.debugger.definitions.get(session.adapter)
+    private = assignable and definition is not None and definition.quirks.names_private(path)
+    if found is not None and session.supports("setVariable") and not private:
         body = await set_variable(session, container, found["name"], value)
     elif assignable:
         body = await set_expression(session, path, value, frame)
@@ -100,7 +103,23 @@ async def dap_set_variable(
     if found is None:
         return Reply(continued(f"{path} = {new}"), {"path": path, "value": new})
     was = shortened(found["value"], VALUE)
+    changed = body.get("value") not in {None, found["value"]} and value != found["value"]
+    if assignable and changed and await _still_is(session, path, frame, found["value"]):
+        raise RequestFailed(
+            "setVariable",
+            f"{session.adapter} answers that {path} is {new} now, but it is still {was}.",
+            "dap_evaluate in context repl can assign anything.",
+        )
     return Reply(continued(f"{path} = {new} (was {was})"), {"path": path, "value": new, "was": was})
+
+
+async def _still_is(session: Session, path: str, frame: int | None, was: str) -> bool:
+    """Whether an evaluation, too, still gives what a variable was before it was set."""
+    try:
+        body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
+    except DapeerError:
+        return False
+    return body.get("result") == was
 
 
 @tool("Complete an expression", read_only=True, needs=["completions"])

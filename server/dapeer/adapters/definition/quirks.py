@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from dapeer.adapters.definition.misfires import BEGINS, KINDS, is_legible
+from dapeer.adapters.definition.misfires import BEGINS, KINDS, LEGIBLE_LINE, is_legible
 from dapeer.adapters.definition.table import Table
 from dapeer.dap.messages import Request
 from dapeer.dap.requests import NEEDS, OPTIONS
@@ -82,6 +83,11 @@ class Quirks:
     misread: Mapping[str, str] = field(default_factory=dict[str, str])
     """Regular expressions of what an expression may not contain, as it would mean something of the adapter's own; each with a sentence."""
 
+    private: str = ""
+    """A regular expression: in an expression, a member that only code of its own class can name. The adapter cannot compile it elsewhere, nor set it as a child of a variable."""
+    private_inside: str = ""
+    """What compiles such an expression only where the program is; `${text}` stands for it, as a text."""
+
     unfollowed: tuple[str, ...] = ()
     """Functions that go on in a process of its own, which the adapter does not follow; `*`: any file but the program's may run in one."""
     starts_others: str = ""
@@ -95,6 +101,17 @@ class Quirks:
                 if re.search(pattern, asked):
                     return why
         return self.harmful.get(request.command, "")
+
+    def names_private(self, expression: str) -> bool:
+        """Whether an expression names a member that only code of its own class can."""
+        return bool(self.private) and bool(re.search(self.private, expression[:LEGIBLE_LINE]))
+
+    def compiled_inside(self, expression: str) -> str:
+        """Return an expression as an adapter can compile it anywhere."""
+        before = self.private_inside.partition("${text}")[0]
+        if not self.names_private(expression) or before in expression:
+            return expression
+        return self.private_inside.replace("${text}", json.dumps(expression))
 
     @property
     def program_inside(self) -> bool:
@@ -119,6 +136,7 @@ class Quirks:
             or self.last_words_of_adapter
             or self.refuses
             or self.passes_hits
+            or self.private
             or self.failed
             or self.harmful
             or self.misread
@@ -136,6 +154,7 @@ class Quirks:
         """Read the `[quirks]` table."""
         harmful = table.table("harmful")
         failed, misread = table.table("failed"), table.table("misread")
+        private = table.table("private")
         quirks = cls(
             exit_code=table.one_of("exit_code", EXIT_CODES, "plain"),
             exit_code_in_output=table.pattern("exit_code_in_output"),
@@ -162,6 +181,8 @@ class Quirks:
             passes_hits=table.get("passes_hits", bool, default=False),
             failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
             harmful={command: harmful.text(command) for command in harmful},
+            private=private.pattern("named"),
+            private_inside=private.get("inside", str, ""),
             unfollowed=table.texts("unfollowed"),
             starts_others=table.pattern("starts_others"),
             misread={pattern: misread.text(pattern) for pattern in misread},
@@ -170,6 +191,7 @@ class Quirks:
             maps_paths=table.get("maps_paths", bool, default=False),
         )
         failed.done()
+        private.done()
         table.done()
         return quirks
 

@@ -20,6 +20,8 @@ from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 CAPABILITIES = {**NEEDS, **OPTIONS}
 """By request, or option of requests."""
 _STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack"})
+_IN_MESSAGE = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
+"""An expression in a log message, which may have braces itself."""
 OURS = 1 << 30
 """Number of the one request that is sent from here; those of a session begin at 1."""
 
@@ -60,13 +62,17 @@ class Normalizer:
 
     def ordered(self, message: Message) -> Message:
         """Return a message as the adapter is to get it."""
-        if not self._quirks.passes_hits or not isinstance(message, Request):
+        quirks = self._quirks
+        if not (quirks.passes_hits or quirks.private) or not isinstance(message, Request):
             return message
         if "breakpoints" not in message.arguments:
             return message
         wanted = as_array(message.arguments["breakpoints"])
-        passing = [_passing(each) for each in wanted]
-        return replace(message, arguments={**message.arguments, "breakpoints": passing})
+        if quirks.passes_hits:
+            wanted = [_passing(each) for each in wanted]
+        if quirks.private:
+            wanted = [_compiled_inside(each, quirks) for each in wanted]
+        return replace(message, arguments={**message.arguments, "breakpoints": wanted})
 
     def tame(self, message: Message) -> Iterator[Message]:
         """Yield the messages that replace a message; a request goes to the adapter."""
@@ -213,6 +219,18 @@ def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
     number = str(wanted.get("hitCondition") or "").strip()
     passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
     return {**wanted, **passed}
+
+
+def _compiled_inside(wanted: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
+    """Return a breakpoint whose expressions the adapter can compile wherever it does."""
+    sent = dict(wanted)
+    if "condition" in wanted:
+        sent["condition"] = quirks.compiled_inside(str(wanted["condition"]))
+    if "logMessage" in wanted:
+        sent["logMessage"] = _IN_MESSAGE.sub(
+            lambda found: f"{{{quirks.compiled_inside(found[1])}}}", str(wanted["logMessage"])
+        )
+    return sent
 
 
 def _without(text: str, own: str) -> str:
