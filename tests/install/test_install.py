@@ -104,6 +104,15 @@ def test_policies_behind_dotted_keys_stay_policies(person: Person) -> None:
     [
         ("cursor", '{"mcpServers": {"dapeer": {"url": "http://127.0.0.1:8000/mcp"}}}'),
         ("cursor", '{"mcpServers": {"dapeer": {"command": "docker", "args": ["run", "x"]}}}'),
+        (
+            "cursor",
+            '{"mcpServers": {"dapeer": {"command": "ssh", "args": ["a", "dapeer", "stdio"]}}}',
+        ),
+        ("cursor", '{"mcpServers": {"dapeer": {"command": "/home/me/bin/mine.sh"}}}'),
+        (
+            "cursor",
+            '{"mcpServers": {"dapeer": {"command": "uvx", "args": ["--with", "x", "dapeer", "stdio"]}}}',
+        ),
         ("codex", "mcp_servers = [\n  1,\n]\n"),
     ],
 )

@@ -90,15 +90,25 @@ async def claude(*words: str, variables: Mapping[str, str]) -> str:
     return out.decode()
 
 
-def test_what_uvx_runs_from_a_wheel_is_installed_with_that_wheel(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("runner", "runs_again"),
+    [
+        (("uvx", "--from"), ("uvx", "--from")),
+        (("uv", "run", "--no-project", "--with"), ("uvx", "--from")),
+        (("uvx", "pipx", "run", "--spec"), ("pipx", "run", "--spec")),
+    ],
+)
+def test_what_runs_from_a_wheel_for_once_is_installed_with_that_wheel(
+    tmp_path: Path, runner: tuple[str, ...], runs_again: tuple[str, ...]
+) -> None:
     build = ("uv", "build", "--wheel", "--quiet", "--out-dir", tmp_path)
     subprocess.run(build, cwd=ROOT, check=True)
     [wheel] = tmp_path.glob("*.whl")
     kept = os.environ.get("UV_CACHE_DIR") or str(Path.home() / ".cache" / "uv")
     subprocess.run(
-        ["uvx", "--from", wheel, "dapeer", "install", "cursor", "--yes"],
+        [*runner, wheel, "dapeer", "install", "cursor", "--yes"],
         cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path), "UV_CACHE_DIR": kept}, check=True,
     )  # fmt: skip
     entry = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["dapeer"]
-    assert Path(entry["command"]).name == "uvx"
-    assert entry["args"] == ["--from", str(wheel), "dapeer", "stdio"]
+    assert Path(entry["command"]).name == runs_again[0]
+    assert entry["args"] == [*runs_again[1:], str(wheel), "dapeer", "stdio"]

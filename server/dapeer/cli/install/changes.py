@@ -128,7 +128,7 @@ def adding(client: Client, scope: Scope, places: Places, command: Sequence[str])
         raise _unreadable(path, str(error)) from error
     except (Unsafe, Foreign) as error:
         raise ArgumentError(
-            f"{path} has an entry `{NAME}` for something else."
+            f"{path} has an entry `{NAME}` for something else, or with a command of a person's own."
             if isinstance(error, Foreign)
             else f"dapeer cannot be added to {path} without a change to something else in it.",
             f"Nothing was changed. Write this into it yourself:\n{editor.by_hand(where, fresh)}",

@@ -15,6 +15,9 @@ from dapeer.base.json_types import Json
 NAME: Final = "dapeer"
 LAST: Final = "stdio"
 """The last word of the command; what follows is a person's."""
+_RUNNERS: Final = ("uvx", "uv", "pipx")
+_SOURCES: Final = ("--from", "--spec", "--project", "--directory")
+_OWN_WORDS: Final = (*_SOURCES, "tool", "run", "--quiet")
 Scope = Literal["project", "user"]
 
 
@@ -107,9 +110,10 @@ class Client:
             Foreign: It starts something else than dapeer's server on this machine.
         """
         given = command_in(entry)
-        if LAST not in given[1:] and len(given) != 1:
+        end = given.index(LAST, 1) if LAST in given[1:] else len(given)
+        if not is_written_by_us(given[:end]):
             raise Foreign
-        added = given[given.index(LAST, 1) + 1 :] if LAST in given[1:] else []
+        added = given[end + 1 :]
         fresh = self.described([*command, *added])
         kept = {key: value for key, value in entry.items() if key not in ("command", "args")}
         return {**fresh, **kept}
@@ -127,6 +131,29 @@ def command_in(entry: Json) -> list[str]:
     """
     command, arguments = (_listed(entry.get(key)) for key in ("command", "args"))
     return [*command, *arguments] if command else []
+
+
+def is_written_by_us(words: Sequence[str]) -> bool:
+    """Whether a command without its `stdio` is as `dapeer install` or our pages have it: nothing of a person's is in it.
+
+    >>> [is_written_by_us(each.split()) for each in ("/a/dapeer", "python3 -m dapeer", "uvx --from . dapeer")]
+    [True, True, True]
+    >>> [is_written_by_us(each.split()) for each in ("ssh host dapeer", "/a/mine.sh", "uvx --with x dapeer")]
+    [False, False, False]
+    """
+    program = Path(words[0]).name if words else ""
+    if program == NAME:
+        return len(words) == 1
+    if program.startswith("python"):
+        return [*words[1:]] == ["-m", NAME]
+    if program not in _RUNNERS or words[-1].partition("==")[0] != NAME:
+        return False
+    rest = [part for each in words[1:-1] for part in each.split("=", 1)]
+    return not [
+        each
+        for at, each in enumerate(rest)
+        if each not in _OWN_WORDS and (at == 0 or rest[at - 1] not in _SOURCES)
+    ]
 
 
 def _listed(value: object) -> list[str]:

@@ -25,7 +25,11 @@ DECLINED: Final = 1
 """Exit code when nothing was changed because nobody has agreed."""
 LAZY: Final = Path("lazy", "lazy.nvim")
 """Where lazy.nvim puts itself, in Neovim's folder for data."""
-_UV_CACHE: Final = re.compile(r"(archive|environments)-v\d+")
+_CACHES: Final = (
+    (re.compile(r"/(archive|environments|builds)-v\d+(/|$)"), ("uvx",), "--from"),
+    (re.compile(r"/pipx/(\.cache/)?[0-9a-f]{8,}$"), ("pipx", "run"), "--spec"),
+)
+"""Where uv and pipx make an environment that goes again, the command that makes it anew, and how that takes the source."""
 
 
 def run(target: str, scope: Scope, *, remove: bool, agreed: bool) -> int:
@@ -93,12 +97,13 @@ def _own_command(
 ) -> tuple[str, ...]:
     """Return the command that starts dapeer as this person has it.
 
-    It is absolute, since an editor that was not started in a shell has another PATH. What `uvx` runs is in
-    a cache that uv empties, so there the command is `uvx` itself, with the `--from` that it was given.
+    It is absolute, since an editor that was not started in a shell has another PATH. What `uvx`, `uv run --with` or
+    `pipx run` runs is in a cache that they empty, so there the command is `uvx` or `pipx run`, with the source it was given.
     """
-    if any(map(_UV_CACHE.fullmatch, Path(prefix).parts)):
-        source = origin(distribution(NAME).read_text("direct_url.json"))
-        return (which("uvx") or "uvx", *(("--from", source) if source else ()), NAME)
+    for cache, (runner, *words), by in _CACHES:
+        if cache.search(Path(prefix).as_posix()):
+            source = origin(distribution(NAME).read_text("direct_url.json"))
+            return (which(runner) or runner, *words, *((by, source) if source else ()), NAME)
     found = which(NAME)
     return (found,) if found else (sys.executable, "-m", NAME)
 
