@@ -3,7 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness import ask, client, read
+import pytest
+
+from tests.harness import ask, client, has_all, read
+from tests.json_types import Json
+from tests.languages import Language, named, program_of, ready
 from tests.processes import LIMIT
 from tests.programs import Program, program
 
@@ -62,3 +66,49 @@ async def test_a_program_in_a_terminal_and_child_processes_log_too() -> None:
             whole = (await ask(c, "dap_program_output", since=0))["text"]
             assert whole.count("number is 5") == 1
             assert "@" not in whole
+
+
+async def test_a_log_point_says_only_what_its_condition_lets_through(
+    language: Language, build: Path
+) -> None:
+    p = program_of(language, build)
+    at = p.at("inner", log_message=f"seen {{{language.value}}}", condition=language.condition)
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[at])
+        if end["state"] == "ended":
+            assert [each.partition("seen ")[2] for each in end["logged"]] == ["2"]
+            return
+        # What an adapter cannot do is said, and it stops there instead.
+        assert "stops anyway" in end["breakpoints"]
+
+
+@pytest.mark.parametrize(
+    ("more", "seen"),
+    [
+        ({"hit_condition": "4"}, ["3", "4"]),
+        ({"hit_condition": "2", "condition": "value > 1"}, ["3", "4"]),
+    ],
+)
+async def test_gdb_passes_by_as_many_hits_of_a_log_point_as_it_is_to(
+    build: Path, more: Json, seen: list[str]
+) -> None:
+    ready(named("gdb"))
+    p = program_of(named("gdb"), build)
+    async with asyncio.timeout(LIMIT), client() as c:
+        at = p.at("inner", log_message="seen {value}", **more)
+        end = await ask(c, "dap_run", type="gdb", program=str(p), breakpoints=[at])
+        assert [each.partition("seen ")[2] for each in end["logged"]] == seen
+
+
+async def test_what_gdb_logs_or_collects_by_a_wrong_condition_is_nothing_but_its_error(
+    build: Path,
+) -> None:
+    ready(named("gdb"))
+    p = program_of(named("gdb"), build)
+    for more in ({"log_message": "seen {value}"}, {"collect": ["value"]}):
+        async with asyncio.timeout(LIMIT), client() as c:
+            at = p.at("inner", condition="nope > 1", **more)
+            end = await ask(c, "dap_run", type="gdb", program=str(p), breakpoints=[at])
+            (note,) = end["notes"]
+            assert has_all(note, "condition", "failed 5 times at", 'No symbol "nope"')
+            assert not end.keys() & {"logged", "collected"}

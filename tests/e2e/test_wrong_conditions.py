@@ -3,6 +3,8 @@
 import asyncio
 import re
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,37 @@ async def test_a_condition_holds_in_libraries_that_come_later(
         assert (Path(stop["file"]).name, stop["locals"]["y"]) == ("loaded.c", "30")
         assert (await ask(c, "dap_continue"))["exit_code"] == 0
     shows(adapter, "library")
+
+
+PYTHON = str(Path(sys.executable).resolve())
+EXTENSION = """
+#include <Python.h>
+static PyObject *times(PyObject *self, PyObject *number) {
+  long y = PyLong_AsLong(number) * 10;
+  return PyLong_FromLong(y);
+}
+static PyMethodDef METHODS[] = {{"times", times, METH_O, ""}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "fast", NULL, -1, METHODS};
+PyMODINIT_FUNC PyInit_fast(void) { return PyModule_Create(&MODULE); }
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_a_condition_holds_in_an_extension_of_python(adapter: str, tmp_path: Path) -> None:
+    ready(named(adapter))
+    headers = Path(sysconfig.get_paths()["include"])
+    if not (headers / "Python.h").exists():
+        pytest.skip("needs Python's headers (Debian: apt-get install python3-dev)")
+    (tmp_path / "fast.c").write_text(EXTENSION)
+    built("-shared", "-fPIC", f"-I{headers}", "fast.c", "-o", "fast.so", cwd=tmp_path)
+    (tmp_path / "use.py").write_text("import fast\nprint([fast.times(i) for i in range(5)])\n")
+    at = {"filename": "fast.c", "line": 5, "condition": "y == 20"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(
+            c, "dap_run", type=adapter, program=PYTHON, args=["use.py"], breakpoints=[at]
+        )
+        assert (Path(stop["file"]).name, stop["locals"]["y"]) == ("fast.c", "20")
+        assert (await ask(c, "dap_continue"))["output"] == "[0, 10, 20, 30, 40]\n"
 
 
 def built(*arguments: str, cwd: Path) -> None:

@@ -11,7 +11,7 @@ import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -34,6 +34,17 @@ DIGITS = 8
 """Digits of a log point's number, at most."""
 
 
+@dataclass(slots=True)
+class _Heeded:
+    """What an adapter does not heed where a breakpoint prints."""
+
+    hits: str
+    """The hit condition."""
+    passing: int
+    """How many hits are still to pass."""
+    condition: str = ""
+
+
 class LogPoints:
     """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
 
@@ -45,6 +56,8 @@ class LogPoints:
         self._failed = re.compile(failed, re.MULTILINE) if failed else None
         self._places: list[tuple[str, int, tuple[int, ...]]] = []
         """Path, line, and the numbers of its collection points."""
+        self._heeded: dict[tuple[str, int], _Heeded] = {}
+        """By path and line."""
 
     @property
     def any(self) -> bool:
@@ -69,7 +82,22 @@ class LogPoints:
         if place not in self._places:
             self._places.append(place)
         number = self._places.index(place)
+        if not self._conditions and not place[2]:
+            wanted = self._kept_back(place[:2], wanted)
         return {**wanted, "logMessage": f"{self.mark}.{number}@{wanted['logMessage']}{self.mark}@"}
+
+    def _kept_back(self, place: tuple[str, int], wanted: dict[str, Any]) -> dict[str, Any]:
+        """Return a log point without what the adapter would not heed there: that is looked at here."""
+        own = {"condition"}
+        hits = str(wanted.get("hitCondition") or "").strip()
+        if hits.isdecimal():
+            own.add("hitCondition")
+        if place not in self._heeded or self._heeded[place].hits != hits:
+            self._heeded[place] = _Heeded(hits, int(hits) - 1 if hits.isdecimal() else 0)
+        self._heeded[place].condition = str(wanted.get("condition") or "")
+        message = log_rows.decided(wanted, self.mark, str(wanted["logMessage"]))
+        rest = {key: value for key, value in wanted.items() if key not in own}
+        return {**rest, "logMessage": message}
 
     def place(self, number: int) -> Body:
         """Return the fields of an output event that say where a log point is."""
@@ -81,24 +109,46 @@ class LogPoints:
 
     def told(self, body: Body) -> Iterator[Event]:
         """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
+        text = str(body.get("output") or "")
+        if points := body.get(log_rows.POINT):
+            for each in log_rows.as_rows(points, text, self.mark, self._failed):
+                failed = each.event == EVENT
+                yield self._failure("condition", "", body, each.body["error"]) if failed else each
+        elif body.get(LOG_POINT):
+            yield from self._message(body, text)
+        else:
+            yield Event("output", body)
+
+    def _message(self, body: Body, text: str) -> Iterator[Event]:
+        heeded = self._heeded.get((body["source"]["path"], body["line"]))
+        condition, decided, rest = text.partition(log_rows.decides(self.mark))
+        if heeded is not None and decided:
+            if error := log_rows.failure(condition, self._failed):
+                yield self._failure("condition", heeded.condition, body, error)
+                return
+            if not log_rows.holds(condition):
+                return
+            text = rest
+        if heeded is not None and heeded.passing:
+            heeded.passing -= 1
+            return
         events: list[Event] = []
 
         def told(found: re.Match[str]) -> str:
-            groups = found.groupdict()
-            error = " ".join(str(groups.get("error") or groups.get("reason") or "").split())
-            named = {"kind": "log message", "expression": groups.get("expression") or ""}
-            place = {"path": body["source"]["path"], "line": body["line"]}
-            events.append(Event(EVENT, {**named, **place, "error": error}))
+            error = log_rows.error_of(found)
+            expression = found.groupdict().get("expression") or ""
+            events.append(self._failure("log message", expression, body, error))
             return f"{{{error}}}"
 
-        text = str(body.get("output") or "")
-        if points := body.get(log_rows.POINT):
-            yield from log_rows.as_rows(points, text, self.mark, self._failed)
-            return
-        if self._failed is not None and body.get(LOG_POINT) and is_legible(text):
-            body = {**body, "output": self._failed.sub(told, text)}
-        yield Event("output", body)
+        if self._failed is not None and is_legible(text):
+            text = self._failed.sub(told, text)
+        yield Event("output", {**body, "output": text})
         yield from events
+
+    @staticmethod
+    def _failure(kind: str, expression: str, body: Body, error: str) -> Event:
+        place = {"path": body["source"]["path"], "line": body["line"]}
+        return Event(EVENT, {"kind": kind, "expression": expression, **place, "error": error})
 
 
 class Reader:

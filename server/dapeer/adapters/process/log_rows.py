@@ -9,13 +9,14 @@ from typing import Any
 from dapeer.adapters.definition.misfires import is_legible
 from dapeer.dap.messages import Event
 from dapeer.mirror.collected import ROW
+from dapeer.mirror.failures import EVENT
 from dapeer.mirror.rows import FAILED
 
 POINT = "dapeerPoint"
 """Marks output that is rows of the collection points of these numbers."""
 OWN = ("collect", "maxHits", "collectedBy", "point", "others")
 """What no adapter gets of a breakpoint."""
-_FALSE = frozenset({"0", "false", "False", "0x0", "(nil)", "null"})
+_FALSE = frozenset({"0", "false", "False", ".FALSE.", "0x0", "0 '\\000'", "(nil)", "null"})
 _ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", FAILED: "\\x15"})
 
 
@@ -48,7 +49,12 @@ def _each(wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _message(wanted: Mapping[str, Any], mark: str, value: str, *, whole: bool) -> str:
     message = between(mark).join(value.replace("${expression}", each) for each in wanted["collect"])
-    if whole or "condition" not in wanted:
+    return message if whole else decided(wanted, mark, message)
+
+
+def decided(wanted: Mapping[str, Any], mark: str, message: str) -> str:
+    """Return a message with the condition of its breakpoint as the first value, if it has one."""
+    if "condition" not in wanted:
         return message
     return f"{{{wanted['condition']}}}{decides(mark)}{message}"
 
@@ -56,13 +62,20 @@ def _message(wanted: Mapping[str, Any], mark: str, value: str, *, whole: bool) -
 def as_rows(
     numbers: Sequence[int], text: str, mark: str, failed: re.Pattern[str] | None
 ) -> Iterator[Event]:
-    """Yield an event for each row of collection points whose condition holds; by `failed` a value is known that is an error."""
+    """Yield an event for each row of collection points whose condition holds, and for each condition that is an error, which `failed` knows."""
     parts = text.removesuffix("\n").split(apart(mark))
     for point, part in zip(numbers, parts, strict=False):
         condition, decided, values = part.rpartition(decides(mark))
-        if not decided or condition.strip() not in _FALSE:
+        if error := failure(condition, failed) if decided else "":
+            yield Event(EVENT, {"error": error})
+        elif not decided or holds(condition):
             cells = [_cell(each, failed) for each in values.split(between(mark))]
             yield Event("output", {ROW: {"point": point, "cells": cells}})
+
+
+def holds(condition: str) -> bool:
+    """Whether a condition holds, by how its value is shown."""
+    return condition.strip() not in _FALSE
 
 
 def apart(mark: str) -> str:
@@ -77,8 +90,17 @@ def decides(mark: str) -> str:
 
 def _cell(text: str, failed: re.Pattern[str] | None) -> str:
     text = text.removesuffix("\r")
-    if failed is not None and is_legible(text) and (found := failed.search(text)):
-        groups = found.groupdict()
-        error = " ".join(str(groups.get("error") or groups.get("reason") or "").split())
-        return f"{FAILED}{error.translate(_ESCAPES)}"
-    return text.translate(_ESCAPES)
+    error = failure(text, failed)
+    return f"{FAILED}{error.translate(_ESCAPES)}" if error else text.translate(_ESCAPES)
+
+
+def failure(text: str, failed: re.Pattern[str] | None) -> str:
+    """Return the error that stands in place of a value; empty: it is a value."""
+    found = failed.search(text) if failed is not None and is_legible(text) else None
+    return "" if found is None else error_of(found)
+
+
+def error_of(found: re.Match[str]) -> str:
+    """Return what a pattern of errors has found."""
+    groups = found.groupdict()
+    return " ".join(str(groups.get("error") or groups.get("reason") or "").split())
