@@ -40,6 +40,13 @@ DEBUGGER__::Session.prepend(Module.new { private def enter_subsession = super.ta
 SLOW = "DEBUGGER__::Session.prepend(Module.new { def on_load(...) = sleep(0.7) && super })"
 """All breakpoints are there before the program is: the debugger's own stop comes behind that of the user's."""
 
+OPTIONS = """\
+shown = '[$VERBOSE, ENV["RUBYOPT"], defined?(Extra)]'
+p eval(shown)
+puts `ruby -e 'p #{shown}'`
+puts IO.popen(["ruby", "-e", "puts `ruby -e 'p #{shown}'`"], &:read)
+"""
+
 DEEP = "def down(n) = n.zero? ? n / 0 : down(n - 1)\ndown(40)\n"
 
 SPEC = """\
@@ -123,6 +130,21 @@ async def test_a_condition_at_the_first_statement_of_ruby_counts(folder: Path) -
         assert "has ended by this error" in await refusal(c, "dap_step_over")
         end = await ask(c, "dap_continue")
         assert (end["line"], end["exception"]) == (5, "no list (RuntimeError)")
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [("-W0 -r./extra", '[nil, "-W0 -r./extra", "constant"]'), (None, "[false, nil, nil]")],
+)
+async def test_a_program_of_ruby_and_its_children_have_the_options_of_the_environment(
+    folder: Path, options: str | None, shown: str
+) -> None:
+    (folder / "options.rb").write_text(OPTIONS)
+    (folder / "extra.rb").write_text("module Extra; end\n")
+    async with asyncio.timeout(LIMIT), client(folder) as c:
+        env = {"RUBYOPT": options} if options else {}
+        end = await ask(c, "dap_run", program="options.rb", env=env)
+        assert end["output"].splitlines() == [shown] * 3
 
 
 async def test_a_deep_stack_of_ruby_is_told_once(folder: Path) -> None:

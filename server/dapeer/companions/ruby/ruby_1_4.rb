@@ -11,6 +11,8 @@ module Dapeer
   # The breakpoints of each file; the debugger keeps one of those on a line, which may be its own on the first.
   WANTED = {}
   OF_1_4 = []
+  # As it was before the debugger replaced it.
+  RUBYOPT = ENV.delete('DAPEER_RUBYOPT')
 
   def self.row(name, lost, **needs, &apply)
     OF_1_4 << Row.new(name, whose: 'debug', tried: %w[1.4.0 1.4.0], lost: lost, needs: needs.transform_keys(&:to_s), &apply)
@@ -169,7 +171,7 @@ module Dapeer
   row 'ruby-children', 'A Ruby program hangs where it starts another one.' do
     given = ENV['RUBYOPT']
     change(-> { ENV['RUBYOPT'] = given }) do
-      others = given.to_s.gsub(%r{-r\s*/\S+/lib/debug/\w+}, '').strip
+      others = Dapeer::RUBYOPT || given.to_s.gsub(%r{-r\s*/\S+/lib/debug/\w+}, '').strip
       ENV['RUBYOPT'] = others.empty? ? nil : others
     end
   end
