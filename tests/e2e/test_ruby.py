@@ -41,7 +41,7 @@ SLOW = "DEBUGGER__::Session.prepend(Module.new { def on_load(...) = sleep(0.7) &
 """All breakpoints are there before the program is: the debugger's own stop comes behind that of the user's."""
 
 OPTIONS = """\
-shown = '[$VERBOSE, ENV["RUBYOPT"], defined?(Extra)]'
+shown = '[$VERBOSE, ENV["RUBYOPT"], defined?(Extra), *ENV.keys.grep(/RUBY_DEBUG/)]'
 p eval(shown)
 puts `ruby -e 'p #{shown}'`
 puts IO.popen(["ruby", "-e", "puts `ruby -e 'p #{shown}'`"], &:read)

@@ -167,12 +167,14 @@ module Dapeer
     end
   end
 
-  # Another Ruby that the program starts would wait for a debugger of its own.
+  # Another Ruby that the program starts would wait for a debugger of its own; one that has its own would take this one's socket.
   row 'ruby-children', 'A Ruby program hangs where it starts another one.' do
-    given = ENV['RUBYOPT']
-    change(-> { ENV['RUBYOPT'] = given }) do
-      others = Dapeer::RUBYOPT || given.to_s.gsub(%r{-r\s*/\S+/lib/debug/\w+}, '').strip
-      ENV['RUBYOPT'] = others.empty? ? nil : others
+    names = %w[RUBYOPT RUBY_DEBUG_SOCK_PATH RUBY_DEBUG_POSTMORTEM]
+    given = names.to_h { |name| [name, ENV[name]] }
+    change(-> { given.each { |name, value| ENV[name] = value } }) do
+      others = Dapeer::RUBYOPT || given['RUBYOPT'].to_s.gsub(%r{-r\s*/\S+/lib/debug/\w+}, '').strip
+      names.each { |name| ENV.delete(name) }
+      ENV['RUBYOPT'] = others unless others.empty?
     end
   end
 
