@@ -19,7 +19,8 @@ PROXIES: tuple[Any, ...] = (weakref.ProxyType, weakref.CallableProxyType)
 REFERENCE: Any = weakref.ref
 LIST: Any = list
 TUPLE: Any = tuple
-TARGET = re.compile(r" to '?(\w+)'? at")
+TARGET = re.compile(r" to (?:'.*?)?(\w+)'? at 0x")
+"""Names a type in the `repr` of a proxy; since Python 3.13 with its module."""
 MANY = 1000
 """Items of a view that are not listed."""
 CALLS = 3

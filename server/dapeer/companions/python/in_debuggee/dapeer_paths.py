@@ -26,6 +26,8 @@ def variables_of(frame: Any) -> list[tuple[str, Any]]:
     if frame.f_code.co_name == "<module>":
         known = (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)
         named = [each for each in named if not issubclass(type(each[1]), known)]
+    # A program can put other keys than names there.
+    named = [each for each in named if type(each[0]) is str]
     return [(name, value) for name, value in named if not name.startswith(("__", "@"))]
 
 

@@ -15,32 +15,8 @@ contents: Any = importlib.import_module("in_debuggee.dapeer_contents")
 forms: Any = importlib.import_module("in_debuggee.dapeer_forms")
 objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+plain: Any = importlib.import_module("in_debuggee.dapeer_plain")
 values: Any = importlib.import_module("in_debuggee.dapeer_values")
-
-
-class Plain:
-    """A variable that is shown without pydevd, and without what is in it."""
-
-    def __init__(self, name: str, value: Any) -> None:
-        self.name, self.value = name, value
-
-    def get_var_data(self, *_: Any, **__: Any) -> dict[str, Any]:
-        """Return what DAP has of it."""
-        kind = objects.name_of(type(self.value))
-        return {
-            "name": self.name,
-            "value": text_of(self.value),
-            "type": kind,
-            "variablesReference": 0,
-        }
-
-
-def plain_variables(frame: Any, fmt: Any = None, scope: Any = None, *_: Any, **__: Any) -> Any:
-    """Return the variables of a frame, or of its module where that scope is wanted."""
-    held: dict[str, Any] = (
-        frame.f_globals if getattr(scope, "scope", None) == "globals" else frame.f_locals
-    )
-    return [Plain(name, held[name]) for name in sorted(held) if not name.startswith("__")]
 
 
 SHOWN = "_pydevd_bundle.pydevd_safe_repr:SafeRepr.__call__"
@@ -192,7 +168,7 @@ def described(variable: Any) -> dict[str, Any]:
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     data: dict[str, Any] = {
         "name": f"(return) {variable.name}" if variable._is_return_value else variable.name,
-        "value": text_of(value),
+        "value": plain.text_of(value),
         "type": objects.name_of(kind),
         "variablesReference": 0 if contents.is_leaf(value) else id(value),
     }
@@ -204,14 +180,6 @@ def described(variable: Any) -> dict[str, Any]:
     if hints:
         data["presentationHint"] = {"attributes": hints}
     return data
-
-
-def text_of(value: Any) -> str:
-    """Return a value's text; one that cannot be read hides no other."""
-    try:
-        return str(values.shown(value))
-    except Exception:
-        return f"<{objects.name_of(type(value))}>"
 
 
 def expression(parent: str | None, behind: Any) -> str | None:
@@ -274,11 +242,7 @@ def list_frames(row: Any) -> None:
 
     @row.replace(CHILDREN)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        try:
-            found = stock(self, *rest, **named)
-        except Exception:
-            # pydevd would show one variable then: `<error>`.
-            return plain_variables(self.frame, *rest, **named)
+        found = plain.listed(stock, self, *rest, **named)
         mark_kinds(found, self.frame.f_code)
         return found
 
@@ -287,7 +251,7 @@ def list_frames(row: Any) -> None:
         try:
             data = stock(self, *rest, **named)
         except Exception:
-            return Plain(self.name, self.value).get_var_data()
+            return plain.Variable(self.name, self.value).get_var_data()
         if type(self.value) is objects.Property:
             data.update(variablesReference=0, type="property", presentationHint={"lazy": True})
         elif getattr(self, "kind", ""):

@@ -63,6 +63,7 @@ HELPERS = (
     "dapeer_monitoring",
     "dapeer_objects",
     "dapeer_patching",
+    "dapeer_plain",
     "dapeer_points",
     "dapeer_recorders",
     "dapeer_recording",
