@@ -17,6 +17,7 @@ from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.neovim.nvim_dap.transport import NvimTransport
 from tests.neovim.editor import Editor, neovim
+from tests.processes import LIMIT
 
 RUN = """
 local port = ...
@@ -103,7 +104,7 @@ async def road(tmp_path: Path, *, tap: bool) -> AsyncGenerator[tuple[Transport, 
     try:
         async with neovim(tmp_path, setup={"tap": tap}) as editor:
             arrivals = Arrivals()
-            client = await Neovim.connect(editor.socket, arrivals.notified)
+            client = await Neovim.connect(editor.socket, arrivals.notified, LIMIT)
             arrivals.neovim = client
             taps = Taps()
             await taps.open()

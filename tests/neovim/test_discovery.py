@@ -26,6 +26,7 @@ from dapeer.neovim.discovery.discovery import (
 from dapeer.neovim.discovery.project import steps_between
 from tests import second_user
 from tests.neovim.editor import Editor, neovim
+from tests.processes import LIMIT
 from tests.programs import ROOT
 
 
@@ -240,7 +241,9 @@ async def test_another_users_neovim_is_told_nothing(
     with second_user.hears(kind, shared / "nvim.1.0") as (target, process):
         sentence = r"Another user of this machine \(\w+\) listens at .*Nothing was sent"
         with pytest.raises(NoNeovim, match=sentence):
-            await (resolve(target, ROOT) if how == "look" else Neovim.connect(target))
+            await (
+                resolve(target, ROOT) if how == "look" else Neovim.connect(target, seconds=LIMIT)
+            )
         assert second_user.says(process) == "0"
 
 
