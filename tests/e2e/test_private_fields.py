@@ -131,6 +131,32 @@ async def test_a_log_message_that_does_not_parse_is_told_and_no_output_of_the_pr
         assert note == "log message failed at bag.mjs:8: Invalid or unexpected token"
 
 
+SETTER = """\
+class Limited {
+  #v = 1;
+  get v() { return this.#v; }
+  set v(x) { this.#v = Math.min(10, x); }
+}
+const limited = new Limited();
+const frozen = Object.freeze({ a: 1 });
+(function go(p, f) {
+  console.log(p.v, f.a);
+})(limited, frozen);
+"""
+
+
+async def test_a_value_that_something_else_is_made_of_is_told_as_it_is_then(tmp_path: Path) -> None:
+    needs("js-debug")
+    (tmp_path / "setter.js").write_text(SETTER)
+    at = {"filename": "setter.js", "line": 9}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="setter.js", breakpoints=[at])
+        assert "p.v = 10" in await read(c, "dap_set_variable", path="p.v", value="50")
+        said = await refusal(c, "dap_set_variable", path="f.a", value="9")
+        assert "js-debug answers that f.a is 9 now, but it is still 1." in said
+        assert (await ask(c, "dap_continue"))["output"] == "10 1\n"
+
+
 async def test_a_variable_that_is_not_set_is_not_told_as_set(settings: Path) -> None:
     capabilities = {**CAPABILITIES, "supportsSetExpression": True}
     fake(

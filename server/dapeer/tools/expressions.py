@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, cast
@@ -99,12 +100,15 @@ async def dap_set_variable(
             f"`path`: there is no variable {path} in this frame.",
             "dap_variables lists what is there; dap_evaluate in context repl can assign anything.",
         )
-    new = shortened(str(body.get("value") or body.get("result") or value), VALUE)
+    there = await _read_back(session, path, frame) if assignable else None
     if found is None:
+        # Who is assigned to may make another value of it, or none.
+        new = shortened(str(there or body.get("value") or body.get("result") or value), VALUE)
         return Reply(continued(f"{path} = {new}"), {"path": path, "value": new})
+    new = shortened(str(body.get("value") or value), VALUE)
     was = shortened(found["value"], VALUE)
     changed = body.get("value") not in {None, found["value"]} and value != found["value"]
-    if assignable and changed and await _still_is(session, path, frame, found["value"]):
+    if changed and there == found["value"]:
         raise RequestFailed(
             "setVariable",
             f"{session.adapter} answers that {path} is {new} now, but it is still {was}.",
@@ -113,13 +117,13 @@ async def dap_set_variable(
     return Reply(continued(f"{path} = {new} (was {was})"), {"path": path, "value": new, "was": was})
 
 
-async def _still_is(session: Session, path: str, frame: int | None, was: str) -> bool:
-    """Whether an evaluation, too, still gives what a variable was before it was set."""
-    try:
-        body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
-    except DapeerError:
-        return False
-    return body.get("result") == was
+async def _read_back(session: Session, path: str, frame: int | None) -> str | None:
+    """Return what an evaluation gives for a path; None: nothing, or it may call something."""
+    with contextlib.suppress(DapeerError):
+        if variable_path.is_plain(part.lstrip("#") for part in variable_path.parse(path)):
+            body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
+            return body.get("result")
+    return None
 
 
 @tool("Complete an expression", read_only=True, needs=["completions"])
