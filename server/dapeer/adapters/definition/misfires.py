@@ -109,9 +109,9 @@ class Misfires:
     def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
         error = " ".join(str(told.get("error") or told.get("reason") or "").split())
         meant = self._meant(kind, told, error)
-        if not meant and (spoken := self._meant("log_message", told, error)):
+        if not meant and (messages := self._meant("log_message", told, error)):
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
-            kind, meant = "log_message", [replace(each, expression="") for each in spoken]
+            kind, meant = "log_message", [replace(each, expression="") for each in messages]
         one = meant[0] if len(meant) == 1 else Asked("", 0, told.get("expression") or "")
         if 1 < len(meant) <= FEW:
             error += (

@@ -86,17 +86,17 @@ class LogPoints:
             wanted = self._kept_back(place[:2], wanted)
         return {**wanted, "logMessage": f"{self.mark}.{number}@{wanted['logMessage']}{self.mark}@"}
 
-    def _kept_back(self, place: tuple[str, int], wanted: dict[str, Any]) -> dict[str, Any]:
+    def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
         """Return a log point without what the adapter would not heed there: that is looked at here."""
         own = {"condition"}
-        hits = str(wanted.get("hitCondition") or "").strip()
+        hits = str(point.get("hitCondition") or "").strip()
         if hits.isdecimal():
             own.add("hitCondition")
         if place not in self._heeded or self._heeded[place].hits != hits:
             self._heeded[place] = _Heeded(hits, int(hits) - 1 if hits.isdecimal() else 0)
-        self._heeded[place].condition = str(wanted.get("condition") or "")
-        message = log_rows.decided(wanted, self.mark, str(wanted["logMessage"]))
-        rest = {key: value for key, value in wanted.items() if key not in own}
+        self._heeded[place].condition = str(point.get("condition") or "")
+        message = log_rows.decided(point, self.mark, str(point["logMessage"]))
+        rest = {key: value for key, value in point.items() if key not in own}
         return {**rest, "logMessage": message}
 
     def place(self, number: int) -> Body:

@@ -52,11 +52,11 @@ def _message(wanted: Mapping[str, Any], mark: str, value: str, *, whole: bool) -
     return message if whole else decided(wanted, mark, message)
 
 
-def decided(wanted: Mapping[str, Any], mark: str, message: str) -> str:
+def decided(point: Mapping[str, Any], mark: str, message: str) -> str:
     """Return a message with the condition of its breakpoint as the first value, if it has one."""
-    if "condition" not in wanted:
+    if "condition" not in point:
         return message
-    return f"{{{wanted['condition']}}}{decides(mark)}{message}"
+    return f"{{{point['condition']}}}{decides(mark)}{message}"
 
 
 def as_rows(

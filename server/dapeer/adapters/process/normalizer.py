@@ -221,14 +221,14 @@ def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
     return {**wanted, **passed}
 
 
-def _compiled_inside(wanted: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
+def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
     """Return a breakpoint whose expressions the adapter can compile wherever it does."""
-    sent = dict(wanted)
-    if "condition" in wanted:
-        sent["condition"] = quirks.compiled_inside(str(wanted["condition"]))
-    if "logMessage" in wanted:
+    sent = dict(point)
+    if "condition" in point:
+        sent["condition"] = quirks.compiled_inside(str(point["condition"]))
+    if "logMessage" in point:
         sent["logMessage"] = _IN_MESSAGE.sub(
-            lambda found: f"{{{quirks.compiled_inside(found[1])}}}", str(wanted["logMessage"])
+            lambda found: f"{{{quirks.compiled_inside(found[1])}}}", str(point["logMessage"])
         )
     return sent
 
