@@ -98,6 +98,39 @@ async def test_javascript_stops_in_the_test_that_fails(
     shows("typescript" if modules.startswith("vitest") else "javascript", "test by id")
 
 
+HOOKS = """
+describe('cart', () => {
+  let prices;
+  beforeEach(() => {
+    prices = [2];
+    return undefined;
+  });
+  it('is filled', () => {
+    if (prices.length !== 1) throw new Error('not filled');
+  });
+});
+describe('shop', () => {
+  beforeEach(() => {
+    const prices = null;
+    prices.length; // hook
+  });
+  it('opens', () => {});
+});
+"""
+
+
+@pytest.mark.parametrize("modules", MODULES)
+async def test_javascript_stops_in_the_hook_that_fails(tmp_path: Path, modules: str) -> None:
+    cart = project(modules, tmp_path)
+    head = "import { beforeEach, describe, it } from 'vitest';\n" * modules.startswith("vitest")
+    cart.write_text(head + HOOKS, encoding="utf-8")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(program=f"{cart.name}::")
+        assert f"{cart.name}:{line_of(cart, '// hook')}" in stop.splitlines()[0], stop
+        assert "prices = null" in stop
+        assert "Ended" in await a.read("dap_continue")
+
+
 @pytest.mark.parametrize("modules", MODULES)
 async def test_a_row_of_a_runner_that_fails_is_named_and_the_tests_run_as_without_it(
     tmp_path: Path, modules: str

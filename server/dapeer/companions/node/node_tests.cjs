@@ -137,17 +137,25 @@ function inJest(row, { prototype }) {
   });
 }
 
-/** Patch Vitest: what makes a test is called by `test.apply`, through a chain that has its properties (`test.only.each`, say). */
+/**
+ * Patch Vitest: what makes a test is called by `test.apply`, through a chain that has its properties (`test.only.each`, say).
+ * `beforeAll` and `beforeEach` note on each hook how long its result may take.
+ */
 function inVitest(row) {
   const { assign } = Object;
+  const hook = Symbol.for('VITEST_CLEANUP_TIMEOUT');
   set(row, Object, 'assign', function (chain, ...sources) {
-    attempt(row, () => {
+    const changed = attempt(row, () => {
       const [makes] = sources;
+      if (typeof chain === 'function' && Object.getOwnPropertySymbols(Object(makes)).includes(hook)) {
+        return shown(chain, Infinity);
+      }
       if (typeof makes === 'function' && typeof chain === 'function' && makes.skipIf && makes.extend) {
         Object.defineProperty(makes, 'apply', { value: makesTests(row), configurable: true });
       }
-    });
-    return Reflect.apply(assign, this, [chain, ...sources]);
+      return chain;
+    }, chain);
+    return Reflect.apply(assign, this, [changed, ...sources]);
   });
 }
 
