@@ -146,6 +146,14 @@ def amp() -> Path:
         pytest.skip(str(missing))
 
 
+def folder_of_node(least: int) -> Path:
+    """Return the folder of a Node.js of this major version or a newer one; the test is skipped where there is none."""
+    try:
+        return _node(least).parent
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
 def stylua() -> tuple[Path, Path]:
     """Return a Node.js, and the package of StyLua.
 

@@ -1,6 +1,8 @@
 """A test of any language is debugged by its name, and stops where it fails."""
 
 import asyncio
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask, client, evaluate, needs, read, refusal
+from tests.npm import folder_of_node
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, copied, tool
 from tests.shown import Shows
@@ -42,6 +45,20 @@ async def test_a_test_of_node_stops_where_it_fails_also_when_it_is_asynchronous(
         assert end["state"] == "ended"
         assert "# fail 1" in end["output"]
     shows("javascript", "test by id", "exception")
+
+
+async def test_each_test_of_a_newer_node_stops_where_it_fails(
+    cart: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{folder_of_node(22)}{os.pathsep}{os.environ['PATH']}")
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        stop = await ask(c, "dap_run", program=f"{cart.path.name}::")
+        seen: list[str] = []
+        while stop["state"] == "stopped":
+            seen.append(next(each for each in stop["stack"] if cart.path.name in each))
+            stop = await ask(c, "dap_continue")
+        lines = [cart.line("assert"), cart.line("soon"), cart.line("error")]
+        assert [int(re.findall(r":(\d+)", each)[0]) for each in seen] == lines
 
 
 @pytest.mark.parametrize("test", ["is empty", "catches"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tests.e2e.test_runners import UNLIKE
 from tests.harness import needs
+from tests.npm import folder_of_node
 from tests.real.assistant import assistant, line_of
 from tests.real.software import node_modules, package
 from tests.shown import Shows
@@ -117,6 +119,20 @@ describe('shop', () => {
   it('opens', () => {});
 });
 """
+
+
+@pytest.mark.parametrize("modules", ["jest", "vitest-5", "mocha-12"])
+async def test_javascript_of_a_newer_node_stops_in_the_test_that_fails(
+    tmp_path: Path, modules: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{folder_of_node(22)}{os.pathsep}{os.environ['PATH']}")
+    cart = project(modules, tmp_path)
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(program=f"{cart.name}::")
+        assert f"{cart.name}:{line_of(cart, '// six')}" in stop.splitlines()[0], stop
+        stop = await a.read("dap_continue")
+        assert f"{cart.name}:{line_of(cart, '// seven')}" in stop.splitlines()[0], stop
+        assert "TypeError" in await a.read("dap_continue")
 
 
 @pytest.mark.parametrize("modules", MODULES)
