@@ -223,6 +223,15 @@ async def test_an_announcement_that_nobody_stands_behind_is_removed(project: Pat
     assert not file_of(project).exists()
 
 
+async def test_a_server_that_does_not_answer_is_named_and_not_joined(project: Path) -> None:
+    async with serving("--no-auth", cwd=project) as (server, _):
+        server.process.send_signal(signal.SIGSTOP)
+        async with started(*STDIO, cwd=project, stderr=True) as client:
+            await client.handshake()
+            assert f"process {server.process.pid}, " in await client.logged("is not joined")
+            assert await client.end() == 0
+
+
 async def test_announcements_that_make_no_sense_are_ignored(project: Path) -> None:
     """A client looks for a server of its folder, and of each one above."""
     private(runtime_folder())

@@ -24,7 +24,8 @@ NONE: Final = "none"
 
 GREETING: Final = b"dapeer\n"
 """The first bytes that a server sends on its socket: proof that it runs, before a client trusts it."""
-SECONDS_TO_GREET: Final = 2
+SECONDS_TO_GREET: Final = 5
+"""A server greets at once, but on a busy machine it may have to wait for a processor."""
 
 
 class Announcement:
@@ -159,7 +160,12 @@ def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached 
         if is_trusted(unix_peer(connection)):
             greeting = connection.recv(len(GREETING))
     except TimeoutError:
-        pass
+        from dapeer.base.system.stderr import say  # noqa: PLC0415 - few need it
+
+        say(
+            f"process {announcement.pid}, the server of {announcement.project}, has not answered within "
+            f"{seconds_to_greet:g} s and is not joined: end it if it hangs."
+        )
     except OSError:
         _remove(path)
     if greeting == GREETING:
