@@ -100,15 +100,15 @@ async def dap_set_variable(
             f"`path`: there is no variable {path} in this frame.",
             "dap_variables lists what is there; dap_evaluate in context repl can assign anything.",
         )
-    there = await _read_back(session, path, frame) if assignable else None
     if found is None:
+        there = await _read_back(session, path, frame)
         # Who is assigned to may make another value of it, or none.
         new = shortened(str(there or body.get("value") or body.get("result") or value), VALUE)
         return Reply(continued(f"{path} = {new}"), {"path": path, "value": new})
     new = shortened(str(body.get("value") or value), VALUE)
     was = shortened(found["value"], VALUE)
     changed = body.get("value") not in {None, found["value"]} and value != found["value"]
-    if changed and there == found["value"]:
+    if assignable and changed and await _read_back(session, path, frame) == found["value"]:
         raise RequestFailed(
             "setVariable",
             f"{session.adapter} answers that {path} is {new} now, but it is still {was}.",

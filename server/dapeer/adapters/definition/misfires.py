@@ -107,7 +107,7 @@ class Misfires:
         self._held = {}
 
     def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
-        error = " ".join(str(told.get("error") or told.get("reason") or "").split())
+        error = error_of(told)
         meant = self._meant(kind, told, error)
         if not meant and (messages := self._meant("log_message", told, error)):
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
@@ -141,3 +141,8 @@ class Misfires:
             for each in breakpoints:
                 if KINDS[kind] in each:
                     yield Asked(path, int(each["line"]), str(each[KINDS[kind]]))
+
+
+def error_of(groups: Mapping[str, str | None]) -> str:
+    """Return the error that stands in the groups of a pattern."""
+    return " ".join((groups.get("error") or groups.get("reason") or "").split())

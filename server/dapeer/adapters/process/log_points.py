@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from dapeer.adapters.definition.collect import VALUE
-from dapeer.adapters.definition.misfires import category_of, is_legible
+from dapeer.adapters.definition.misfires import category_of, error_of, is_legible
 from dapeer.adapters.process import log_rows
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import as_array, as_object
@@ -135,8 +135,8 @@ class LogPoints:
         events: list[Event] = []
 
         def told(found: re.Match[str]) -> str:
-            error = log_rows.error_of(found)
-            expression = found.groupdict().get("expression") or ""
+            groups = found.groupdict()
+            error, expression = error_of(groups), groups.get("expression") or ""
             events.append(self._failure("log message", expression, body, error))
             return f"{{{error}}}"
 

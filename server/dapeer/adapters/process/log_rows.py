@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dapeer.adapters.definition.misfires import is_legible
+from dapeer.adapters.definition.misfires import error_of, is_legible
 from dapeer.dap.messages import Event
 from dapeer.mirror.collected import ROW
 from dapeer.mirror.failures import EVENT
@@ -97,10 +97,4 @@ def _cell(text: str, failed: re.Pattern[str] | None) -> str:
 def failure(text: str, failed: re.Pattern[str] | None) -> str:
     """Return the error that stands in place of a value; empty: it is a value."""
     found = failed.search(text) if failed is not None and is_legible(text) else None
-    return "" if found is None else error_of(found)
-
-
-def error_of(found: re.Match[str]) -> str:
-    """Return what a pattern of errors has found."""
-    groups = found.groupdict()
-    return " ".join(str(groups.get("error") or groups.get("reason") or "").split())
+    return "" if found is None else error_of(found.groupdict())
