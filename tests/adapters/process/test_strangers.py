@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,13 +47,11 @@ def inputs(folder: Path) -> dict[str, object]:
     return {"program": str(program), "args": []}
 
 
-@needs_tables
-@second_user.needed
-@pytest.mark.parametrize("name", ["toy", *AT_PORTS])
-async def test_who_takes_an_adapter_s_port_before_it_gets_nothing(
-    name: str, tmp_path: Path, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    definition = toy(tmp_path, ["sleep", "1000"], "tcp") if name == "toy" else ready(name)
+@contextmanager
+def thief_at_the_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Generator[tuple[subprocess.Popen[str], str]]:
+    """Have another user listen at the port that is chosen next; yield that process, and a pattern of the refusal."""
     with second_user.runs(second_user.THIEF, 0) as thief:
         port = int(second_user.says(thief))
 
@@ -58,7 +59,17 @@ async def test_who_takes_an_adapter_s_port_before_it_gets_nothing(
             return port
 
         monkeypatch.setattr(adapter_process, "free_port", foreseen)
-        refused = rf"Another user of this machine \(nobody\) listens at 127\.0\.0\.1:{port}\."
+        yield thief, rf"Another user of this machine \(nobody\) listens at 127\.0\.0\.1:{port}\."
+
+
+@needs_tables
+@second_user.needed
+@pytest.mark.parametrize("name", ["toy", *AT_PORTS])
+async def test_who_takes_an_adapter_s_port_before_it_gets_nothing(
+    name: str, tmp_path: Path, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = toy(tmp_path, ["sleep", "1000"], "tcp") if name == "toy" else ready(name)
+    with thief_at_the_port(monkeypatch) as (thief, refused):
         with pytest.raises(AdapterFailed, match=refused):
             async with (
                 asyncio.timeout(LIMIT),
@@ -80,14 +91,7 @@ async def test_who_has_the_port_of_an_adapter_that_ends_for_that_is_named(
         return await stream_of(spawned, again, seconds)
 
     monkeypatch.setattr(adapter_process, "stream_of", when_it_has_ended)
-    with second_user.runs(second_user.THIEF, 0) as thief:
-        port = int(second_user.says(thief))
-
-        def foreseen(_: str) -> int:
-            return port
-
-        monkeypatch.setattr(adapter_process, "free_port", foreseen)
-        refused = rf"Another user of this machine \(nobody\) listens at 127\.0\.0\.1:{port}\."
+    with thief_at_the_port(monkeypatch) as (thief, refused):
         with pytest.raises(AdapterFailed, match=refused):
             async with (
                 asyncio.timeout(LIMIT),
