@@ -58,7 +58,7 @@ def released(about: Mapping[str, Any]) -> dict[str, str]:
 def is_published(about: Mapping[str, Any]) -> bool:
     """Whether this version can be had by its name."""
     name, version = about["name"], about["version"]
-    command = ("uvx", "--refresh", "--from", f"{name}=={version}", name, "--version")
+    command = ("uv", "tool", "run", "--refresh", "--from", f"{name}=={version}", name, "--version")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode == 0 and version in done.stdout
 
