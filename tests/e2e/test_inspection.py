@@ -36,6 +36,18 @@ async def a_path_that_leads_nowhere_says_where_it_broke(c: Client) -> None:
     assert "nobody" in await refusal(c, "dap_variables", path="nobody.items")
 
 
+async def test_a_property_that_raises_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    text = "class Shelf:\n    @property\n    def label(self):\n        raise ValueError('torn off')\n\n\nshelf = Shelf()\nprint(shelf)\n"
+    (tmp_path / "shelf.py").write_text(text, "utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = {"filename": "shelf.py", "line": text.count("\n")}
+        await ask(c, "dap_run", program="shelf.py", breakpoints=[at])
+        label = await refusal(c, "dap_variables", path="shelf.label")
+        assert "evaluating it failed: ValueError: torn off" in label
+        price = await refusal(c, "dap_variables", path="shelf.price")
+        assert "evaluating it failed: AttributeError: 'Shelf' object has no attribute" in price
+
+
 async def variables_are_reached_by_reference_from_scope_to_leaf(c: Client) -> None:
     scopes = (await ask(c, "dap_scopes"))["scopes"]
     reference = scopes[0]["variables_reference"]

@@ -35,12 +35,9 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
     found, _ = await walk(session, segments, frame)
     if found is not None:
         return found
-    missing = ArgumentError(
-        f"`path`: there is no variable {path} in this frame.",
-        "dap_variables without arguments lists the locals; dap_evaluate takes any expression.",
-    )
+    hint = "dap_variables without arguments lists the locals; dap_evaluate takes any expression."
     if not variable_path.is_plain(segments):
-        raise missing
+        raise ArgumentError(f"`path`: there is no variable {path} in this frame.", hint)
     call.need(
         "evaluate",
         f"{path} is not among the variables that the adapter shows, and evaluating it may run code of the program.",
@@ -49,7 +46,11 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
     try:
         body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
     except RequestFailed as error:
-        raise missing from error
+        # A property that raises, or takes too long, is there all the same.
+        raise ArgumentError(
+            f"`path`: {path} is not among the variables of this frame, and evaluating it failed: {error.message}",
+            hint,
+        ) from error
     return Variable(
         name=path,
         value=str(body.get("result")),
