@@ -289,5 +289,9 @@ def _paired(asked: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Br
 
 
 def _plain(made: Breakpoint) -> Breakpoint:
-    """Return the state of a breakpoint with its reason, without colours."""
+    """Return the state of a breakpoint, its reason without colours, and its line where there can be such a line."""
+    if made.get("line", 1) < 1:
+        # debugpy's, for an empty line above the first statement of a file.
+        made = made.copy()
+        del made["line"]
     return {**made, "message": uncoloured(made["message"])} if "message" in made else made
