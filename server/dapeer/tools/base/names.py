@@ -12,6 +12,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import is_array, is_object
 from dapeer.base.system.foreign_files import exists
 from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import quoted
+from dapeer.base.text.lines import continued, escaped
 from dapeer.view.sources import expanded
 
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
@@ -88,9 +90,14 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
     if not name:
         raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
     if "\0" in name:
-        raise ArgumentError(f"`{argument}` contains a NUL character.", "Remove it.")
+        raise ArgumentError(f"`{argument}`: {shown(name)} contains a NUL character.", "Remove it.")
     if size > LONGEST or longest > LONGEST_PART:
         raise ArgumentError(
-            f"`{argument}` is too long for a name: {size} bytes.",
+            f"`{argument}`: {shown(name)} is too long for a name: {size} bytes.",
             f"A path has at most {LONGEST} bytes, and each part of it {LONGEST_PART}.",
         )
+
+
+def shown(name: str) -> str:
+    """Return a name as an error repeats it."""
+    return continued(escaped(quoted(name)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -133,8 +134,9 @@ class Tool:
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
                 raise
+            which = names.shown(os.fsdecode(error.filename)) if error.filename else "A file's name"
             raise ArgumentError(
-                "The name of a file is longer than this system allows.", "Give a shorter one."
+                f"{which} is longer than this system allows.", "Give a shorter name."
             ) from error
 
     def _checked(self, call: Call, given: Json) -> BaseModel:
