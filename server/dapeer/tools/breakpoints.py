@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
-from dapeer.base.text.lines import lines_of
+from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
@@ -71,7 +71,7 @@ async def dap_set_breakpoint(
     rows = [*rows_of(call, path, wanted)]
     if not rows:
         where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
-        return Reply(f"Set, and changed by another client since: {where}.")
+        return Reply(continued(f"Set, and changed by another client since: {where}."))
     data = listed(rows) if more_lines else rows[0].data()
     return noted(Reply(told(rows, debugger), data), untaken)
 
@@ -109,7 +109,7 @@ async def dap_remove_breakpoint(
     if place is None:
         return await functions.removed(call, str(function))
     path, line = source_file(place[0], debugger.project), place[1]
-    place = f"{relative(path, debugger.project)}:{line}"
+    place = continued(f"{relative(path, debugger.project)}:{line}")
     mirrors = [session.mirror for session in debugger.sessions.values()]
     removed = debugger.breakpoints.remove(path, line, mirrors, call.focus.key)
     if removed is None:

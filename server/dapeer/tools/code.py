@@ -9,7 +9,7 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.base.system.threads import in_thread
-from dapeer.base.text.lines import continued, indented
+from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 from dapeer.sessions.fetching import quietly
@@ -61,8 +61,8 @@ async def dap_source(
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
-    reply = Reply(f"{continued(relative(name, call.debugger.project))}\n{text}{more}", raw=True)
-    return noted(reply, notes)
+    heading = continued(escaped(relative(name, call.debugger.project)))
+    return noted(Reply(f"{heading}\n{text}{more}", raw=True), notes)
 
 
 async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed
+from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
 from dapeer.dap.wanted import WantedBreakpoint
@@ -213,7 +214,7 @@ class Row:
         said = f": {self.made['message']}" if "message" in self.made else ""
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         state = f"{render.breakpoint_state(self.made)}{said}, in session {self.session.id}"
-        return f"{self.kind} {self.place}{extra} {state}{note}"
+        return continued(f"{self.kind} {self.place}{extra} {state}{note}")
 
     def data(self) -> dict[str, Any]:
         """Return it as facts."""

@@ -209,7 +209,7 @@ def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
         place = f"{relative(row['file'], project)}:{row['line']}" if "line" in row else ""
         if heading != (function, place):
             heading = (function, place)
-            yield f"{function} {place}".strip()
+            yield " ".join(filter(None, ("At", function, place)))
         mark = "→" if "current" in row else " "
         yield f"{mark} {row['address']} {row['instruction']}"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.text.lines import indented, lines_of
+from dapeer.base.text.lines import continued, escaped_in, indented, lines_of
 from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops import Stop
@@ -108,14 +108,14 @@ def _part(
         "ended": not session.program.alive,
     }
     end = view_of(session).items() if data["ended"] else ()
-    data |= {key: value for key, value in end if key in {"exit_code", "cause"}}
+    data |= {key: escaped_in(value) for key, value in end if key in {"exit_code", "cause"}}
     if dropped:
         data["dropped"] = dropped
     if left:
         data["left_out"] = left
     told = body if raw else indented(body.removesuffix("\n"))
     end = "\n" if told and not told.endswith("\n") else ""
-    return Reply(f"{told}{end}({_summary(data, since)})", data, raw=raw)
+    return Reply(f"{told}{end}({continued(_summary(data, since))})", data, raw=raw)
 
 
 def _summary(data: dict[str, Any], since: int | None) -> str:

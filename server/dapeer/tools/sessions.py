@@ -16,7 +16,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
-from dapeer.base.text.lines import lines_of
+from dapeer.base.text.lines import continued, lines_of
 from dapeer.peers import Peer
 from dapeer.sessions import outcomes
 from dapeer.sessions.session import Session
@@ -235,8 +235,9 @@ async def dap_terminate(
     already = not session.program.alive
     await call.debugger.terminate(session)
     if already:
-        text, data = f"Session {session.id} had ended already.{_exit(session)}", summary(session)
-        return await _and_detached(Reply(text, {**data}), session, ending=detached)
+        text = continued(f"Session {session.id} had ended already.{_exit(session)}")
+        reply = Reply(text, {**summary(session)})
+        return await _and_detached(reply, session, ending=detached)
     told = outcomes.untold(session, call.debugger.breakpoints, cut_short=True)
     text = lines_of([f"Session {session.id} ended.", *render.outcomes(told)])
     data = {**summary(session), **({"breakpoints": told} if told else {})}

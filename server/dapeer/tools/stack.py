@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.lines import lines_of
+from dapeer.base.text.lines import indented, lines_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import is_label
 from dapeer.mirror.places import Place
@@ -100,7 +100,7 @@ def _first(rows: Sequence[Row], levels: int) -> list[Row]:
 def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str]) -> Iterator[str]:
     """Yield a line for each frame, written by `tell`; one line for adjacent frames of one library, unless the caller has selected them."""
     if row.run.is_label:
-        yield f"({shortened(row.run.frames[0]['name'], NAME)})"
+        yield indented(f"({shortened(row.run.frames[0]['name'], NAME)})")
         return
     frames = list(enumerate(row.run.frames, row.first))
     listed = frames[: _listed(row, start)]
@@ -158,7 +158,7 @@ async def _running_stacks(
     for each in chosen:
         tell = partial(_running_frame, call, session, each)
         rows = _first(list(numbered(each.frames[start:], session.frames, start)), levels)
-        lines.append(f"{each.label}:")
+        lines.append(f"{'task ' if each.thread_id is None else ''}{each.label}:")
         lines += [f"  {line}" for row in rows for line in _row(call, row, start, tell)]
         end = rows[-1].end if rows else start
         more = "" if each.thread_id is None else ": thread_id={}, start_frame={}"

@@ -15,7 +15,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.lines import lines_of
+from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, Found
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
@@ -69,7 +69,7 @@ async def dap_configurations(call: Call) -> Reply:
     found = await launcher.found(told)
     ready = await in_thread(_ready_types, call.debugger, found)
     rows = [_row(each, types, ready, call.debugger) for each in found.configurations[:LISTED]]
-    lines = [_line(row) for row in rows] or ["There are no configurations."]
+    lines = [indented(_line(row)) for row in rows] or ["There are no configurations."]
     cut = len(found.configurations) - len(rows)
     problem = " ".join(filter(None, [found.problem, problem]))
     lines += [f"… and {cut} more."] * bool(cut) + [problem] * bool(problem)

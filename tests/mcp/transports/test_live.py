@@ -85,6 +85,26 @@ async def test_a_page_shows_a_program_before_it_has_rows(tmp_path: Path) -> None
         await ask(c, "dap_terminate")
 
 
+async def test_what_a_program_hides_in_its_values_and_names_is_seen_on_the_page(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a\u202e\x1b[2J.py"
+    path.write_text("for n in range(3):\n    text = 'b\\u202e\\x1b[2J\\u200b'\n    n\n", "utf-8")
+    points = [{"filename": str(path), "line": 3, "collect": ["text"]}]
+    async with (
+        asyncio.timeout(LIMIT),
+        over_http(TOOLS) as (_, url),
+        http_client() as web,
+        Client(streamable(url), extensions=DATA) as c,
+    ):
+        await ask(c, "dap_run", program=str(path), breakpoints=points)
+        async with web.stream("GET", f"{url}/live/rows") as answer:
+            (told,) = (await picture(answer.aiter_lines()))["programs"]
+        assert told["name"] == r"1 a\u202e\x1b[2J.py"
+        assert r"a\u202e\x1b[2J.py:3" in told["points"][0]["title"]
+        assert r"b\u202e\x1b[2J\u200b" in told["points"][0]["rows"][0][1]
+
+
 async def test_the_page_tells_nothing_without_the_token_and_no_value_becomes_html() -> None:
     async with over_http() as (_, url), http_client(None) as stranger:
         assert (await stranger.get(f"{url}/live/rows")).status_code == 401

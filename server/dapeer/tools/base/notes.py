@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dapeer.base.text.lines import continued
+from dapeer.base.text.lines import continued, escaped
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
 
@@ -14,6 +14,8 @@ def noted(reply: Reply, notes: Sequence[str]) -> Reply:
     """Return a reply with these notes, a line each."""
     if not notes:
         return reply
+    # A reply that shows a text as it is has nothing else of others.
+    notes = [escaped(note) for note in notes]
     data = dict(reply.data or {})
     data["notes"] = [*data.get("notes", ()), *notes]
     return replace(
