@@ -326,6 +326,60 @@ async def test_keys_of_normal_mode_go_on_where_they_began(tmp_path: Path, keys: 
         await comes_true(here.editor, f"vim.fn.expand('%:p') == {str(here.source)!r}")
 
 
+@pytest.mark.parametrize(
+    ("half", "rest"), [("0d", "w"), ("0gU", "w"), ("0dv", "e"), ("0d<C-v>", "j")]
+)
+async def test_who_was_in_the_middle_of_a_command_is_taken_to_the_stop_afterwards(
+    tmp_path: Path, half: str, rest: str
+) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(NOTE + "ione two<CR>six<Esc>gg")
+        await here.editor.keys(half)
+        await in_mode(here.editor, "no", "nov", "no\x16")
+        await here.steps()
+        await here.editor.keys(rest)
+        await comes_true(here.editor, f"vim.fn.expand('%:p') == {str(here.source)!r}")
+        assert await here.editor.lua("return vim.fn.line('.')") == FIRST + 1
+        text = await here.editor.lua(
+            "return vim.fn.getbufline(vim.fn.bufnr(...), 1, '$')", str(here.source)
+        )
+        assert text == SOURCE.splitlines()
+
+
+async def test_a_popup_that_waits_for_the_next_key_gets_it_for_its_file(tmp_path: Path) -> None:
+    popup = """
+      vim.keymap.set('n', '<Space>', function()
+        vim.g.popup = true
+        vim.api.nvim_feedkeys(vim.fn.getcharstr(), 'n', false)
+      end)
+    """
+    async with shared(tmp_path) as here:
+        await here.editor.lua(popup)
+        await here.editor.keys(NOTE + "ione two<Esc>0<Space>")
+        await comes_true(here.editor, "vim.g.popup")
+        # They read what they may type, as long as they like.
+        await comes_true(here.editor, "require('dapeer.person.attention').rested()")
+        await here.steps()
+        await here.editor.keys("x")
+        await comes_true(here.editor, "vim.fn.getbufline('note.txt', 1)[1] == 'ne two'")
+        await comes_true(here.editor, f"vim.fn.expand('%:p') == {str(here.source)!r}")
+
+
+async def test_a_long_text_is_pasted_where_its_beginning_was(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(NOTE)
+        await comes_true(here.editor, "vim.fn.expand('%') == 'note.txt'")
+        await comes_true(here.editor, "require('dapeer.person.attention').rested()")
+        await here.editor.lua("vim.api.nvim_paste('one\\n', true, 1)")
+        await here.steps()
+        await here.editor.lua("vim.api.nvim_paste('two\\n', true, 3)")
+        assert await here.editor.lua("return vim.fn.getbufline('note.txt', 1, '$')") == [
+            "one",
+            "two",
+            "",
+        ]
+
+
 async def test_a_person_who_wants_signs_only_finds_every_cursor_where_it_was(
     tmp_path: Path,
 ) -> None:

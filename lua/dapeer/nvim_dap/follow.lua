@@ -78,9 +78,9 @@ local function may_jump()
     return follow == 'always', false
   end
   local attention = require('dapeer.person.attention')
-  local reads = not attention.typing()
+  local reads = attention.in_normal_mode()
     and require('dapeer.nvim_dap.showing').shows_source(vim.api.nvim_get_current_win())
-  return reads and attention.rested(), reads
+  return reads and not attention.busy(), reads
 end
 
 ---Tell the person where the program has stopped, or go there, as soon as they do not type.

@@ -5,13 +5,27 @@ local M = {}
 -- Within insert mode (`niI`), after an operator (`no`), in a command line (`c`) it would.
 local FREE = { n = true, nt = true }
 
+---@return boolean
+local function elsewhere()
+  return vim.fn.reg_recording() ~= '' or vim.fn.reg_executing() ~= '' or vim.fn.getcmdwintype() ~= ''
+end
+
 ---Whether keys are under way that are meant for a text, a command, a terminal or a macro.
 ---@return boolean
 function M.typing()
-  return not FREE[vim.api.nvim_get_mode().mode]
-    or vim.fn.reg_recording() ~= ''
-    or vim.fn.reg_executing() ~= ''
-    or vim.fn.getcmdwintype() ~= ''
+  return not FREE[vim.api.nvim_get_mode().mode] or elsewhere()
+end
+
+---Whether the person is in Normal mode, perhaps with half of a command typed.
+---@return boolean
+function M.in_normal_mode()
+  return vim.api.nvim_get_mode().mode:match('^no?[vV\22]?$') ~= nil and not elsewhere()
+end
+
+-- Something within a command or a mapping waits for a key, as a popup that shows what may be typed next.
+---@return boolean
+local function awaited()
+  return vim.fn.state('S') ~= ''
 end
 
 -- A person who has pressed a key this recently, in whatever mode, has the next one in mind.
@@ -26,7 +40,15 @@ local rearming = {}
 
 local watching = false
 
----Notice the person's keys from now on; those of mappings and macros are not theirs.
+local function note_key()
+  typed_at = vim.uv.hrtime() / 1e6
+  for rearm in pairs(rearming) do
+    rearm()
+  end
+end
+
+---Notice the person's keys from now on; those of mappings and macros are not theirs. A long text that they paste comes
+---in pieces, each into the current window.
 function M.watch()
   if watching then
     return
@@ -34,14 +56,15 @@ function M.watch()
   watching = true
   local moved = vim.api.nvim_replace_termcodes('<MouseMove>', true, true, true)
   vim.on_key(function(key, typed)
-    if typed == '' or key == moved then
-      return
-    end
-    typed_at = vim.uv.hrtime() / 1e6
-    for rearm in pairs(rearming) do
-      rearm()
+    if typed ~= '' and key ~= moved then
+      note_key()
     end
   end, vim.api.nvim_create_namespace('dapeer.attention'))
+  local paste = vim.paste
+  vim.paste = function(...)
+    note_key()
+    return paste(...)
+  end
 end
 
 ---@param from number
@@ -56,10 +79,10 @@ function M.rested()
   return left(typed_at) == 0
 end
 
----Whether nothing that is the person's may be moved: they type, or have pressed a key just now.
+---Whether nothing that is the person's may be moved: they type, have pressed a key just now, or are expected to.
 ---@return boolean
 function M.busy()
-  return M.typing() or not M.rested()
+  return M.typing() or awaited() or not M.rested()
 end
 
 local waits = 0
