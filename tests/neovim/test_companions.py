@@ -163,3 +163,70 @@ async def test_a_start_that_would_disturb_waits_and_says_so(tmp_path: Path, keys
         await editor.keys("<C-\\><C-n>:<C-c>")
         started = await starting
         assert "The start waited until the person was free in Neovim." in started["notes"]
+
+
+SIDEBAR = """
+local dap = require('dap')
+local function open()
+  local before = vim.api.nvim_get_current_win()
+  vim.cmd('botright new')
+  vim.bo.buftype = 'prompt'
+  vim.api.nvim_set_current_win(before)
+  vim.g.opened = true
+end
+dap.listeners.after.event_initialized.sidebar = function() {opening} end
+dap.listeners.after.event_stopped.sidebar = function() end
+"""
+"""A plugin that opens a prompt buffer, as nvim-dap-ui does with its REPL."""
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["vim.schedule(open)", "vim.schedule_wrap(open)()", "vim.defer_fn(open, 20)"],
+)
+@pytest.mark.parametrize(("keys", "mode"), [("i", "i"), ("R", "R")])
+async def test_windows_that_others_open_a_moment_later_leave_who_types_where_they_are(
+    tmp_path: Path, opening: str, keys: str, mode: str
+) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    rc = SIDEBAR.format(opening=opening)
+    async with (
+        neovim(tmp_path, rc=rc, setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        await editor.keys(f":edit note.txt<CR>{keys}one")
+        await in_mode(editor, mode)
+        await ask(c, "dap_run", program=str(source), stop_on_entry=True)
+        await comes_true(editor, "vim.g.opened")
+        await editor.keys(" two")
+        await comes_true(editor, "vim.fn.getbufline('note.txt', 1)[1] == 'one two'")
+        assert (await editor.mode())["mode"] == mode
+
+
+@pytest.mark.parametrize(
+    ("keys", "mode", "rest", "line"),
+    [
+        ("to<C-n>", "ic", "<C-e>ta", "total tota"),
+        ("t<C-x>", "ix", "<C-n>", "total total"),
+        ("t<C-o>", "niI", "0a ", "a total t"),
+    ],
+)
+async def test_a_completion_outlasts_a_stop_to_which_others_listen(
+    tmp_path: Path, keys: str, mode: str, rest: str, line: str
+) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    rc = SIDEBAR.format(opening="open()")
+    async with (
+        neovim(tmp_path, rc=rc, setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        await ask(c, "dap_run", program=str(source), stop_on_entry=True)
+        await editor.keys(f":edit note.txt<CR>itotal {keys}")
+        await in_mode(editor, mode)
+        await ask(c, "dap_step_over")
+        await comes_true(editor, "require('dapeer.person.attention').rested()")
+        assert (await editor.mode())["mode"] == mode
+        await editor.keys(rest)
+        await comes_true(editor, f"vim.fn.getbufline('note.txt', 1)[1] == {line!r}")

@@ -48,6 +48,12 @@ local function remember(focus)
   return prompt
 end
 
+-- Another window would end a completion, and the one command of Insert mode; the command-line window allows none.
+local function possible()
+  local mode = vim.api.nvim_get_mode().mode
+  return vim.fn.getcmdwintype() == '' and not mode:match('^ni') and not mode:match('^[iR]v?[cx]') and mode ~= 'r'
+end
+
 ---@class dapeer.Held
 ---@field mode string
 ---@field focus dapeer.Focus
@@ -90,12 +96,6 @@ local function release(held)
   end
 end
 
--- Another window would end a completion, and the one command of Insert mode; the command-line window allows none.
-local function possible()
-  local mode = vim.api.nvim_get_mode().mode
-  return vim.fn.getcmdwintype() == '' and not mode:match('^ni') and not mode:match('^[iR]v?[cx]') and mode ~= 'r'
-end
-
 ---Call back when what is the person's can be held.
 ---@param callback fun()
 ---@return fun() cancel
@@ -113,18 +113,46 @@ local function hold()
     view = vim.fn.winsaveview(),
     selected = vim.fn.getpos('v'),
   }
-  if held.mode:match('^[iR]') then
+  if held.mode:match('^[iR]') and possible() then
     held.unfinished = vim.fn.undotree().synced == 0
     held.prompt = remember(held.focus)
   end
   return held
 end
 
+-- What others put off until a later event is held as well; what they put off there again is not.
+---@param work fun()
+---@return boolean ok
+---@return any problem
+local function with_what_is_put_off(work)
+  local schedule, defer = vim.schedule, vim.defer_fn
+  local function held(later)
+    return function()
+      M.during(later, true)
+    end
+  end
+  vim.schedule = function(later)
+    schedule(held(later))
+  end
+  vim.defer_fn = function(later, milliseconds)
+    return defer(held(later), milliseconds)
+  end
+  local ok, problem = pcall(work)
+  vim.schedule, vim.defer_fn = schedule, defer
+  return ok, problem
+end
+
 ---Do something while what is the person's is held.
 ---@param work fun()
-function M.during(work)
+---@param put_off? boolean  by what was held before
+function M.during(work, put_off)
   local held = hold()
-  local ok, problem = pcall(work)
+  local ok, problem
+  if put_off then
+    ok, problem = pcall(work)
+  else
+    ok, problem = with_what_is_put_off(work)
+  end
   pcall(release, held)
   -- Neovim ends a change where a window is left; `u` would take back a part of what was typed.
   if held.unfinished and vim.api.nvim_get_current_buf() == held.buffer then
