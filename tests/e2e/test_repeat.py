@@ -119,6 +119,13 @@ async def test_a_run_that_hangs_is_left_as_it_is_with_a_way_to_go_on(tmp_path: P
         assert "run 1" in await printed(c)
 
 
+PARTLY_SKIPPED = """\
+import unittest
+class A(unittest.TestCase):
+    @unittest.skip('later')
+    def test_a(self): pass
+    def test_b(self): pass
+"""
 AS_PROGRAM = "it ran as a program; dap_run with program=test_it.py:: runs the tests of the file"
 
 
@@ -129,11 +136,12 @@ AS_PROGRAM = "it ran as a program; dap_run with program=test_it.py:: runs the te
         ("import pytest\n@pytest.mark.skip\ndef test_a(): pass\n", {"program": "test_it.py::"}, "ran no test (its output says so)."),
         ("def test_a(): pass\n", {"module": "pytest", "args": "test_it.py -k none"}, "ran no test (its output says so)."),
         ("import unittest\nclass A(unittest.TestCase):\n    pass\n", {"module": "unittest", "args": ["test_it"]}, "ran no test (its output says so)."),
+        (PARTLY_SKIPPED, {"module": "unittest", "args": ["test_it"]}, ""),
         ("def test_a(): pass\nif __name__ == '__main__': test_a()\n", {}, ""),
         ("print('a script')\n", {}, ""),
         ("def test_a(): pass\n", {"program": "test_it.py::test_a"}, ""),
     ],
-    ids=["as-program", "skipped", "deselected", "unittest", "main", "script", "passed"],
+    ids=["as-program", "skipped", "deselected", "unittest", "partly-skipped", "main", "script", "passed"],
 )  # fmt: skip
 async def test_a_run_in_which_no_test_ran_is_none_that_passed(
     source: str, asked: dict[str, object], said: str, tmp_path: Path

@@ -120,3 +120,33 @@ def test_a_test_of_go_that_has_not_begun_is_unknown(name: str, printed: str, mis
     parts = naming.parts(name)
     assert naming.of(parts).replace("_", " ") == "/".join(f"^{one}$" for one in parts)
     assert (Named(Path("sum_test.go"), parts, naming).missing(printed) is not None) is missing
+
+
+LAST_LINES = [
+    ("go-test", "=== RUN   TestSum\n--- SKIP: TestSum (0.00s)\nPASS\n", True),
+    ("go-test", "=== RUN   TestSum\nsum--- PASS: TestSum (0.00s)\n    --- SKIP: TestSum/of (0.00s)\nPASS\n", False),
+    ("go-test", "goos: linux\nBenchmarkSum-2   \t 37 ns/op\nPASS\n", False),
+    ("googletest", "[==========] 1 test from 1 test suite ran. (0 ms total)\n[  PASSED  ] 0 tests.\n", True),
+    ("googletest", "[==========] 12 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 10 tests.\n", False),
+    ("jest", "Tests:       1 skipped, 1 todo, 2 total\n", True),
+    ("jest", "Tests:       1 skipped, 1 passed, 2 total\n", False),
+    ("junit", "[         1 tests aborted         ]\n[         0 tests successful      ]\n[         0 tests failed          ]\n", True),
+    ("junit", "[        10 tests successful      ]\n[         0 tests failed          ]\n", False),
+    ("minitest", "2 runs, 0 assertions, 0 failures, 0 errors, 2 skips\n", True),
+    ("minitest", "12 runs, 3 assertions, 0 failures, 0 errors, 2 skips\n", False),
+    ("mocha", "  0 passing (17ms)\n  3 pending\n", True),
+    ("mocha", "  1 passing (17ms)\n  3 pending\n", False),
+    ("rspec", "1 example, 0 failures, 1 pending\n", True),
+    ("rspec", "11 examples, 0 failures, 1 pending\n", False),
+    ("vitest", "      Tests  1 skipped | 1 todo (2)\n", True),
+    ("vitest", "      Tests  1 passed | 1 skipped (2)\n", False),
+]  # fmt: skip
+"""By runner: how what it prints of tests that are skipped, or not, ends."""
+
+
+@pytest.mark.parametrize(("runner", "printed", "none_ran"), LAST_LINES)
+def test_where_every_test_was_skipped_no_test_has_run(
+    runner: str, printed: str, none_ran: bool
+) -> None:
+    naming = next(each for each in RUNNERS if each.id == runner).naming
+    assert Named(Path("a"), (), naming).none_ran(printed) is none_ran
