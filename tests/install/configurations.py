@@ -114,6 +114,7 @@ TOML_ENTRIES: Sequence[str] = (
     '[mcp_servers.dapeer]\nargs = ["stdio", "--read-only"] # mine\ncommand = "/old/dapeer"\n'
     '[mcp_servers.dapeer.env]\nA = "b"\n',
     'mcp_servers.dapeer = { command = "/old/dapeer", args = ["stdio", "--read-only"] }',
+    'mcp_servers = { dapeer = { command = "/old/dapeer", args = ["stdio", "--read-only"] }, a = { "b c" = 1 } }',
     'mcp_servers.dapeer.command = "/old/dapeer"\nmcp_servers.dapeer.args = ["stdio", "--read-only"]',
 )
 

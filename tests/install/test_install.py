@@ -99,6 +99,30 @@ def test_policies_behind_dotted_keys_stay_policies(person: Person) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
+MIXED = """\
+mcp_servers.dapeer = { command = "/old/dapeer", args = ["stdio", "--read-only"], enabled = false }
+sandbox_mode = "read-only"
+[mcp_servers.other]
+command = 'x'
+[[hooks]]
+on = 1
+[[hooks]]
+on = 2
+["mcp_servers"."a 'b"]
+args = ["#"] # why
+"""
+
+
+def test_an_entry_in_one_line_is_updated_where_other_servers_have_tables(person: Person) -> None:
+    path = person.home / FILES["codex"]
+    path.parent.mkdir()
+    path.write_text(MIXED, encoding="utf-8")
+    person.installs("codex", "--yes")
+    assert path.read_text(encoding="utf-8") == MIXED.replace("/old/dapeer", str(DAPEER))
+    person.installs("codex", "--yes", "--remove")
+    assert path.read_text(encoding="utf-8") == MIXED.partition("\n")[2]
+
+
 @pytest.mark.parametrize(
     ("client", "text"),
     [

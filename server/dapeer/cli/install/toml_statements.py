@@ -60,6 +60,32 @@ def statements(text: str) -> Iterator[Statement]:
             yield Statement(start, end, path, (value, last))
 
 
+def members(text: str, outer: Statement) -> Iterator[Statement]:
+    """Yield what the inline table of a statement holds, and what the inline tables in it hold."""
+    if outer.value is None or text[outer.value[0]] != "{":
+        return
+    depth, marks = 0, list[re.Match[str]]()
+    for match in _TOKEN.finditer(text, *outer.value):
+        depth += bool(match["open"]) - bool(match["close"])
+        if depth == 0 or (depth == 1 and match[0] == ","):
+            if marks:
+                yield from _member(text, outer, marks)
+            marks = []
+        elif not (
+            match["space"] or match["line"] or match["comment"] or match.start() == outer.value[0]
+        ):
+            marks.append(match)
+
+
+def _member(text: str, outer: Statement, marks: list[re.Match[str]]) -> Iterator[Statement]:
+    start, end = marks[0].start(), marks[-1].end()
+    at = next(at for at, mark in enumerate(marks) if mark["equals"])
+    path = (*outer.path, *_path(f"{text[start : marks[at].start()]} = 0"))
+    one = Statement(start, end, path, (marks[at + 1].start(), end))
+    yield one
+    yield from members(text, one)
+
+
 def comments(text: str) -> Iterator[tuple[int, str]]:
     """Yield where each comment is, and its text."""
     for match in _TOKEN.finditer(text):

@@ -6,6 +6,7 @@ ends that the text ends with stay behind it. In a file that was empty, a line's 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -16,7 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from dapeer.cli.install.texts import Keys, Malformed, newline_of, without
-from dapeer.cli.install.toml_statements import Statement, comments, parsed, statements
+from dapeer.cli.install.toml_statements import Statement, comments, members, parsed, statements
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
@@ -35,6 +36,7 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     else:
         yield from _replaced(text or "", path, value)
     yield from _by_library(text or "", path, value)
+    yield from _with_inline(text or "", path, value)
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
@@ -49,6 +51,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
     yield without(text, _ranges(text, path))
     yield from _out_of_inline(text, path)
     yield from _by_library(text, path, None)
+    yield from _with_inline(text, path, None)
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
@@ -103,10 +106,11 @@ def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iter
 
 
 def _replaced(text: str, path: Keys, value: object) -> Iterator[str]:
-    for one in statements(text):
-        if one.path == path and one.value:
-            start, end = one.value
-            yield text[:start] + _written(value) + text[end:]
+    for outer in statements(text):
+        for one in (outer, *members(text, outer)):
+            if one.path == path and one.value:
+                start, end = one.value
+                yield text[:start] + _written(value) + text[end:]
 
 
 def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
@@ -117,6 +121,27 @@ def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
             member = _member(path[-1], table, mark)
             if text.count(member) == 1:
                 yield text.replace(member, "")
+
+
+def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
+    """Yield the text with the inline table around the path written anew; `None` as value: without the one at the path.
+
+    The library reads some valid files in another way, or not at all.
+    """
+    for one in statements(text):
+        depth = len(one.path)
+        if one.value and one.path == path[:depth] and (inside := path[depth:]):
+            start, end = one.value
+            outer = _as_table(parsed(f"value = {text[start:end]}")["value"])
+            holder = outer
+            for key in inside[:-1]:
+                holder = _as_table((holder or {}).get(key))
+            if holder is not None:
+                holder.pop(inside[-1], None)
+                holder |= {} if value is None else {inside[-1]: value}
+                # A date cannot be written.
+                with contextlib.suppress(TypeError):
+                    yield text[:start] + _written(outer) + text[end:]
 
 
 def _member(key: str, table: Mapping[str, object], mark: str) -> str:
@@ -132,8 +157,15 @@ def _written(value: object) -> str:
     """Return a value in TOML, on one line."""
     table = _as_table(value)
     if table is not None:
-        return f"{{ {', '.join(f'{key} = {_written(each)}' for key, each in table.items())} }}"
+        pairs = (f"{_key(key)} = {_written(each)}" for key, each in table.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, cast('list[object]', value)))}]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
 
 
 def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
