@@ -233,6 +233,35 @@ def test_the_doctor_says_which_clients_reach_dapeer(person: Person) -> None:
     assert f"failed   Codex (user)           {broken}: {gone}" in told
 
 
+def test_the_doctor_names_what_claude_has_for_one_project_alone(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (person.project / ".git").mkdir()
+    (person.project / "sub").mkdir()
+    path = person.home / ".claude.json"
+    entry = {"type": "stdio", "command": "uvx", "args": ["dapeer", "stdio"]}
+    servers = {"mcpServers": {"dapeer": entry}}
+    path.write_text(json.dumps({"projects": {str(person.project): servers}}), encoding="utf-8")
+    monkeypatch.chdir(person.project / "sub")
+    (told,) = anyio.run(reached, here())
+    assert (told.scope, told.state) == ("local", "failed")
+    assert "dapeer is on none; `claude mcp remove --scope local dapeer`" in told.detail
+    entry |= {"command": str(DAPEER), "args": ["stdio"]}
+    path.write_text(json.dumps({"projects": {str(person.project): servers}}), encoding="utf-8")
+    (told,) = anyio.run(reached, here())
+    assert told.detail == f"{path}: the server answers"
+
+
+def test_the_doctor_does_not_try_a_server_at_an_address(person: Person) -> None:
+    path = person.home / FILES["cursor"]
+    path.parent.mkdir()
+    entry = {"url": "http://127.0.0.1:8765/mcp"}
+    path.write_text(json.dumps({"mcpServers": {"dapeer": entry}}), encoding="utf-8")
+    (told,) = anyio.run(reached, here())
+    assert told.state == "note"
+    assert told.detail == f"{path}: a server at an address, which was not tried"
+
+
 def test_the_doctor_starts_nothing_that_a_stranger_may_have_written(person: Person) -> None:
     started = person.home / "started"
     uvx = person.home / "bin" / "uvx"

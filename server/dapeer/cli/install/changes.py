@@ -180,6 +180,17 @@ def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
         raise _unreadable(path, str(error)) from error
 
 
+def local_entry(client: Client, places: Places) -> Json | None:
+    """Return the entry for dapeer that a person has for this project alone, in their own file; what cannot be read has none."""
+    folders = (places.project, *places.project.parents)
+    root = next((each for each in folders if (each / ".git").exists()), places.project)
+    try:
+        path = client.file("user", places)
+        return _entry(path, client, client.local, str(root)) if client.local else None
+    except (ArgumentError, Malformed):
+        return None
+
+
 def link(data: Path, plugin: Path, *, remove: bool) -> Link:
     """Return the link by which Neovim loads the plugin, or its removal.
 
@@ -206,10 +217,10 @@ def _editor(path: Path) -> Editor:
     return toml_text if path.suffix == TOML else json_text
 
 
-def _entry(path: Path, client: Client) -> Json | None:
-    """Return the entry for dapeer in a file, if it has one."""
+def _entry(path: Path, client: Client, *around: str) -> Json | None:
+    """Return the entry for dapeer in a file, if it has one; `around` are the keys that lead to the servers."""
     text = (_read(path) or "").removeprefix(BOM)
-    found = _editor(path).value_at(text, (client.key, NAME))
+    found = _editor(path).value_at(text, (*around, client.key, NAME))
     return cast("Json", found) if isinstance(found, dict) else None
 
 

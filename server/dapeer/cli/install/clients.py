@@ -57,6 +57,9 @@ class Client:
     trusted: str = ""
     """The person's file with the folders in which it starts servers, relative to their own folder, which the variable moves, too; empty: it starts them in all."""
 
+    local: str = ""
+    """Below it the person's file has, by folder, servers that are theirs alone and come before all others; empty: it has none."""
+
     def file(self, scope: Scope, places: Places) -> Path:
         """Return the file that holds the servers."""
         if scope == "project":
@@ -181,6 +184,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             "mcpServers",
             moved_by=(("CLAUDE_CONFIG_DIR", ".claude.json"),),
             own=".claude",
+            local="projects",
             extras=("skills", "agents"),
         ),
         Client("cursor", "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),

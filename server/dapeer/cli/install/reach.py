@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from dapeer.base.errors import ArgumentError, single
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import foreign_files
-from dapeer.cli.install.changes import entry_in
+from dapeer.cli.install.changes import entry_in, local_entry
 from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, Places, Scope, command_in
 
 SECONDS_TO_ANSWER: Final = 15
@@ -34,7 +34,7 @@ class Reach:
     """What was found of dapeer in a client's configuration."""
 
     client: Client
-    scope: Scope
+    scope: Scope | Literal["local"]
     state: Literal["ok", "failed", "note"]
     detail: str
 
@@ -42,15 +42,30 @@ class Reach:
 @dataclass(frozen=True, slots=True)
 class _Entry:
     client: Client
-    scope: Scope
+    scope: Scope | Literal["local"]
     path: Path
     command: tuple[str, ...]
+    is_elsewhere: bool
+    """Whether the client finds a server at an address, and starts none."""
+
+    @classmethod
+    def read(
+        cls, client: Client, scope: Scope | Literal["local"], path: Path, entry: Json
+    ) -> _Entry:
+        command = tuple(command_in(entry))
+        elsewhere = not command and any(key.lower().endswith("url") for key in entry)
+        return cls(client, scope, path, command, elsewhere)
 
     def untried(self) -> Reach | None:
         """Return what is said of an entry that is not to be started."""
         said = f"{self.path}: `{' '.join(self.command)}`"
         scope = " --project" if self.scope == "project" else ""
         mends = f"`dapeer install {self.client.id}{scope}` mends it"
+        if self.scope == "local":
+            mends = f"`{self.client.id} mcp remove --scope local {NAME}`, typed here, removes it"
+        if self.is_elsewhere:
+            said = f"{self.path}: a server at an address, which was not tried"
+            return Reach(self.client, self.scope, "note", said)
         if takes_from_registry(self.command):
             why = f"would run whatever a package registry has under this name, and dapeer is on none; {mends}"
             return Reach(self.client, self.scope, "failed", f"{said} {why}")
@@ -102,12 +117,12 @@ async def reached(places: Places) -> Sequence[Reach]:
                 found.append(Reach(client, scope, "failed", str(error)))
                 continue
             if entry is not None:
-                path = client.file(scope, places)
-                one = _Entry(client, scope, path, tuple(command_in(entry)))
-                if untried := one.untried():
-                    found.append(untried)
-                else:
-                    entries.append(one)
+                entries.append(_Entry.read(client, scope, client.file(scope, places), entry))
+        if entry := local_entry(client, places):
+            entries.append(_Entry.read(client, "local", client.file("user", places), entry))
+    untried = [each.untried() for each in entries]
+    found.extend(filter(None, untried))
+    entries = [each for each, told in zip(entries, untried, strict=True) if told is None]
     answers: dict[tuple[str, ...], str | None] = {}
     async with anyio.create_task_group() as group:
         # Clients mostly have the same command, which needs to be tried but once.
