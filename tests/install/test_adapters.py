@@ -7,6 +7,7 @@ import pytest
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.cli.adapters import MARK
 from tests.install.person import Person
 from tests.install.registry import registry
 
@@ -98,6 +99,27 @@ def test_what_is_no_adapter_or_not_dapeers_is_left(person: Person) -> None:
     assert "Move it away first." in person.installs("install", "toy", command="adapters", code=1)
     person.installs("uninstall", "--all", command="adapters")
     assert mine.exists()
+
+
+def test_an_adapter_that_shares_a_folder_says_whose_it_is(person: Person) -> None:
+    folder = person.home / ".local/share/dapeer/adapters/js-debug"
+    folder.mkdir(parents=True)
+    (folder / MARK).write_text("{}", encoding="utf-8")
+    said = person.installs("uninstall", "chrome", command="adapters")
+    assert said.endswith("nothing was removed. Run: dapeer adapters uninstall js-debug\n")
+    assert folder.exists()
+    moved = folder.rename(person.home / "moved")
+    folder.symlink_to(moved)
+    said = person.installs("uninstall", "--all", command="adapters")
+    assert said == f"js-debug: {folder} is a link, so nothing was removed. Remove it yourself.\n"
+    assert (moved / MARK).exists()
+
+
+def test_what_comes_with_dapeer_is_not_installed_again(person: Person) -> None:
+    said = person.installs("install", "debugpy", command="adapters")
+    assert said == (
+        "debugpy: ready. It comes with dapeer or your system, so nothing was installed.\n"
+    )
 
 
 def test_each_adapter_is_listed_in_80_columns(person: Person) -> None:

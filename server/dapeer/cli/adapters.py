@@ -51,10 +51,18 @@ def uninstall(names: Sequence[str], *, every: bool) -> int:
         AdapterUnknown: There is no adapter of a name.
     """
     for each in _named(names, every=every):
-        folder = _folder(each)
-        if (folder / MARK).is_file():
+        folder = Path(folder_names.adapters()) / each.id
+        shared = {way.into for way in each.install if way.into not in ("", each.id)}
+        others = [name for name in shared if (folder.parent / name / MARK).is_file()]
+        if folder.is_symlink():
+            _say(f"{each.id}: {folder} is a link, so nothing was removed. Remove it yourself.")
+        elif (folder / MARK).is_file():
             shutil.rmtree(folder)
             _say(f"{each.id}: removed {folder}")
+        elif others and not every:
+            _say(
+                f"{each.id}: it shares the files of {others[0]}, so nothing was removed. Run: dapeer adapters uninstall {others[0]}"
+            )
         elif not every:
             _say(f"{each.id}: `dapeer adapters install` has not got it, so nothing was removed.")
     return 0
@@ -82,11 +90,14 @@ def _get(definition: Definition) -> bool:
     """Install one adapter; return whether it is ready."""
     name, found = definition.id, detect(definition)
     way = way_to_get(definition) if found.ready else found.way
+    if found.ready and (way is None or not way.packages):
+        _say(f"{name}: ready. It comes with dapeer or your system, so nothing was installed.")
+        return True
     if way is None or not way.packages:
         _say(
             f"{name}: it comes with your system. {f'Run: {found.install}' * bool(found.install)}".rstrip()
         )
-        return found.ready
+        return False
     folder = Path(folder_names.adapters()) / (way.into or definition.id)
     _say(f"{name}: getting {', '.join(way.packages)} by {way.manager} …")
     try:
@@ -99,10 +110,6 @@ def _get(definition: Definition) -> bool:
     get = f". Run: {found.install}" * bool(found.install)
     _say(f"{name}: ready" if found.ready else f"{name}: {found.missing}{get}")
     return found.ready
-
-
-def _folder(definition: Definition) -> Path:
-    return Path(folder_names.adapters()) / definition.id
 
 
 def _replaced(folder: Path, way: Install) -> str:
