@@ -20,8 +20,10 @@ from dapeer.sessions.debugger import Debugger
 CORRECT: Final = "Nothing was changed; correct it."
 _NEWER = re.compile(r"""\b(?:f|fr|rf|t|tr|rt)["']""", re.IGNORECASE)
 """A text whose grammar later versions of Python have widened: the program's own may read it."""
-_UNFINISHED = re.compile(r"(?<![$:])(?:&&|\|\||[=!<>]=)\s*$")
+_UNFINISHED = re.compile(r"(?<![$:])(?:&&|\|\||[=!<>]=|(?<=[\w\])] )[+<>])\s*$")
 """The end of an expression that lacks an operand, in any other language. Perl has a variable `$=`, and Ruby a symbol `:==`."""
+_BRACES = re.compile(r"(?<![$#\\])\{([^{}]*)\}")
+"""An expression in a log message, in any other language: the `${…}` of a shell and the `#{…}` of Ruby are their own."""
 
 
 def check_breakpoint(
@@ -47,10 +49,14 @@ def check_breakpoint(
     check_expressions([expect] if expect else wanted.get("collect", ()), python=python)
     if condition := wanted.get("condition"):
         check_condition(condition, python=python)
+    message = wanted.get("logMessage", "")
     if python:
-        for _, expression in parts_of(wanted.get("logMessage", "")):
+        for _, expression in parts_of(message):
             if expression:
                 _check_python(expression, "`log_message`: ")
+    else:
+        for expression in _BRACES.findall(message):
+            _check_finished(expression, "`log_message`: ")
     fit = {each.id: each for each in debugger.definitions.values() if each.accepts(path)}
     live = {each.adapter for each in debugger.sessions.values() if not each.mirror.ended}
     chosen = [fit[name] for name in fit if name in ({adapter} if adapter else live)]
@@ -65,8 +71,8 @@ def check_condition(condition: str, *, python: bool) -> None:
     """
     if python:
         _check_python(condition, "`condition`: ")
-    elif _UNFINISHED.search(condition):
-        raise ArgumentError(f"`condition`: `{quoted(condition)}` is not complete.", CORRECT)
+    else:
+        _check_finished(condition, "`condition`: ")
 
 
 def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
@@ -95,6 +101,8 @@ def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
             _check_python(each)
         elif each.count("{") != each.count("}"):
             raise ArgumentError(f"The braces of `{quoted(each)}` do not match.", CORRECT)
+        else:
+            _check_finished(each)
 
 
 def is_python(debugger: Debugger, path: str) -> bool:
@@ -105,6 +113,11 @@ def is_python(debugger: Debugger, path: str) -> bool:
         if each.accepts(path)
     ]
     return any(python) if Path(path).suffix else bool(python) and all(python)
+
+
+def _check_finished(expression: str, argument: str = "") -> None:
+    if _UNFINISHED.search(expression):
+        raise ArgumentError(f"{argument}`{quoted(expression)}` is not complete.", CORRECT)
 
 
 def _check_python(expression: str, argument: str = "") -> None:
