@@ -62,7 +62,7 @@ function M.watch()
   end, vim.api.nvim_create_namespace('dapeer.attention'))
   local paste = vim.paste
   vim.paste = function(...)
-    note_key()
+    pcall(note_key)
     return paste(...)
   end
 end

@@ -126,19 +126,22 @@ end
 ---@return any problem
 local function with_what_is_put_off(work)
   local schedule, defer = vim.schedule, vim.defer_fn
+  -- A module that is loaded meanwhile may keep these functions for ever: they do nothing of ours afterwards.
+  local holding = true
   local function held(later)
-    return function()
+    return holding and function()
       M.during(later, true)
-    end
+    end or later
   end
   vim.schedule = function(later)
-    schedule(held(later))
+    return schedule(held(later))
   end
   vim.defer_fn = function(later, milliseconds)
     return defer(held(later), milliseconds)
   end
   local ok, problem = pcall(work)
   vim.schedule, vim.defer_fn = schedule, defer
+  holding = false
   return ok, problem
 end
 
