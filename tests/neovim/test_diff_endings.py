@@ -73,6 +73,10 @@ WAYS = {
     "<C-w>p:lua vim.api.nvim_buf_delete(0, {})<CR>": ORIGINAL_GONE,
     "gt:lua for _, b in ipairs(vim.api.nvim_list_bufs()) do "
     "if vim.b[b].dapeer_diff and not vim.bo[b].modifiable then vim.api.nvim_buf_delete(b, {}) end end<CR>": ORIGINAL_GONE,
+    # Plugins that close everything for another session do so where no autocommand sees it.
+    ":set ei=all | bwipeout! | set ei=<CR>": PROPOSAL_GONE,
+    "<C-w>p:noautocmd bd<CR>": ORIGINAL_GONE,
+    ":set ei=all | tabclose | set ei=<CR>": PROPOSAL_GONE,
     ":Dapeer reject<CR>": REJECTED,
     ":Dapeer reject use a set, not  a list<CR>": [*REJECTED, "use a set, not a list"],
 }

@@ -84,6 +84,14 @@ local function watch_windows(diff, decide, on)
   on('WinClosed', nil, look)
   on({ 'BufHidden', 'BufUnload', 'BufWipeout' }, view.left, look)
   on({ 'BufHidden', 'BufUnload', 'BufWipeout' }, view.right, look)
+  -- What was closed under 'eventignore' is missed before the next key. Nothing is scheduled if nothing is missing:
+  -- this event would follow, again and again.
+  on('SafeState', nil, function()
+    local missing = require('dapeer.diff.view').missing(view)
+    if missing then
+      decide('reject', missing)
+    end
+  end)
 end
 
 -- A pending diff does not prevent quitting; if something else does, the diff stays as it was.
