@@ -31,6 +31,8 @@ tool('later', function(cb) vim.defer_fn(function() cb('later') end, 1) end)
 tool('program', function(cb, args)
   return vim.system({ 'printf', args.word }, {}, function(done) cb(done.stdout) end)
 end, WORD)
+tool('ended', function(cb) vim.system({ 'true' }, {}, cb) end)
+tool('scheduled', function(callback) vim.schedule(callback) end)
 tool('both', function(_, args) return args.word .. '!' end, WORD)
 tool('no', function() return false end)
 tool('empty', function() return {} end)
@@ -69,6 +71,8 @@ async def test_a_tool_of_the_older_form_works_in_each_of_its_forms(tmp_path: Pat
         assert await ask(c, "nvim_only_callback") == {"ok": True}
         assert await read(c, "nvim_later") == "later"
         assert await read(c, "nvim_program", word="tea") == "tea"
+        assert (await ask(c, "nvim_ended"))["code"] == 0
+        assert "no result" in await read(c, "nvim_scheduled")
         assert await read(c, "nvim_both", word="tea") == "tea!"
         assert await read(c, "nvim_no") == "false"
         assert await read(c, "nvim_empty") == "[]"

@@ -122,15 +122,19 @@ local function callback(run, sink)
   end
 end
 
+-- How tools name the callback.
+local CALLBACK = { cb = true, callback = true, done = true }
+
 -- What a tool is called with. mcp-tools.nvim had tools of a single parameter: the callback, or the arguments. So
--- that parameter is both: the arguments, which can be called.
+-- that parameter is both, the arguments, which can be called; unless its name says that it is the callback: much of
+-- Neovim, such as `vim.ui.input`, takes nothing but a function.
 ---@param tool dapeer.Tool
 ---@param answer fun(value: any, err?: any)
 ---@param arguments table
 ---@param ctx dapeer.Context
 local function parameters(tool, answer, arguments, ctx)
   local info = debug.getinfo(tool.execute, 'u')
-  if info.nparams ~= 1 or info.isvararg then
+  if info.nparams ~= 1 or info.isvararg or CALLBACK[debug.getlocal(tool.execute, 1)] then
     return answer, arguments, ctx
   end
   return setmetatable(arguments, {
