@@ -10,11 +10,13 @@ import pytest
 
 from dapeer.base.system import folder_names
 from dapeer.neovim.discovery import sockets
+from tests.harness import ask
+from tests.harness import client as core
 from tests.mcp.wire import Wire, started
 from tests.neovim.editor import neovim
 from tests.neovim.test_lifecycle import CORE, looked_into
 from tests.neovim.test_outliving import attached_to
-from tests.neovim.test_targets import neovims
+from tests.neovim.test_targets import neovims, targets
 
 STDIO = ("dapeer", "stdio")
 
@@ -57,6 +59,22 @@ async def test_a_neovim_that_comes_after_the_assistant_is_attached(
         await wire.handshake()
         async with neovim(tmp_path, dap=False, rc=rc, setup={}, cwd=project) as editor:
             await attached_to(editor)
+
+
+async def test_a_neovim_that_nobody_has_attached_is_listed_and_auto_attaches_it(
+    tmp_path: Path, project: Path, rc: str
+) -> None:
+    async with neovim(tmp_path, dap=False, rc=rc, setup={}, cwd=project) as editor:
+        # It knocks when the announcement is there.
+        async with started(*STDIO, cwd=project) as wire:
+            await wire.handshake()
+            await attached_to(editor)
+        async with core(project) as client:
+            assert {pid: row["state"] for pid, row in (await targets(client)).items()} == {
+                editor.pid: "free"
+            }
+            (row,) = (await ask(client, "nvim_connect", target="auto"))["attached"]
+            assert row["pid"] == editor.pid
 
 
 def announcements() -> list[Path]:
