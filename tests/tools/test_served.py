@@ -200,3 +200,13 @@ def needed(tool: Tool) -> dict[str, object]:
     some: dict[str, object] = {"string": "x", "integer": 1, "array": []}
     kinds = {name: properties(tool)[name]["type"] for name in tool.input_schema.get("required", ())}
     return {name: some[kind] for name, kind in kinds.items()}
+
+
+@pytest.mark.parametrize("given", ["shop.py", 3, "shop.py:"])
+async def test_a_breakpoint_that_is_none_names_what_one_has(given: object) -> None:
+    run = next(tool for tool in ALL if tool.name == "dap_run")
+    with pytest.raises(ArgumentError) as caught:
+        await run(a_call(), {"program": "shop.py", "breakpoints": [given]})
+    said = str(caught.value)
+    assert said.startswith("Argument `breakpoints.0`: give an object with some of filename, line, ")
+    assert said.endswith(', or text such as "a.py:12".')

@@ -258,7 +258,7 @@ async def test_a_choice_that_is_none_names_those_there_are() -> None:
         ({"extras": [1]}, "Argument `extras`: input should be a valid object."),
         ({"extras": {"milk": True}}, "Argument `extras.milk`: input should be a valid string."),
         ({"cups": 5}, "Argument `cups`: input should be a valid list."),
-        ({"cups": [5]}, "Argument `cups.0`: input should be a valid object."),
+        ({"cups": [5]}, "Argument `cups.0`: give an object with some of size"),
     ],
 )
 async def test_a_wrong_value_is_named_with_what_is_allowed(

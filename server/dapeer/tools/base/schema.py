@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -103,13 +103,21 @@ def sentence(error: ValidationError, schema: Json) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
     if first["type"] == "extra_forbidden":
-        for part in first["loc"][:-1]:
-            schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
-        return unknown([str(part) for part in first["loc"]], schema)
+        return unknown([str(part) for part in first["loc"]], _inside(schema, first["loc"][:-1]))
+    if first["type"] == "model_type":
+        members = _inside(schema, first["loc"])["properties"]
+        place = ', or text such as "a.py:12"' if "filename" in members else ""
+        return f"Argument `{where}`: give an object with some of {', '.join(members)}{place}."
     if first["type"] == "missing":
         return f"Argument `{where}` is required."
     said = _IN_JSON_TERMS.get(first["type"], first["msg"])
     return f"Argument `{where}`: {said[0].lower()}{said[1:]}."
+
+
+def _inside(schema: Json, where: Sequence[int | str]) -> Json:
+    for part in where:
+        schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
+    return schema
 
 
 _IN_JSON_TERMS = {
@@ -117,6 +125,5 @@ _IN_JSON_TERMS = {
     "sequence_str": "Input should be a valid list",
     "dict_type": "Input should be a valid object",
     "mapping_type": "Input should be a valid object",
-    "model_type": "Input should be a valid object",
 }
 """Messages in JSON's terms for pydantic's in Python's, by type of error; the first two are only used for Sequence."""
