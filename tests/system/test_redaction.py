@@ -208,6 +208,15 @@ def test_a_number_that_is_a_secret_is_masked(text: str) -> None:
     assert "<redacted: " in redacted(text)
 
 
+def test_the_ends_of_a_range_of_secrets_are_masked() -> None:
+    assert redacted("  pin: whole (30), None (1); 123,400…123,429; each +1") == (
+        f"  pin: whole (30), None (1); {mask('pin')}…{mask('pin')}; each +1"
+    )
+    assert redacted("user.otp: 1,234 ▁▂ █ 9,999") == (f"user.otp: {mask('otp')} ▁▂ █ {mask('otp')}")
+    for plain in ("pin: 12…99", "spin: 1,234…9,999", "total: 1,234…9,999; pin"):
+        assert redacted(plain) == plain
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -119,3 +119,30 @@ async def test_the_page_tells_nothing_without_the_token_and_no_value_becomes_htm
             assert "insertAdjacent" not in answer.text
             if kind == "javascript":
                 assert "This token is wrong." in answer.text
+
+
+CODES = """
+for number in range(30):
+    pin = 123400 + number
+    print(number)
+"""
+
+
+async def test_neither_a_plot_nor_a_summary_tells_a_number_that_is_a_secret(tmp_path: Path) -> None:
+    path = tmp_path / "codes.py"
+    path.write_text(CODES, encoding="utf-8")
+    points = [{"filename": str(path), "line": 4, "collect": ["pin", "pin + 0", "number"]}]
+    async with (
+        asyncio.timeout(LIMIT),
+        over_http(TOOLS) as (_, url),
+        http_client() as web,
+        Client(streamable(url), extensions=DATA) as c,
+    ):
+        stop = await ask(
+            c, "dap_run", program=str(path), breakpoints=points, timeout_ms=LIMIT * 900
+        )
+        assert "  pin: <redacted: pin>…<redacted: pin>; each +1" in stop["collected"]
+        async with web.stream("GET", f"{url}/live/rows") as answer:
+            (told,) = (await picture(answer.aiter_lines()))["programs"]
+        assert [each["name"] for each in told["points"][0]["plots"]] == ["number"]
+        assert "1234" not in json.dumps(told)

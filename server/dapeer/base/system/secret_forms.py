@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from dapeer.base.system.secret_names import Name, Span, is_mixed, is_word, names
+from dapeer.base.system.secret_names import Name, Span, is_mixed, is_number, is_word, names
 from dapeer.base.system.secret_neighbours import beside
 from dapeer.base.system.secret_tables import in_columns
 
@@ -59,6 +59,8 @@ def _by_names(text: str) -> Iterator[Span]:
     for name in found:
         yield from _named(text, name)
         yield from beside(text, name)
+        if is_number(name.word):
+            yield from _ends_of_range(text, name)
     yield from in_columns(text, found)
 
 
@@ -81,6 +83,18 @@ def _named(text: str, name: Name) -> Iterator[Span]:
     sure = (quoted and one_word) or bool(scheme) or of_environment
     named = name._replace(is_password=name.is_password or bool(scheme))
     yield from named.judged(found.span("quoted" if quoted else "bare"), text, sure=sure)
+
+
+_RANGE = re.compile(
+    r":[^\n]{0,120}?(?<![\w.,])(\d[\d,]{2,9})(?:…| [ ▁-█]{1,200} )(\d[\d,]{2,9})(?![\w.,])"
+)
+"""The least and the greatest number of a column, in a summary of it or around its plot."""
+
+
+def _ends_of_range(text: str, name: Name) -> Iterator[Span]:
+    if found := _RANGE.match(text, name.end):
+        for group in (1, 2):
+            yield *found.span(group), name.word.lower()
 
 
 _COOKIES = re.compile(

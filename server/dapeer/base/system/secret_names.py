@@ -71,6 +71,11 @@ def is_word(text: str) -> bool:
     )
 
 
+def is_number(word: str) -> bool:
+    """Return whether a secret of this name is a number."""
+    return _NUMBERS.fullmatch(word) is not None
+
+
 def is_mixed(text: str) -> bool:
     """Return whether a text has letters and digits."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
@@ -78,7 +83,7 @@ def is_mixed(text: str) -> bool:
 
 def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
     """Return whether a value looks like the secret that its name suggests; a `sure` one stands where only a value can."""
-    if _NUMBERS.fullmatch(name):
+    if is_number(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
     if body.startswith(_NO_BEGINNING) or _CODE.fullmatch(body) or " " in body:
         return False

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from dapeer.base.json_types import Json
-from dapeer.base.system.redaction import Redaction
+from dapeer.base.system.redaction import Redaction, redacted
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.sessions.debugger import Debugger
@@ -115,8 +115,27 @@ def _masked(data: Json) -> Json:
     for program in data["programs"]:
         for point in program["points"]:
             names = ["", *point["columns"]]
-            point["rows"] = [
+            rows = [
                 [redaction.data(cell, name) for name, cell in zip(names, row, strict=True)]
                 for row in point["rows"]
             ]
+            cells = zip(rows, point["rows"], strict=True)
+            masked = {
+                name
+                for shown, row in cells
+                for name, *pair in zip(names, shown, row, strict=True)
+                if pair[0] != pair[1]
+            }
+            point["rows"] = rows
+            point["plots"] = [
+                each
+                for each in point["plots"]
+                if each["name"] not in masked and not _tells_a_secret(each)
+            ]
     return redaction.data(data)
+
+
+def _tells_a_secret(plot: Json) -> bool:
+    """Whether a plot is one of numbers that are secrets, also where no row of them is shown."""
+    ends = f"{plot['name']}: {plot['low']:.0f}…{plot['high']:.0f}"
+    return redacted(ends) != ends
