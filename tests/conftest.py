@@ -13,7 +13,7 @@ from xdist.workermanage import WorkerController
 from dapeer.neovim.discovery.sockets import NAMED_BY
 from tests import flaky, shown, slow
 from tests.hostile import seeds
-from tests.processes import MARK, left_behind, none_since, reaped
+from tests.processes import MARK, left_behind, none_since, open_ends, reaped
 from tests.shown import shows
 
 __all__ = ["shows"]
@@ -84,6 +84,15 @@ def no_process_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     yield
     left = [] if none_since(before) else left_behind(mark, GRACE)
     assert not left, "left behind: " + "; ".join(left)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_open() -> Iterator[None]:
+    """Have Python look here for sockets and pipes that nobody holds any more: what it says of them fails the test that runs then."""
+    before = open_ends()
+    yield
+    if open_ends() - before:
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """Which processes a test has started, and whether they are gone."""
 
 import asyncio
+import contextlib
 import os
 import resource
 import select
@@ -10,6 +11,8 @@ from pathlib import Path
 
 LIMIT = 120
 """Seconds after which a test has failed. It bounds, it measures nothing."""
+
+_FILES = "/proc/self/fd"
 
 MARK = "DAPEER_TEST"
 """Variable that every process inherits from the test that, directly or not, started it."""
@@ -84,6 +87,15 @@ def none_since(before: int) -> bool:
     except ChildProcessError:
         return reaped() == before
     return False
+
+
+def open_ends() -> set[str]:
+    """Return what sockets and pipes this process has open; where there is no /proc, nothing."""
+    found: set[str] = set()
+    for name in os.listdir(_FILES) if os.path.isdir(_FILES) else ():  # noqa: PTH112, PTH208 - the quick way
+        with contextlib.suppress(OSError):
+            found.add(os.readlink(f"{_FILES}/{name}"))  # noqa: PTH115 - the quick way
+    return {each for each in found if each.startswith(("socket:", "pipe:"))}
 
 
 def left_behind(mark: str, seconds: float, variable: str = MARK) -> list[str]:
