@@ -119,7 +119,20 @@ async def test_the_person_is_told_that_a_file_is_read_only(tmp_path: Path) -> No
             (tmp_path / read_only).chmod(0o444)
             paths = {"old_file_path": "old.txt", "tab_name": "mine"}
             proposal = await proposed(c, editor, "new.txt", "b\n", **paths)
-            assert await seen(editor, "new.txt") == ("a", note)
+            assert await seen(editor, "old.txt → new.txt") == ("a", note)
+            await editor.keys("ZQ")
+            await proposal.answer()
+
+
+async def test_the_person_sees_that_the_original_is_another_file(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("a\n", encoding="utf-8")
+    async with reviewing(tmp_path) as (c, editor):
+        for name, shown, note in (
+            ("new.txt", "old.txt → new.txt", "new file"),
+            ("./old.txt", "old.txt", ""),
+        ):
+            proposal = await proposed(c, editor, name, "b\n", old_file_path="old.txt")
+            assert await seen(editor, shown) == ("a", note)
             await editor.keys("ZQ")
             await proposal.answer()
 
@@ -136,9 +149,9 @@ async def test_the_persons_unsaved_text_is_the_original(tmp_path: Path) -> None:
                 proposal = await proposed(
                     c, editor, "b.txt", "new\n", old_file_path=old_path, tab_name="mine"
                 )
-                assert await seen(editor, "b.txt") == (
+                assert await seen(editor, "a.txt → b.txt") == (
                     "not saved",
-                    "the original has unsaved changes",
+                    "new file, the original has unsaved changes",
                 )
                 await editor.keys("ZQ")
                 assert await proposal.answer() == ["DIFF_REJECTED", "mine"]
@@ -268,6 +281,7 @@ async def test_a_persons_own_diffs_and_windows_stay_as_they_are(tmp_path: Path) 
 
 async def test_what_cannot_be_reviewed_is_refused_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"a\0b")
+    (tmp_path / "text").write_bytes(b"a")
     async with reviewing(tmp_path) as (c, editor):
         before = await everything(editor)
 
@@ -278,6 +292,7 @@ async def test_what_cannot_be_reviewed_is_refused_with_a_sentence(tmp_path: Path
         assert "is binary" in await refused("binary")
         assert "new_file_contents is binary" in await refused("a.txt", "a\0b")
         assert "it is a directory" in await refused(".")
+        assert "it is a directory" in await refused(".", old_file_path="text")
         for path in ("http://127.0.0.1:9/x", "a\0b"):
             assert "is not a file. Give the path of a file." in await refused(path)
             assert "is not a file" in await refused("a.txt", old_file_path=path)

@@ -5,6 +5,7 @@ local M = {}
 ---@field old dapeer.Text
 ---@field new dapeer.Text
 ---@field notes string[]   a few words each, for the person
+---@field from? string     the original, if it is another file
 
 local WRITABLE = tonumber('222', 8) -- permissions of a file that anybody may write
 
@@ -25,6 +26,9 @@ function M.refusal(args, path)
     if require('dapeer.editor.secrets').covers(one) then
       return editor.refusal(one)
     end
+  end
+  if vim.fn.isdirectory(path) == 1 then
+    return ('%s cannot be reviewed: it is a directory.'):format(path)
   end
   if #args.new_file_contents > editor.LARGEST then
     return ('new_file_contents has %d MiB, too much to review.'):format(#args.new_file_contents / 1024 ^ 2)
@@ -109,12 +113,16 @@ function M.get(old_path, path, contents, done)
     if note then
       table.insert(notes, 1, note)
     end
+    local from = old_path ~= path and vim.fn.fnamemodify(old_path, ':.') or nil
+    if from and not vim.uv.fs_stat(path) then
+      table.insert(notes, 1, 'new file')
+    end
     if is_read_only(path) then
       table.insert(notes, 'read-only file')
     elseif is_read_only(old_path) then
       table.insert(notes, 'read-only original')
     end
-    done({ old = old, new = new, notes = notes })
+    done({ old = old, new = new, notes = notes, from = from })
   end)
 end
 

@@ -58,7 +58,8 @@ local function bar(diff, sides)
   if #sides.notes > 0 then
     proposed = proposed .. ('%%#WarningMsg#(%s)%%*'):format(plain(table.concat(sides.notes, ', ')))
   end
-  return ' original %<' .. plain(diff.name), proposed
+  local original = sides.from and ('%s → %s'):format(sides.from, diff.name) or diff.name
+  return ' original %<' .. plain(original), proposed
 end
 
 -- 'scrollopt' is for all windows: `:diffthis` adds to it, and it is given back with the last diff.
