@@ -4,6 +4,7 @@ import ast
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,10 @@ from dapeer.adapters.choice.interpreter import check_version
 from dapeer.adapters.definition.installation import Interpreter
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
+from dapeer.base.system.threads import SECONDS_FOR_THE_END, SECONDS_OF_A_HANG
+from dapeer.mcp.rendezvous import bridge as the_bridge
 from tests.harness import Json, call, client, needs, text
+from tests.mcp.wire import port_of, started
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
@@ -97,20 +101,72 @@ def test_an_interpreter_that_would_wait_for_its_settings_is_not_started(tmp_path
 
 
 HANGS = """
-import os, sys
+import os, sys, threading
 from dapeer.base.system import threads
-threads.end_with(0)
+threads.SECONDS_OF_A_HANG = 0.1
+clients, (here, there) = threads.Clients(), os.pipe()
+clients.watch(here)
+first = threading.enumerate()[-1]
+clients.watch(0)
+os.close(there)
+first.join()
+print("one is there", flush=True)
 os.read(os.pipe()[0], 1)
 """
 
 
-def test_a_server_whose_client_has_gone_ends_although_its_first_thread_hangs() -> None:
+def test_a_process_whose_clients_have_all_gone_ends_although_its_first_thread_hangs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HANGS], input="", capture_output=True, text=True, timeout=LIMIT,
         check=False,
     )  # fmt: skip
-    assert done.returncode == 1
+    assert (done.returncode, done.stdout) == (1, "one is there\n")
     assert done.stderr.startswith("dapeer: The client has gone, and something hangs here")
+
+
+def test_a_process_that_hangs_ends_although_its_client_has_closed_stderr_too() -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "-c", HANGS]
+    done = subprocess.run(command, input=b"", stderr=writes, timeout=LIMIT, check=False)
+    os.close(writes)
+    assert done.returncode == 1
+
+
+def test_what_hangs_keeps_no_process_for_more_than_5_seconds_after_its_client() -> None:
+    assert max(SECONDS_OF_A_HANG, the_bridge.SECONDS_OF_A_HANG) + SECONDS_FOR_THE_END <= 5
+
+
+HANGS_AT_SIGNAL = """
+import os, signal, sys
+from dapeer.base.system import threads
+from dapeer.mcp.rendezvous import bridge
+threads.SECONDS_OF_A_HANG = bridge.SECONDS_OF_A_HANG = 0.1
+signal.signal(signal.SIGUSR1, lambda *_: os.read(os.pipe()[0], 1))
+from dapeer.cli.main import main
+sys.exit(main())
+"""
+
+
+async def test_a_server_over_http_that_hangs_ends_with_its_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS_AT_SIGNAL)
+    async with started("hangs", "serve", "--no-auth", "--with-stdin", cwd=tmp_path) as server:
+        await port_of(server)
+        server.process.send_signal(signal.SIGUSR1)
+        assert await server.end() == 1
+
+
+async def test_a_successor_that_hangs_ends_with_the_last_of_its_clients(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS_AT_SIGNAL)
+    stdio = ("hangs", "stdio", "--nvim", "none")
+    async with started(*stdio, "--successor", cwd=tmp_path) as server:
+        await server.handshake()
+        async with started(*stdio, cwd=tmp_path) as bridge:
+            await bridge.handshake()
+            server.process.send_signal(signal.SIGUSR1)
+            # It does not wait for a server that hangs, either.
+            assert await bridge.end() == 1
+        assert await server.end() == 1
 
 
 WAITS = """

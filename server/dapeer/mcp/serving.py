@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.base.system.threads import end_with
+from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.front.front import Front
 from dapeer.mcp.ide.services import Services
 from dapeer.mcp.rendezvous.neovims import Neovims
@@ -75,12 +75,14 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     data = _whoever_it_is if offer.data else asks_for_data
     async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
-        if not (offer.patient and offer.complete):
-            end_with(os.dup(0))
+        clients, alone = Clients(), not (offer.patient and offer.complete)
+        if alone or SEES_HALVES:
+            clients.watch(os.dup(0))
+        if alone:
             await stdio.serve(server, front)
         else:
             # Other clients of the server that has ended look for one, too, and stay when this one leaves.
-            async with unix_socket.serve(server, offer.nvim) as guests:
+            async with unix_socket.serve(server, offer.nvim, watching=clients) as guests:
                 await stdio.serve(server, front)
                 await guests.gone()
         tasks.cancel_scope.cancel()

@@ -16,6 +16,7 @@ import anyio
 
 from dapeer.base.errors import SystemRefuses
 from dapeer.base.system.stderr import say
+from dapeer.base.system.threads import Clients
 from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.serving import ServerOptions, running
@@ -61,12 +62,13 @@ async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool
             ):
                 if not address.authenticate:
                     _warn(address.host)
+                if with_stdin:
+                    _stop_with_stdin(stop)
+                    Clients().watch(os.dup(0))
                 _announce(port)
                 here = _url(address.host, port)
                 page = f"{here.removesuffix('/mcp')}/live"
                 say(f"clients connect to {here}; {page} shows a person what programs collect")
-                if with_stdin:
-                    _stop_with_stdin(stop)
                 await stop.wait()
                 await server.end_calls()
 

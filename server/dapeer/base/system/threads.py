@@ -7,7 +7,6 @@ import contextlib
 import os
 import select
 import threading
-import time
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import TypeVar
@@ -20,30 +19,57 @@ SECONDS_FOR_THE_END = 1.0
 
 SECONDS_OF_A_HANG = 4.0
 """Seconds after which a process ends whose client has gone, whatever still hangs in it."""
+_HALF = getattr(select, "POLLRDHUP", 0)
+SEES_HALVES = bool(_HALF)
+"""Whether this system says that the other end of a socket has closed the half that it writes to."""
 _HANGS = b"dapeer: The client has gone, and something hangs here, such as a file system: ended without waiting for it.\n"
 
 
-def end_with(client: int) -> None:
-    """Have this process end some seconds after its client has closed its end of a pipe, whatever hangs by then.
+class Clients:
+    """The clients of this process, which ends some seconds after the last of them has left, whatever hangs by then.
 
     A question about a file of a stalled network mount may hold any thread, the first one, too. The processes that
     were started are ended by those that watch over them.
-
-    Args:
-        client: The end of the pipe that is here; it stays open.
     """
 
-    def wait() -> None:
-        poll = select.poll()
-        poll.register(client, 0)
-        # What is no pipe may report something else, and does not hang up.
-        if any(event & select.POLLHUP for _, event in poll.poll()):
-            time.sleep(SECONDS_OF_A_HANG)
-            os.write(2, _HANGS)
-            os._exit(1)
+    def __init__(self) -> None:
+        self._there = 0
+        self._arrived = 0
+        self._changed = threading.Condition()
 
-    if hasattr(select, "poll"):
-        threading.Thread(target=wait, daemon=True).start()
+    def watch(self, client: int) -> None:
+        """Count a client until it has closed its end of a pipe or socket, or the half that it writes to.
+
+        Args:
+            client: The end that is here, which is closed then.
+        """
+        if not hasattr(select, "poll"):
+            return
+        with self._changed:
+            self._there += 1
+            self._arrived += 1
+            self._changed.notify_all()
+        threading.Thread(target=self._wait, args=(client,), daemon=True).start()
+
+    def _wait(self, client: int) -> None:
+        poll = select.poll()
+        poll.register(client, _HALF)
+        # What is no pipe may report something else, and does not hang up.
+        if not any(event & (select.POLLHUP | _HALF) for _, event in poll.poll()):
+            return
+        os.close(client)
+        with self._changed:
+            self._there -= 1
+            arrived = self._arrived
+            if self._there or self._changed.wait_for(
+                lambda: self._arrived != arrived, SECONDS_OF_A_HANG
+            ):
+                return
+        # Who reads stderr may have gone, too, or read no more.
+        with contextlib.suppress(OSError, ValueError):
+            if select.select([], [2], [], 0)[1]:
+                os.write(2, _HANGS)
+        os._exit(1)
 
 
 async def in_thread(work: Callable[..., T], *arguments: object) -> T:

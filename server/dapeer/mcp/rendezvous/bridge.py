@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections import deque
 from contextlib import contextmanager, suppress
 
@@ -35,7 +36,9 @@ SECONDS_TO_OPEN: Final = 30
 SECONDS_TO_END: Final = 3
 """Seconds for a server to end, which nobody uses any more."""
 SERVER_LEFT: Final = 1
-"""Exit code when there is no server any more."""
+"""Exit code when there is no server any more, or none that answers."""
+SECONDS_OF_A_HANG: Final = 4
+"""Seconds after which a bridge ends whose client has left, whatever its server does."""
 
 
 class Client:
@@ -70,6 +73,9 @@ class Client:
             self._left = True
             os.close(self._goodbye)
             self._changed.notify_all()
+        # Who carries lines may wait for a server that hangs.
+        time.sleep(SECONDS_OF_A_HANG)
+        os._exit(SERVER_LEFT)
 
     def again(self, lines: Iterable[bytes]) -> None:
         """Put back lines that must be sent first."""

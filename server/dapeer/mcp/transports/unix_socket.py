@@ -16,6 +16,7 @@ import anyio
 from dapeer.base.errors import Stranger
 from dapeer.base.system.own_folders import private
 from dapeer.base.system.ownership import check_peer
+from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
 from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
 from dapeer.mcp.rendezvous.leftovers import swept
@@ -52,7 +53,12 @@ class Guests:
 
 @asynccontextmanager
 async def serve(
-    server: DapeerServer, nvim: str | None = None, *, url: str = "", token: str = ""
+    server: DapeerServer,
+    nvim: str | None = None,
+    *,
+    url: str = "",
+    token: str = "",
+    watching: Clients | None = None,
 ) -> AsyncGenerator[Guests]:
     """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients that are there.
 
@@ -61,13 +67,14 @@ async def serve(
         nvim: The Neovim that it was started for: an address, or `auto`.
         url: Where it serves HTTP, too.
         token: The token that clients must send there.
+        watching: Those after whose end this process ends, whatever hangs; the clients here are counted among them.
     """
     guests = Guests()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
         async def serve_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with guests.one():
-                await _serve_client(server, reader, writer)
+                await _serve_client(server, reader, writer, watching)
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             clients.start_soon(serve_client, reader, writer)
@@ -94,12 +101,18 @@ async def serve(
 
 
 async def _serve_client(
-    server: DapeerServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    server: DapeerServer,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    watching: Clients | None,
 ) -> None:
     # An error of one client must not affect the others.
     with contextlib.suppress(ConnectionError, Stranger):
         # Before its mode was set, the folder may have been open to other users.
-        check_peer(writer.get_extra_info("socket"), "the other end of our socket")
+        connection = writer.get_extra_info("socket")
+        check_peer(connection, "the other end of our socket")
+        if watching is not None and SEES_HALVES:
+            watching.watch(os.dup(connection.fileno()))
         writer.write(GREETING)
         await jsonl.serve(server, reader, writer)
     writer.close()
