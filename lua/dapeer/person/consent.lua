@@ -10,8 +10,15 @@ local WIDEST = 100
 ---@field buffer integer
 ---@field group integer
 ---@field first integer   the line of the first choice
----@field came? { mode: string, focus: dapeer.Focus }  where the person has come from
+---@field came? dapeer.CameFrom
+---@field wait? fun()     stops waiting for the person, who wants to go there
 ---@field over? boolean
+
+---@class dapeer.CameFrom  where the person is back afterwards
+---@field mode string
+---@field focus dapeer.Focus
+---@field view table
+---@field selected integer[]  where the selection begins
 
 ---@alias dapeer.Verdict 'allow'|'session'|'deny'|'none'  none: closed without a choice
 
@@ -109,6 +116,46 @@ local function map(consent, done)
   end)
 end
 
+-- Modes that are left by going to another window, and to which the person returns: by this command, or by selecting again.
+local WRITES = { i = 'startinsert', R = 'startreplace', Rv = 'startgreplace' }
+-- A completion, and the one command of Insert mode, are over by then.
+local WRITES_BY = { ic = 'i', ix = 'i', niI = 'i', Rc = 'R', Rx = 'R', niR = 'R', Rvc = 'Rv', Rvx = 'Rv', niV = 'Rv' }
+local SELECTS = '^[vVsS\19\22]$'
+
+---@param window integer
+---@param previous integer
+---@param mode string
+---@return dapeer.CameFrom
+local function coming_from(window, previous, mode)
+  local came = {
+    mode = WRITES_BY[mode] or mode,
+    focus = { window = window, previous = previous },
+    selected = vim.fn.getpos('v'),
+    view = vim.api.nvim_win_call(window, vim.fn.winsaveview),
+  }
+  if WRITES[came.mode] then
+    vim.cmd.stopinsert()
+  elseif came.mode:match(SELECTS) then
+    vim.cmd.normal({ '\27', bang = true })
+  end
+  return came
+end
+
+---@param came dapeer.CameFrom
+local function go_back(came)
+  attention.refocus(came.focus)
+  if vim.api.nvim_get_current_win() ~= came.focus.window then
+    return
+  elseif came.mode == 't' and vim.bo.buftype == 'terminal' then
+    vim.cmd.startinsert()
+  elseif WRITES[came.mode] then
+    vim.fn.winrestview(came.view)
+    vim.cmd[WRITES[came.mode]]({ bang = came.view.col >= #vim.api.nvim_get_current_line() })
+  elseif came.mode:match(SELECTS) then
+    require('dapeer.person.hold').select(came)
+  end
+end
+
 -- Terminal mode ends when the person goes to another window, by a mouse click, too.
 ---@param consent dapeer.Consent
 local function watch(consent, closed)
@@ -125,7 +172,7 @@ local function watch(consent, closed)
     callback = function()
       local window = vim.fn.win_getid(vim.fn.winnr('#'))
       if vim.api.nvim_get_current_win() == consent.window and not consent.came then
-        consent.came = { mode = left == window and 't' or 'n', focus = { window = window, previous = 0 } }
+        consent.came = coming_from(window, 0, left == window and 't' or vim.api.nvim_get_mode().mode)
       end
       left = nil
     end,
@@ -187,15 +234,27 @@ function M.open(action, kinds, asked, done, closed)
   return consent
 end
 
+-- Not while half of a command is typed, which would go on in the question's window.
+local function may_enter()
+  local mode = vim.api.nvim_get_mode().mode
+  mode = not mode:match('^ni') and WRITES_BY[mode] or mode
+  return (WRITES[mode] or mode:match('^n?t?$') or mode:match(SELECTS)) and vim.fn.getcmdwintype() == ''
+end
+
 ---Take the person to the question: to its first choice, which is no.
 ---@param consent dapeer.Consent
 function M.enter(consent)
-  consent.came = { mode = vim.api.nvim_get_mode().mode, focus = attention.focus() }
-  if consent.came.mode:match('^[iR]') then
-    vim.cmd.stopinsert()
+  if consent.wait then
+    consent.wait()
   end
-  vim.api.nvim_set_current_win(consent.window)
-  vim.api.nvim_win_set_cursor(consent.window, { consent.first, 0 })
+  consent.wait = attention.when(may_enter, function()
+    if vim.api.nvim_get_current_win() ~= consent.window then
+      local focus = attention.focus()
+      consent.came = coming_from(focus.window, focus.previous, vim.api.nvim_get_mode().mode)
+      vim.api.nvim_set_current_win(consent.window)
+    end
+    vim.api.nvim_win_set_cursor(consent.window, { consent.first, 0 })
+  end)
 end
 
 ---Remove the question; who was in it is back where they came from.
@@ -205,14 +264,14 @@ function M.close(consent)
     return
   end
   consent.over = true
+  if consent.wait then
+    consent.wait()
+  end
   pcall(vim.api.nvim_del_augroup_by_id, consent.group)
   local inside = vim.api.nvim_get_current_win() == consent.window
   pcall(vim.api.nvim_win_close, consent.window, true)
   if inside and consent.came then
-    attention.refocus(consent.came.focus)
-    if consent.came.mode == 't' and vim.bo.buftype == 'terminal' then
-      vim.cmd.startinsert()
-    end
+    go_back(consent.came)
   end
 end
 

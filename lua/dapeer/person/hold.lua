@@ -64,8 +64,9 @@ end
 ---@field prompt? integer      remembers Insert mode
 ---@field unfinished? boolean   what they have begun to type is one change with what they type on
 
----@param held dapeer.Held
-local function select(held)
+---Select again what was selected, in the same mode.
+---@param held { mode: string, selected: integer[], view: table }
+function M.select(held)
   local kind = held.mode:sub(1, 1):gsub('[sS\19]', { s = 'v', S = 'V', ['\19'] = '\22' })
   vim.fn.setpos('.', held.selected)
   vim.cmd.normal({ kind .. (kind ~= held.mode:sub(1, 1) and '\7' or ''), bang = true })
@@ -88,7 +89,7 @@ local function release(held)
   if held.prompt and not vim.deep_equal(vim.api.nvim_list_wins(), held.windows) then
     there_and_back(held.focus, held.prompt, 'nofile')
   elseif held.mode:match('^[vVsS\19\22]') and mode:sub(1, 1) == 'n' then
-    return select(held)
+    return M.select(held)
   end
   local now = vim.fn.winsaveview()
   if now.lnum ~= held.view.lnum or now.col ~= held.view.col then

@@ -1,0 +1,83 @@
+"""A person goes to a question for consent, answers it, and goes on where they were."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.neovim.editor import neovim
+from tests.neovim.test_actions import PERSON, answered, ask, asked, attach
+from tests.neovim.test_following import comes_true, in_mode
+
+ENTERED_FROM = [
+    ("ione", "i", " two", "one two"),
+    ("ione two<Left><Left>", "i", "X", "one tXwo"),
+    ("i......<Esc>0Rab", "R", "cd", "abcd.."),
+    ("i......<Esc>0gRab", "Rv", "cd", "abcd.."),
+    ("iabcdef<Esc>0vl", "v", "ld", "def"),
+    ("iabcdef<Esc>$vh", "v", "hd", "abc"),
+    ("ia<CR>b<CR>c<Esc>ggV", "V", "jd", "c"),
+    ("iab<CR>cd<Esc>gg0<C-v>", "\x16", "jd", "b"),
+    ("ione o<C-n>", "ic", " x", "one one x"),
+    ("ione<C-o>", "niI", "0a", "one0a"),
+    ("ione two<Esc>0d", "no", "w", "two"),
+]
+"""What is typed before an answer, in which mode that ends, what is typed after the answer, and the line that comes of it."""
+
+
+@pytest.mark.parametrize(("before", "mode", "after", "line"), ENTERED_FROM)
+async def test_who_answers_goes_on_in_the_mode_in_which_they_were(
+    tmp_path: Path, before: str, mode: str, after: str, line: str
+) -> None:
+    setup = {"approve": {"run": True}}
+    rc = PERSON + "vim.keymap.set({ '', '!' }, '<F2>', '<Plug>(dapeer-answer)')"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, "run")
+        await asked(editor, "run")
+        await editor.keys(before)
+        await in_mode(editor, mode)
+        await editor.keys("<F2>")
+        await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
+        await editor.keys("d")
+        assert await answered(editor, 1, yes=False) == "The person denied it."
+        await editor.keys(("d" if mode == "no" else "") + after)
+        await comes_true(editor, f"vim.api.nvim_get_current_line() == {line!r}")
+
+
+async def test_who_clicks_on_a_question_in_insert_mode_answers_it_and_types_on(
+    tmp_path: Path,
+) -> None:
+    setup = {"approve": {"run": True}}
+    rc = PERSON + "vim.o.mouse = 'a'"
+    click = """
+      local at = vim.fn.win_screenpos(vim.fn.win_getid(2))
+      for _, action in ipairs({ 'press', 'release' }) do
+        vim.api.nvim_input_mouse('left', action, '', 0, at[1], at[2] + 2)
+      end
+    """
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, "run")
+        await asked(editor, "run")
+        await editor.keys("ione")
+        await in_mode(editor, "i")
+        await editor.lua(click)
+        await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
+        await editor.keys("d")
+        assert await answered(editor, 1, yes=False) == "The person denied it."
+        await editor.keys(" two")
+        await comes_true(editor, "vim.api.nvim_get_current_line() == 'one two'")
+
+
+async def test_who_wants_to_answer_in_a_command_line_gets_there_after_it(tmp_path: Path) -> None:
+    setup = {"approve": {"run": True}}
+    rc = PERSON + "vim.keymap.set({ '', '!' }, '<F2>', '<Plug>(dapeer-answer)')"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, "run")
+        await asked(editor, "run")
+        await editor.keys(":call setline(1, 'one<F2> two')<CR>")
+        await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
+        assert await editor.lua("return vim.api.nvim_buf_get_lines(1, 0, 1, true)") == ["one two"]
+        await editor.keys("d")
+        assert await answered(editor, 1, yes=False) == "The person denied it."
