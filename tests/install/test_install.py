@@ -378,5 +378,20 @@ def test_doctor_knows_in_which_folders_gemini_starts_no_server(
     assert trusts(CLIENTS["gemini"], places)
 
 
+def test_doctor_knows_in_which_projects_codex_reads_no_file(person: Person) -> None:
+    person.installs("codex", "--project", "--yes")
+    (told,) = anyio.run(reached, here())
+    assert told.state == "failed"
+    assert (
+        "configured, but Codex starts no server in a folder that it does not trust" in told.detail
+    )
+    trusted = f'[projects."{person.project}"]\ntrust_level = "trusted"\n'
+    path = person.home / FILES["codex"]
+    path.parent.mkdir()
+    path.write_text(trusted, encoding="utf-8")
+    (told,) = anyio.run(reached, here())
+    assert told.state == "ok"
+
+
 def test_every_client_that_can_be_installed_is_offered() -> None:
     assert {*CLIENTS, "nvim"} == {*TARGETS}

@@ -180,13 +180,14 @@ def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
         raise _unreadable(path, str(error)) from error
 
 
-def local_entry(client: Client, places: Places) -> Json | None:
-    """Return the entry for dapeer that a person has for this project alone, in their own file; what cannot be read has none."""
+def of_project(client: Client, places: Places, table: str, *keys: str) -> object:
+    """Return what a person's own file has in a table for this project, or None; what cannot be read has nothing."""
     folders = (places.project, *places.project.parents)
     root = next((each for each in folders if (each / ".git").exists()), places.project)
+    path = client.file("user", places)
     try:
-        path = client.file("user", places)
-        return _entry(path, client, client.local, str(root)) if client.local else None
+        text = (_read(path) or "").removeprefix(BOM)
+        return _editor(path).value_at(text, (table, str(root), *keys)) if table else None
     except (ArgumentError, Malformed):
         return None
 
@@ -217,10 +218,10 @@ def _editor(path: Path) -> Editor:
     return toml_text if path.suffix == TOML else json_text
 
 
-def _entry(path: Path, client: Client, *around: str) -> Json | None:
-    """Return the entry for dapeer in a file, if it has one; `around` are the keys that lead to the servers."""
+def _entry(path: Path, client: Client) -> Json | None:
+    """Return the entry for dapeer in a file, if it has one."""
     text = (_read(path) or "").removeprefix(BOM)
-    found = _editor(path).value_at(text, (*around, client.key, NAME))
+    found = _editor(path).value_at(text, (client.key, NAME))
     return cast("Json", found) if isinstance(found, dict) else None
 
 

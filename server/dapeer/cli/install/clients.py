@@ -60,6 +60,9 @@ class Client:
     local: str = ""
     """Below it the person's file has, by folder, servers that are theirs alone and come before all others; empty: it has none."""
 
+    trust: str = ""
+    """Below it the person's file has, by folder, whether the client reads the file of a project; empty: it reads all."""
+
     def file(self, scope: Scope, places: Places) -> Path:
         """Return the file that holds the servers."""
         if scope == "project":
@@ -278,6 +281,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".codex/config.toml",
             "mcp_servers",
             moved_by=(("CODEX_HOME", "config.toml"),),
+            trust="projects",
         ),
     )
 }

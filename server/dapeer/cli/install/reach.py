@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from dapeer.base.errors import ArgumentError, single
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import foreign_files
-from dapeer.cli.install.changes import entry_in, local_entry
+from dapeer.cli.install.changes import entry_in, of_project
 from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, Places, Scope, command_in
 
 SECONDS_TO_ANSWER: Final = 15
@@ -118,7 +118,7 @@ async def reached(places: Places) -> Sequence[Reach]:
                 continue
             if entry is not None:
                 entries.append(_Entry.read(client, scope, client.file(scope, places), entry))
-        if entry := local_entry(client, places):
+        if entry := as_object(of_project(client, places, client.local, client.key, NAME)):
             entries.append(_Entry.read(client, "local", client.file("user", places), entry))
     untried = [each.untried() for each in entries]
     found.extend(filter(None, untried))
@@ -132,13 +132,21 @@ async def reached(places: Places) -> Sequence[Reach]:
 
 
 def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
-    if failure is None and not trusts(entry.client, places):
+    if failure is None and not (
+        trusts(entry.client, places) and (entry.scope != "project" or reads(entry.client, places))
+    ):
         title = entry.client.title
         said = f"{entry.path}: configured, but {title} starts no server in a folder that it does not trust: start {title} here, and trust it"
         return Reach(entry.client, entry.scope, "failed", said)
     if failure is None:
         return Reach(entry.client, entry.scope, "ok", f"{entry.path}: the server answers")
     return Reach(entry.client, entry.scope, "failed", f"{entry.path}: {failure}")
+
+
+def reads(client: Client, places: Places) -> bool:
+    """Whether a client reads its file in the project."""
+    told = of_project(client, places, client.trust, "trust_level")
+    return not client.trust or told == "trusted"
 
 
 def trusts(client: Client, places: Places) -> bool:
