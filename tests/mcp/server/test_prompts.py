@@ -91,3 +91,28 @@ async def test_a_wrong_prompt_is_a_helpful_error(
     async with in_memory() as server, Client(server) as client:
         with pytest.raises(MCPError, match=sentence):
             await client.get_prompt(name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("selection", "names"),
+    [
+        (Selection(), [*PROMPTS]),
+        (Selection(groups=["lean"]), [*PROMPTS]),
+        (Selection(read_only=True), []),
+        (Selection(groups=["lsp"]), []),
+    ],
+    ids=["all", "lean", "read-only", "lsp"],
+)
+async def test_a_prompt_is_offered_where_its_tools_are_and_says_which_are_not(
+    selection: Selection, names: list[str]
+) -> None:
+    async with in_memory(TOOLS, selection=selection) as server, Client(server) as client:
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        prompts = (await client.list_prompts()).prompts
+        assert [each.name for each in prompts] == names
+        for each in prompts:
+            values = {name.name: "x" for name in each.arguments or []}
+            content = (await client.get_prompt(each.name, values)).messages[0].content
+            assert isinstance(content, TextContent)
+            text, _, note = content.text.partition("\n(This server offers no ")
+            assert set(MENTIONED.findall(text)) - offered == set(MENTIONED.findall(note))

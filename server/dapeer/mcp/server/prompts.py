@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from string import Template
 from typing import Any, Final
@@ -18,6 +18,8 @@ from dapeer.mcp.server.skills import Skills
 
 Context = ServerRequestContext[Any, Any]
 
+STARTS: Final = "dap_run"
+"""The tool that each of our prompts begins with."""
 LONGEST_NAME: Final = 128
 """Characters of the name of an unknown prompt that are repeated."""
 
@@ -104,15 +106,18 @@ PROMPTS: Final = {
 class Prompts:
     """Answers the `prompts/*` requests: dapeer's prompts, and OpenCode's skills."""
 
-    def __init__(self, skills: Skills) -> None:
+    def __init__(self, skills: Skills, note: Callable[[str], str | None]) -> None:
+        """Serve them; `note` says which tools that a text names are not offered."""
         self._skills = skills
+        self._note = note
+        self._own = {} if note(STARTS) else PROMPTS
 
     async def list(
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListPromptsResult:
         """Answer `prompts/list`."""
         check_cursor(params)
-        own = [_listed(prompt) for prompt in PROMPTS.values()]
+        own = [_listed(prompt) for prompt in self._own.values()]
         skills = () if is_opencode(context) else self._skills.prompts()
         return t.ListPromptsResult(prompts=[*own, *skills])
 
@@ -125,14 +130,17 @@ class Prompts:
         values = params.arguments or {}
         if found := self._skills.prompt(params.name, values):
             return found
-        prompt = PROMPTS.get(params.name)
+        prompt = self._own.get(params.name)
         if prompt is None:
-            known = [*PROMPTS, *(one.name for one in self._skills.prompts())]
+            known = [*self._own, *(one.name for one in self._skills.prompts())]
             shown = shortened(params.name, LONGEST_NAME)
             raise MCPError(
-                t.INVALID_PARAMS, f"Unknown prompt: {shown}. There are: {', '.join(known)}."
+                t.INVALID_PARAMS,
+                f"Unknown prompt: {shown}. There are: {', '.join(known) or 'none'}.",
             )
-        said = t.PromptMessage(role="user", content=t.TextContent(text=prompt.filled(values)))
+        note = self._note(prompt.text)
+        text = prompt.filled(values) + (f"\n({note})" if note else "")
+        said = t.PromptMessage(role="user", content=t.TextContent(text=text))
         return t.GetPromptResult(description=prompt.description, messages=[said])
 
 

@@ -58,7 +58,7 @@ class DapeerServer(Server[Any]):
         self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
         toolbox = self._toolbox
         skills = Skills(peers.opencode)
-        prompts = Prompts(skills)
+        prompts = Prompts(skills, toolbox.note)
         resources = Resources(debugger, skills, self.hub, shows_secrets=selection.shows_secrets)
         super().__init__(
             "dapeer",

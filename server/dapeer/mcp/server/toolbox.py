@@ -182,7 +182,7 @@ class Toolbox:
             answer = await self.calls.while_served(self._answer(context, tool, work))
         if answer and shows_programs(tool):
             answer = without_echo(answer, arguments)
-        return with_note(answer or failure(SERVER_ENDED), self._note)
+        return with_note(answer or failure(SERVER_ENDED), self.note)
 
     async def _answer(
         self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
@@ -230,7 +230,8 @@ class Toolbox:
             await progress.flush()
         return result_of(reply, data)
 
-    def _note(self, told: str) -> str | None:
+    def note(self, told: str) -> str | None:
+        """Return a sentence where a text names tools that this server does not offer."""
         return not_offered(told, self._hidden, str(self._selection))
 
     def _masks(self, tool: AnyTool) -> bool:
@@ -244,7 +245,7 @@ class Toolbox:
             if name.startswith(PREFIX) and not self._of_neovim:
                 advice = "No attached Neovim offers tools now; nvim_targets lists the Neovims."
             else:
-                advice = self._note(shown) or instead(shown, self._tools)
+                advice = self.note(shown) or instead(shown, self._tools)
             raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {shown}. {advice}")
         return tool
 
