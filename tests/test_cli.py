@@ -80,6 +80,9 @@ def files_in(folder: Path) -> list[Path]:
         (["stdio", "--log-level", "loud"], "invalid choice: 'loud'"),
         (["stdio", "--nvim", ""], "'': expected PATH, HOST:PORT, `auto` or `none`"),
         (["serve", "--nvim", "here:there"], "'here:there': expected PATH, HOST:PORT, `auto`"),
+        (["stdio", "--tools", " ,"], "' ,': expected GROUP, or several with commas between"),
+        (["stdio", "--readable", ""], "'': expected FOLDER"),
+        (["stdio", "--opencode", ""], "'': expected URL"),
     ],
 )
 def test_a_wrong_option_is_explained_without_loading_anything(
@@ -476,6 +479,10 @@ ALWAYS = [tool for tool in TOOLS if tool.needs is None]
     [
         (["--read-only"], {tool.name for tool in ALWAYS if tool.read_only}),
         (["--tools", "dap"], {tool.name for tool in ALWAYS if "dap" in tool.groups}),
+        (
+            ["--tools", "dap", "--tools", "nvim"],
+            {tool.name for tool in ALWAYS if {"dap", "nvim"} & {*tool.groups}},
+        ),
     ],
 )
 async def test_only_the_wanted_tools_are_served(options: list[str], wanted: set[str]) -> None:

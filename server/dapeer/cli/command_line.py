@@ -214,7 +214,11 @@ def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, said: s
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     parser.add_argument(
-        "--tools", type=_groups, metavar="GROUP,…", help="only these groups of tools, such as dap"
+        "--tools",
+        type=_groups,
+        action="extend",
+        metavar="GROUP,…",
+        help="only these groups of tools, such as dap",
     )
     parser.add_argument(
         "--readable",
@@ -236,6 +240,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--opencode",
+        type=_url,
         metavar="URL",
         help="offer the sessions of this OpenCode server, too ($DAPEER_OPENCODE_URL; its password "
         "comes from $OPENCODE_SERVER_PASSWORD)",
@@ -256,6 +261,8 @@ def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str |
 
 
 def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected FOLDER")
     folder = expanded(text)
     if reason := foreign_files.why_no_folder(folder):
         raise argparse.ArgumentTypeError(f"{text} {reason}")
@@ -279,5 +286,16 @@ def _target(text: str) -> str:
     return sockets.normal(text)
 
 
-def _groups(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def _groups(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected GROUP, or several with commas between"
+        )
+    return names
+
+
+def _url(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected URL")
+    return text

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +39,7 @@ class ServerOptions:
     """Which tools are served."""
 
     read_only: bool = False
-    groups: tuple[str, ...] | None = None
+    groups: Sequence[str] | None = None
     """None: all of them."""
     shows_secrets: bool = False
     """Whether answers about programs hold the secrets that are in them."""
