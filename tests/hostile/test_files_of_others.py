@@ -2,9 +2,11 @@
 
 import ast
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +19,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import SECONDS_FOR_THE_END, SECONDS_OF_A_HANG
 from dapeer.mcp.rendezvous import bridge as the_bridge
-from tests.harness import Json, call, client, needs, text
+from tests.harness import Json, call, client, needs, read, refusal, text
 from tests.mcp.wire import port_of, started
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -66,6 +68,32 @@ async def test_a_named_pipe_in_a_project_keeps_no_call_waiting(name: str, tmp_pa
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         assert "Internal error" not in text(await call(c, tool, **arguments))
         assert "Internal error" not in text(await call(c, "dap_status"))
+
+
+BESIDE = (".vscode/launch.json", ".vscode/tasks.json", "package.json", "pyproject.toml", ".venv/pyvenv.cfg", ".env")  # fmt: skip
+"""What is read, or might be, when a program of a project starts."""
+
+
+@pytest.mark.parametrize("kind", ["named pipe", "socket"])
+async def test_a_program_starts_beside_files_that_are_none(kind: str, tmp_path: Path) -> None:
+    tmp_path.joinpath("a.py").write_text("print(1)\n")
+    for name in (*BESIDE, "b.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        if kind == "socket":
+            with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(tmp_path):
+                made.bind(name)
+        else:
+            os.mkfifo(tmp_path / name)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        listed = await read(c, "dap_configurations")
+        assert f"{tmp_path / BESIDE[0]}: is a {kind}." in listed
+        assert "exit code 0" in await read(c, "dap_run", program="a.py")
+        for tool, arguments in (
+            ("dap_run", {"program": "b.py"}),
+            ("dap_source", {"filename": "b.py"}),
+            ("dap_set_breakpoint", {"filename": "b.py", "line": 1}),
+        ):
+            assert f"{tmp_path / 'b.py'} is a {kind}." in await refusal(c, tool, **arguments)
 
 
 async def test_a_core_that_is_a_named_pipe_is_named_so(tmp_path: Path) -> None:
