@@ -36,7 +36,7 @@ SECONDS_TO_OPEN: Final = 30
 SECONDS_TO_END: Final = 3
 """Seconds for a server to end, which nobody uses any more."""
 SERVER_LEFT: Final = 1
-"""Exit code when there is no server any more, or none that answers."""
+"""Exit code when there is no server any more."""
 SECONDS_OF_A_HANG: Final = 4
 """Seconds after which a bridge ends whose client has left, whatever its server does."""
 
@@ -75,7 +75,7 @@ class Client:
             self._changed.notify_all()
         # Who carries lines may wait for a server that hangs.
         time.sleep(SECONDS_OF_A_HANG)
-        os._exit(SERVER_LEFT)
+        os._exit(0)
 
     def again(self, lines: Iterable[bytes]) -> None:
         """Put back lines that must be sent first."""
