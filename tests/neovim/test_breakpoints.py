@@ -383,6 +383,18 @@ async def test_exception_filters_are_one_set_of_both(tmp_path: Path) -> None:
         await ask(c, "dap_terminate")
 
 
+async def test_default_filters_of_the_person_are_known_before_anything_has_started(
+    tmp_path: Path,
+) -> None:
+    rc = "require('dap').defaults.fallback.exception_breakpoints = { 'raised' }"
+    async with together(tmp_path, {}, rc=rc) as (c, person):
+        assert await chosen(c) == ["raised"]
+        assert await person.editor.lua(TOLD) == "programs stop at exceptions: raised"
+        await ask(c, "dap_set_exception_breakpoints", filters=[])
+        crash = program("crash.py")
+        assert (await ask(c, "dap_run", program=str(crash), where="nvim"))["state"] == "ended"
+
+
 async def test_types_of_exceptions_are_one_set_of_both(tmp_path: Path) -> None:
     """They hold from the first line of a program, whoever has chosen them, and whoever starts it."""
     crash = program("crash.py")

@@ -50,15 +50,17 @@ function M.take(filters)
   choose(filters ~= vim.NIL and filters or nil)
 end
 
+---What programs stop at: what was chosen, else the person's default for all kinds of programs, where it names filters.
 ---@return string[]?
 function M.filters()
-  return chosen.filters
+  local default = not chosen.filters and (defaults().fallback or nil)
+  return chosen.filters or type(default) == 'table' and default or nil
 end
 
 ---What was chosen, in a sentence; nil: nothing.
 ---@return string?
 function M.told()
-  local filters = chosen.filters
+  local filters = M.filters()
   if not filters then
     return
   end
