@@ -6,6 +6,8 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,10 @@ from websockets.typing import Subprotocol
 
 from dapeer.base.json_types import Json
 from tests.neovim.claude import HEADER, SERVED, SETUP, cli, lock, locks, offered, texts_of
-from tests.neovim.editor import neovim
+from tests.neovim.editor import Editor, neovim
 from tests.neovim.reviewing import RC
-from tests.neovim.test_following import in_mode
+from tests.neovim.test_companions import PAUSE
+from tests.neovim.test_following import comes_true, in_mode
 from tests.neovim.test_plugin import shown
 from tests.processes import LIMIT, process_gone
 
@@ -194,19 +197,25 @@ async def test_a_cli_that_comes_hears_where_the_person_was_and_again_until_it_li
             await claude.hears_again()
 
 
-async def test_a_terminal_that_was_asked_for_too_early_opens_on_nobody_who_types(
-    tmp_path: Path,
-) -> None:
+@asynccontextmanager
+async def slow_core(tmp_path: Path) -> AsyncGenerator[tuple[Editor, Path]]:
+    """Start a Neovim whose core starts once something is written to a pipe; `claude` is there."""
     (tmp_path / "claude").symlink_to("/bin/cat")
     variables = {"HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    # The core starts once the gate is open.
     late = ["/bin/sh", "-c", f'read go < {gate}; exec {sys.executable} -m dapeer "$@"', "sh"]
     setup = {**SETUP, "bridge": {"command": late}}
     async with neovim(
         tmp_path, dap=False, rc=RC + SERVED, setup=setup, ui=True, environment=variables
     ) as editor:
+        yield editor, gate
+
+
+async def test_a_terminal_that_was_asked_for_too_early_opens_on_nobody_who_types(
+    tmp_path: Path,
+) -> None:
+    async with slow_core(tmp_path) as (editor, gate):
         await editor.keys(":Dapeer claude<CR>oHello")
         await in_mode(editor, "i")
         gate.write_text("go\n")
@@ -216,6 +225,24 @@ async def test_a_terminal_that_was_asked_for_too_early_opens_on_nobody_who_types
         assert said == "dapeer: the core serves now: `:Dapeer claude` opens Claude Code"
         text = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)"
         assert await editor.lua(text) == ["", "Hello there"]
+
+
+async def test_a_terminal_that_was_asked_for_too_early_takes_no_key_of_normal_mode(
+    tmp_path: Path,
+) -> None:
+    async with slow_core(tmp_path) as (editor, gate):
+        await editor.keys("ione<CR>two<CR>three<Esc>gg:Dapeer claude<CR>")
+        gate.write_text("go\n")
+        serves = asyncio.create_task(editor.notified("served"))
+        while not serves.done():
+            await editor.keys("jk")
+            await asyncio.wait([serves], timeout=PAUSE)
+        await editor.keys("dd")
+        assert await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == [
+            "two",
+            "three",
+        ]
+        await comes_true(editor, "vim.bo.buftype == 'terminal'")
 
 
 async def test_nothing_is_told_while_the_person_types(tmp_path: Path) -> None:

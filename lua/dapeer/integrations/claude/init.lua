@@ -186,11 +186,15 @@ end
 -- Open what was asked for a while ago. What the person types meanwhile never lands in it.
 ---@param words string[]
 local function open_later(words)
-  if vim.api.nvim_get_mode().mode == 'n' then
-    terminal(words)
-  else
-    vim.notify('dapeer: the core serves now: `:Dapeer claude` opens Claude Code')
+  local attention = require('dapeer.person.attention')
+  if attention.typing() then
+    return vim.notify('dapeer: the core serves now: `:Dapeer claude` opens Claude Code')
   end
+  attention.when_paused(function()
+    if not alive() then
+      terminal(words)
+    end
+  end)
 end
 
 ---The core tells that it serves, and how many CLIs are connected.
