@@ -11,6 +11,7 @@ from tests.harness import Json, ask, read, refusal
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.neovim.test_editor_tools import LOOK, POEM, at_work, text_of, types
+from tests.neovim.test_following import comes_true
 from tests.processes import LIMIT
 
 T = TypeVar("T")
@@ -207,6 +208,20 @@ async def test_a_terminal_gets_what_was_typed_for_it(tmp_path: Path) -> None:
         await editor.keys("<CR>")
         assert answers(await waiting) == ["red"]
         assert await editor.lua("return vim.bo.buftype") == "terminal"
+
+
+async def test_who_is_asked_in_a_terminal_types_on_there_afterwards(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd('terminal cat')")
+        await types(editor, "i", "t")
+        waiting = asking(c, COLOUR, WHY)
+        await editor.notified("asked")
+        await editor.keys("<CR>")
+        await editor.notified("asked")
+        await types(editor, "so<CR>", "t")
+        assert answers(await waiting) == ["red", "so"]
+        await editor.keys("words")
+        await comes_true(editor, "vim.fn.getline(1) == 'words'")
 
 
 async def test_questions_come_one_after_another(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ local float = require('dapeer.person.ask.float')
 ---@field shown fun()          the person sees it
 ---@field floats dapeer.ask.Float[]
 ---@field back? dapeer.Focus   where the person was
+---@field mode? string         their mode, before the first question
 ---@field started? boolean
 ---@field over? boolean
 ---@field wait? fun()          stops waiting for the person
@@ -35,6 +36,7 @@ local queue = {}
 local present, show
 
 ---@param request dapeer.ask.Request
+---@return boolean inside  the person was there
 local function close(request)
   local inside = vim.iter(request.floats):any(function(window)
     return window.window == vim.api.nvim_get_current_win()
@@ -45,6 +47,15 @@ local function close(request)
   request.floats = {}
   if inside then
     attention.refocus(request.back)
+  end
+  return inside
+end
+
+---Close for good; who was in a terminal types on there.
+---@param request dapeer.ask.Request
+local function close_all(request)
+  if close(request) and request.mode == 't' and vim.bo.buftype == 'terminal' then
+    vim.cmd.startinsert()
   end
 end
 
@@ -62,7 +73,7 @@ end
 ---@param problem? string
 local function finish(request, problem)
   if not request.over then
-    close(request)
+    close_all(request)
     leave(request)
     request.done(request.answers, #request.answers == #request.questions, problem)
   end
@@ -136,6 +147,7 @@ function show(request)
     return
   end
   request.back = attention.focus()
+  request.mode = request.mode or vim.api.nvim_get_mode().mode
   local question = request.questions[#request.answers + 1]
   local ask = question.choices and choose or write
   local ok, problem = pcall(ask, request, question)
@@ -166,10 +178,10 @@ local function withdraw(request)
   if inside and attention.busy() then
     float.retitle(inside, 'No longer asked')
     attention.when_free(function()
-      close(request)
+      close_all(request)
     end)
   else
-    close(request)
+    close_all(request)
   end
 end
 
