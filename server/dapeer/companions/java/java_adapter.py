@@ -20,14 +20,25 @@ QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
 def main(java: str, javac: str, built: str, cache: str) -> None:
     """Replace this process by the adapter, which may compile programs into the folder `built`."""
     Path(built).mkdir()
-    command = [java, *QUICK, *EXPORTS, "-cp", str(classes(javac, Path(cache))), "Adapter", built]
+    command = [
+        java,
+        *QUICK,
+        *EXPORTS,
+        "-cp",
+        str(classes(javac, Path(cache), Path(built))),
+        "Adapter",
+        built,
+    ]
     if os.name == "nt":  # Windows cannot replace a process
         sys.exit(subprocess.call(command))
     os.execv(java, command)
 
 
-def classes(javac: str, cache: Path) -> Path:
-    """Return the folder of the compiled adapter, which is kept in the folder `cache` for the next start."""
+def classes(javac: str, cache: Path, built: Path) -> Path:
+    """Return the folder of the compiled adapter, which is kept in the folder `cache` for the next start.
+
+    It is compiled in `built`, which goes with the session: who waits no longer kills this process.
+    """
     sources = sorted(SOURCES.glob("*.java"))
     compiler = Path(javac).resolve()
     key = hashlib.sha256(f"{compiler} {compiler.stat().st_mtime}".encode())
@@ -35,11 +46,14 @@ def classes(javac: str, cache: Path) -> Path:
         key.update(source.read_bytes())
     target = cache / f"java-{key.hexdigest()[:16]}"
     if not target.is_dir():
+        made = Path(tempfile.mkdtemp(dir=built))
+        command = [javac, "-nowarn", *EXPORTS, "-d", str(made), *map(str, sources)]
+        subprocess.run(command, check=True, stdout=sys.stderr, stdin=subprocess.DEVNULL)
         cache.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(dir=cache))
-        command = [javac, "-nowarn", *EXPORTS, "-d", str(folder), *map(str, sources)]
         try:
-            subprocess.run(command, check=True, stdout=sys.stderr, stdin=subprocess.DEVNULL)
+            shutil.copytree(made, folder, dirs_exist_ok=True)
+            shutil.rmtree(made)
             folder.rename(target)
         except OSError:
             # Another process has put it there meanwhile.
