@@ -352,6 +352,8 @@ def test_an_old_neovim_is_named_and_nothing_is_changed(
     monkeypatch.setattr(sys, "executable", str(person.home / "bin" / "python"))
     told = " ".join(person.installs("--nvim", command="demo", code=1).split())
     assert told == f"{said}: install a newer one from https://neovim.io, or put its folder on PATH."
+    old.write_text("#!/bin/sh\necho garbage\n", encoding="utf-8")
+    assert "does not say where its data is" in person.installs("nvim", "--yes", code=2)
     assert list(person.files()) == ["home/bin/nvim"]
 
 

@@ -165,7 +165,7 @@ def _neovim_data(*, remove: bool) -> Path:
         text=True,
         check=False,
     )
-    if not done.stdout:
+    if not Path(done.stdout).is_absolute():
         raise ArgumentError(f"{nvim} does not say where its data is.", done.stderr.strip())
     return Path(done.stdout)
 
