@@ -115,6 +115,7 @@ TOML_ENTRIES: Sequence[str] = (
     '[mcp_servers.dapeer.env]\nA = "b"\n',
     'mcp_servers.dapeer = { command = "/old/dapeer", args = ["stdio", "--read-only"] }',
     'mcp_servers = { dapeer = { command = "/old/dapeer", args = ["stdio", "--read-only"] }, a = { "b c" = 1 } }',
+    'mcp_servers = { dapeer = { command = "/old/dapeer", args = ["stdio", "--read-only"], on = 2026-11-25, least = -inf } }',
     'mcp_servers.dapeer.command = "/old/dapeer"\nmcp_servers.dapeer.args = ["stdio", "--read-only"]',
 )
 

@@ -168,6 +168,17 @@ def test_nothing_changes_until_somebody_agrees(person: Person) -> None:
     assert list(person.files()) == []
 
 
+@pytest.mark.parametrize("client", ["cursor", "codex"])
+def test_a_file_in_another_encoding_is_left(person: Person, client: str) -> None:
+    path = person.home / FILES[client]
+    path.parent.mkdir()
+    path.write_bytes("{}".encode("utf-16"))
+    said = person.installs(client, "--yes", code=2)
+    assert said.endswith(
+        "cannot be read: it is not in UTF-8. Mend the file first; nothing was changed.\n"
+    )
+
+
 def test_a_file_that_cannot_be_read_is_left(person: Person) -> None:
     path = person.home / ".cursor/mcp.json"
     path.parent.mkdir()

@@ -236,7 +236,9 @@ def _read(path: Path) -> str | None:
         return None
     except foreign_files.NotRegular as error:
         raise _unreadable(path, f"it {error.strerror}") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, "it is not in UTF-8") from error
+    except OSError as error:
         raise _unreadable(path, str(error)) from error
 
 

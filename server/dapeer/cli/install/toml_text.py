@@ -6,11 +6,11 @@ ends that the text ends with stay behind it. In a file that was empty, a line's 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time
 from typing import Any, cast
 
 import tomlkit
@@ -139,9 +139,7 @@ def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
             if holder is not None:
                 holder.pop(inside[-1], None)
                 holder |= {} if value is None else {inside[-1]: value}
-                # A date cannot be written.
-                with contextlib.suppress(TypeError):
-                    yield text[:start] + _written(outer) + text[end:]
+                yield text[:start] + _written(outer) + text[end:]
 
 
 def _member(key: str, table: Mapping[str, object], mark: str) -> str:
@@ -161,7 +159,9 @@ def _written(value: object) -> str:
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(_written, cast('list[object]', value)))}]"
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
 
 
 def _key(key: str) -> str:
