@@ -14,6 +14,7 @@ from tests.neovim.editor import Editor, neovim
 from tests.neovim.reviewing import RC, Proposal, proposed, reviewing
 from tests.neovim.test_outliving import assistant, start_core
 from tests.neovim.test_together import CORE
+from tests.neovim.test_together import assistant as over_http
 
 LOST = "Neovim, or the core, ended before the person decided."
 UNDECIDED = "The dapeer server ended before the person decided."
@@ -72,6 +73,25 @@ async def test_who_has_joined_a_core_that_ends_is_answered(
         await rejected(proposals, reason)
         for _ in proposals:
             await editor.notified("closed")
+
+
+@pytest.mark.parametrize("ends", ["quit", "killed", "core"])
+async def test_who_reaches_the_core_of_a_neovim_over_http_is_answered(
+    tmp_path: Path, ends: str
+) -> None:
+    async with neovim(tmp_path, dap=False, ui=True, rc=RC + CORE, cwd=tmp_path) as editor:
+        await editor.lua("require('dapeer').start()")
+        async with over_http(editor) as c:
+            await c.list_tools()
+            proposals = await two_proposed(c, editor)
+            if ends == "quit":
+                await editor.keys(":qa!<CR>")
+            elif ends == "killed":
+                await editor.kill()
+            else:
+                core = await editor.lua("return require('dapeer').status().pid")
+                os.kill(core, signal.SIGTERM)
+            await rejected(proposals, "Neovim ended.", LOST)
 
 
 async def test_an_own_core_answers_for_a_neovim_that_is_killed(tmp_path: Path) -> None:
