@@ -5,14 +5,16 @@ import signal
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 
-from tests.mcp.rendezvous.test_bridge import STATELESS
+from tests.mcp.rendezvous.test_bridge import STATELESS, heard
 from tests.mcp.small import ERAS, LEGACY, event_of, over_http, sse, streamable, text, waiting
-from tests.mcp.wire import request, started
+from tests.mcp.wire import request, serving, started
+from tests.programs import program
 
 ENDED = "The dapeer server has ended before this call."
 
@@ -61,3 +63,46 @@ async def test_a_call_over_http_is_answered_before_its_server_hangs_up(
             result = await waits
             assert result.is_error
             assert text(result).startswith(ENDED)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_open_call_is_answered_before_a_signal_ends_a_server_over_http(
+    era: str, tmp_path: Path
+) -> None:
+    begun = asyncio.Event()
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the SDK's
+        begun.set()
+
+    async with (
+        serving("--no-auth", cwd=tmp_path) as (server, url),
+        asyncio.TaskGroup() as tasks,
+        Client(streamable(url, None), mode=era) as client,
+    ):
+        arguments = {"program": str(program("sleeper.py")), "timeout_ms": 600_000}
+        asked = client.call_tool("dap_run", arguments, progress_callback=told)
+        waits = tasks.create_task(asked)
+        await begun.wait()
+        assert await server.signal(signal.SIGTERM) == 0
+        result = await waits
+        assert result.is_error
+        assert text(result).startswith(ENDED)
+
+
+async def test_an_open_call_through_a_bridge_is_answered_before_a_signal_ends_its_server(
+    tmp_path: Path,
+) -> None:
+    """In the older protocol: tests/mcp/rendezvous/test_bridge.py."""
+    async with (
+        serving("--no-auth", cwd=tmp_path) as (server, _),
+        started("dapeer", "stdio", "--nvim", "none", cwd=tmp_path) as wire,
+    ):
+        about = {"_meta": {**STATELESS, "progressToken": "run"}}
+        arguments = {"program": str(program("sleeper.py")), "timeout_ms": 600_000}
+        await wire.send(request("tools/call", 2, name="dap_run", arguments=arguments, **about))
+        await heard(wire, "notifications/progress")
+        assert await server.signal(signal.SIGTERM) == 0
+        while (answer := await wire.receive()).get("id") != 2:
+            pass
+        assert answer["result"]["content"][0]["text"].startswith(ENDED)
+        assert await wire.end() == 0

@@ -164,6 +164,10 @@ async def test_a_client_outlives_its_server_and_is_told_what_was_lost_with_it(
             pass
         if end == signal.SIGKILL:
             assert answer["error"]["message"].startswith("The dapeer server ended before it")
+        else:
+            assert answer["result"]["content"][0]["text"].startswith(
+                "The dapeer server has ended before this call."
+            )
         await heard(c, "notifications/tools/list_changed")
         await heard(c, "notifications/prompts/list_changed")
         told = (await c.ask(call(5, "dap_status")))["result"]

@@ -9,7 +9,7 @@ import pytest
 from dapeer.mcp.server.uris import SESSIONS
 from tests.mcp.rendezvous.test_bridge import SLEEPS, STATELESS, STDIO, heard, project
 from tests.mcp.small import ERAS, LEGACY
-from tests.mcp.wire import Wire, call, request, serving, started
+from tests.mcp.wire import Json, Wire, request, serving, started
 
 __all__ = ["project"]
 
@@ -127,13 +127,21 @@ async def test_clients_whose_server_was_lost_meet_at_one_new_server_until_the_la
         assert await other.end() == 0
 
 
-async def test_a_start_that_its_client_cancels_is_told_as_that(project: Path) -> None:
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_start_that_its_client_cancels_is_told_as_that(project: Path, era: str) -> None:
     async with started(*STDIO, "--nvim", "none", cwd=project) as wire:
-        await wire.handshake()
-        token = {"progressToken": "start"}
+        about: Json = {} if era == LEGACY else dict(STATELESS)
+        if era == LEGACY:
+            await wire.handshake()
+            await wire.ask(request("resources/subscribe", 1, uri=SESSIONS))
+        else:
+            wanted = {"resourceSubscriptions": [SESSIONS]}
+            listen = request("subscriptions/listen", 1, notifications=wanted, _meta=about)
+            await wire.send(listen)
+            await heard(wire, "notifications/subscriptions/acknowledged")
+        meta = {"_meta": {**about, "progressToken": "start"}}
         arguments = {"program": SLEEPS["program"]}
-        await wire.ask(request("resources/subscribe", 1, uri=SESSIONS))
-        await wire.send(request("tools/call", 2, name="dap_run", arguments=arguments, _meta=token))
+        await wire.send(request("tools/call", 2, name="dap_run", arguments=arguments, **meta))
         # The session has begun, and its program has not.
         await heard(wire, "notifications/resources/updated", uri=SESSIONS)
         await wire.send(
@@ -143,12 +151,14 @@ async def test_a_start_that_its_client_cancels_is_told_as_that(project: Path) ->
                 "params": {"requestId": 2},
             }
         )
-        while "cancelled the start" not in (told := await status(wire)):
+        while "cancelled the start" not in (told := await status(wire, about)):
             assert "running" not in told, told
             await heard(wire, "notifications/resources/updated", uri=SESSIONS)
         assert "unexpectedly" not in told
 
 
-async def status(wire: Wire) -> str:
+async def status(wire: Wire, about: Json) -> str:
     """Return what dap_status says."""
-    return str((await wire.ask(call(6, "dap_status")))["result"])
+    meta = {"_meta": about} if about else {}
+    asked = request("tools/call", 6, name="dap_status", arguments={}, **meta)
+    return str((await wire.ask(asked))["result"])
