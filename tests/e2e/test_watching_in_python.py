@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from tests.e2e.collecting import collect, rows
-from tests.harness import ask, client, evaluate
+from tests.harness import ask, client, evaluate, refusal
 from tests.processes import LIMIT
 from tests.programs import program
 from tests.pythons import python_of, versions
@@ -102,3 +102,18 @@ async def test_it_stops_where_a_local_variable_changes_within_a_function(
         ("4", "2"),
     ]
     assert [int(each[1]) for each in found] == [P.line("cut") - 3] * 4 + [P.line("cut")]
+
+
+async def test_a_breakpoint_on_data_names_what_runs_to_the_write(tmp_path: Path) -> None:
+    path = tmp_path / "total.py"
+    path.write_text(
+        "total = 0\nmost = 3\nfor n in range(most):\n    total += n + 1\n", encoding="utf-8"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="total.py", breakpoints=["total.py:2"])
+        said = await refusal(c, "dap_set_data_breakpoint", path="total")
+        assert said.endswith(
+            'dap_run_until(expression="total", on="write") runs to the line that does it.'
+        )
+        stop = await ask(c, "dap_run_until", expression="total", on="write")
+        assert (stop["reason"], stop["locals"]["n"]) == ("until", "0")

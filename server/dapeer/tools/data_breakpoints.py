@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.adapters.definition.watchpoints import Watchpoints
-from dapeer.base.errors import ArgumentError, RequestFailed
+from dapeer.base.errors import ArgumentError, RequestFailed, Unsupported
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
@@ -46,6 +47,12 @@ async def dap_set_data_breakpoint(
 ) -> Reply:
     """Stop when a variable is written, or read. It lasts as long as the session."""
     session = call.session(session_id)
+    if session.post_mortem is None and not session.supports("setDataBreakpoints"):
+        on = "write" if session.lines.traces else "change"
+        raise Unsupported(
+            f"The adapter {session.adapter} does not support `setDataBreakpoints`.",
+            f'dap_run_until(expression={json.dumps(path)}, on="{on}") runs to the line that does it.',
+        )
     session.require("setDataBreakpoints")
     placed = [each for each, _ in session.mirror.placed.data]
     if remove:
