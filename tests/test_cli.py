@@ -166,7 +166,9 @@ def test_windows_is_refused_in_a_sentence(
     monkeypatch.setattr(sys, "platform", "win32")
     for command in ("stdio", "serve", "doctor", "adapters", "demo"):
         assert main([command]) == 1
-        assert capsys.readouterr().err.endswith("in WSL, the Windows Subsystem for Linux.\n")
+        told = capsys.readouterr()
+        assert told.err.endswith("in WSL, the Windows Subsystem for Linux.\n")
+        assert ("  failed   Windows  " in told.out) is (command == "doctor")
     with pytest.raises(SystemExit):
         main(["install", "--help"])
     assert "usage" in capsys.readouterr().out

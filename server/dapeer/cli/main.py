@@ -13,6 +13,9 @@ _IN_WINDOWS = {"install", "--help", "-h", "--version"}
 """What changes files or prints only; everything else needs what POSIX has."""
 
 
+_NEEDS_WSL = "dapeer does not run on Windows yet. Install and start it in WSL, the Windows Subsystem for Linux."
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
@@ -20,9 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if argv is None else argv
     if sys.platform == "win32" and not _IN_WINDOWS.intersection(given):
-        sys.stderr.write(
-            "dapeer does not run on Windows yet. Install and start it in WSL, the Windows Subsystem for Linux.\n"
-        )
+        if "doctor" in given:
+            sys.stdout.write(_doctor_in_windows())
+        sys.stderr.write(f"{_NEEDS_WSL}\n")
         return 1
     if given and given[0] == "stdio":
         from dapeer.cli import stdio  # noqa: PLC0415 - see above
@@ -32,3 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     from dapeer.cli import command_line  # noqa: PLC0415 - see above
 
     return command_line.run(given)
+
+
+def _doctor_in_windows() -> str:
+    """Return what the doctor finds where nothing can be debugged; its own module does not load there."""
+    import dapeer  # noqa: PLC0415 - see above
+
+    python = sys.version.split()[0]
+    return (
+        f"dapeer {dapeer.__version__}\n"
+        f"  {'ok':8} {f'Python {python}':22} {sys.executable}\n"
+        f"  {'failed':8} {'Windows':22} no debug adapter can be used here\n"
+    )
