@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import dapeer
 from dapeer.base.errors import DapeerError
@@ -261,9 +261,7 @@ def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str |
 
 
 def _folder(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected FOLDER")
-    folder = expanded(text)
+    folder = expanded(text or _wrong(text, "FOLDER"))
     if reason := foreign_files.why_no_folder(folder):
         raise argparse.ArgumentTypeError(f"{text} {reason}")
     return folder
@@ -278,7 +276,7 @@ def _port(text: str) -> int:
 def _target(text: str) -> str:
     host, _, port = text.rpartition(":")
     if not text or (host and "/" not in text and not port.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected PATH, HOST:PORT, `auto` or `none`")
+        _wrong(text, "PATH, HOST:PORT, `auto` or `none`")
     if text in (AUTO, NONE):
         return text
     from dapeer.neovim.discovery import sockets  # noqa: PLC0415 - few need it
@@ -288,14 +286,12 @@ def _target(text: str) -> str:
 
 def _groups(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: expected GROUP, or several with commas between"
-        )
-    return names
+    return names or _wrong(text, "GROUP, or several with commas between")
 
 
 def _url(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected URL")
-    return text
+    return text or _wrong(text, "URL")
+
+
+def _wrong(text: str, expected: str) -> NoReturn:
+    raise argparse.ArgumentTypeError(f"{text!r}: expected {expected}")
