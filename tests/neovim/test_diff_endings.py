@@ -98,6 +98,28 @@ async def test_every_way_to_decide_leaves_nothing_behind(tmp_path: Path, *, hidd
         assert path.read_text(encoding="utf-8") == OLD
 
 
+async def test_the_events_of_a_diff_have_its_name_where_it_is_and_how_it_ended(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.txt"
+    async with reviewing(tmp_path) as (c, editor):
+        for keys, outcome, reason in (
+            ("ZZ", "accepted", {}),
+            (":Dapeer reject too long<CR>", "rejected", {"reason": "too long"}),
+        ):
+            proposal = Proposal(c, "a.txt", NEW, tab_name="mine")
+            here = {"tab_name": "mine", "file": str(path), "new_file": True}
+            (opened,) = await editor.notified("opened")
+            shown = await editor.lua(
+                "return { tabpage = vim.api.nvim_get_current_tabpage(), buffer = vim.api.nvim_get_current_buf() }"
+            )
+            assert opened == {**here, **shown}
+            await editor.keys(keys)
+            await proposal.answer()
+            (closed,) = await editor.notified("closed")
+            assert closed.items() >= {**here, "outcome": outcome, **reason}.items()
+
+
 AUTOSAVE = """
 vim.api.nvim_create_autocmd({ 'InsertLeave', 'FocusLost', 'TextChanged', 'CursorHold' }, {
   nested = true,
