@@ -42,7 +42,7 @@ end
 ---@param path string
 ---@return boolean
 local function is_path(path)
-  return not path:find('%z') and (vim.startswith(path, 'file://') or not path:find('^%a[%w+.-]+://'))
+  return path ~= '' and not path:find('%z') and (vim.startswith(path, 'file://') or not path:find('^%a[%w+.-]+://'))
 end
 
 ---Show a proposal beside what there is, and answer when the person has decided.
@@ -52,7 +52,8 @@ end
 function M.open(cb, args, ctx)
   for _, path in ipairs({ args.new_file_path, args.old_file_path }) do
     if not is_path(path) then
-      return cb(nil, ('%s is not a file. Give the path of a file.'):format((path:gsub('%z', '?'))))
+      local given = path == '' and 'An empty path' or path:gsub('%z', '?')
+      return cb(nil, ('%s is not a file. Give the path of a file.'):format(given))
     end
   end
   local editor = require('dapeer.editor')
