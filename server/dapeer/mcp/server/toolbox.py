@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import mcp.types as t
@@ -106,6 +107,7 @@ class Toolbox:
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
         self._hidden = {name for name, tool in self._own.items() if not selection.allows(tool)}
+        self.note = partial(not_offered, hidden=self._hidden, options=str(selection))
         own = [tool for tool in self._own.values() if isinstance(tool, Tool)]
         self._needs = frozenset(need for tool in own for need in tool.all_needs)
         self._supported: frozenset[str] = frozenset()
@@ -229,10 +231,6 @@ class Toolbox:
                 reply, data = replace(reply, text=escaped(reply.text)), data and escaped_in(data)
             await progress.flush()
         return result_of(reply, data)
-
-    def note(self, told: str) -> str | None:
-        """Return a sentence where a text names tools that this server does not offer."""
-        return not_offered(told, self._hidden, str(self._selection))
 
     def _masks(self, tool: AnyTool) -> bool:
         return shows_programs(tool) and not self._selection.shows_secrets
