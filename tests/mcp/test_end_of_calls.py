@@ -71,7 +71,7 @@ async def test_an_open_call_is_answered_before_a_signal_ends_a_server_over_http(
 ) -> None:
     begun = asyncio.Event()
 
-    async def told(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the SDK's
+    async def started(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the SDK's
         begun.set()
 
     async with (
@@ -80,7 +80,7 @@ async def test_an_open_call_is_answered_before_a_signal_ends_a_server_over_http(
         Client(streamable(url, None), mode=era) as client,
     ):
         arguments = {"program": str(program("sleeper.py")), "timeout_ms": 600_000}
-        asked = client.call_tool("dap_run", arguments, progress_callback=told)
+        asked = client.call_tool("dap_run", arguments, progress_callback=started)
         waits = tasks.create_task(asked)
         await begun.wait()
         assert await server.signal(signal.SIGTERM) == 0

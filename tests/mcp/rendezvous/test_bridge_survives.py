@@ -128,7 +128,7 @@ async def test_clients_whose_server_was_lost_meet_at_one_new_server_until_the_la
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_start_that_its_client_cancels_is_told_as_that(project: Path, era: str) -> None:
+async def test_a_start_that_its_client_cancels_is_answered_as_that(project: Path, era: str) -> None:
     async with started(*STDIO, "--nvim", "none", cwd=project) as wire:
         about: Json = {} if era == LEGACY else dict(STATELESS)
         if era == LEGACY:

@@ -128,7 +128,7 @@ for number in range(30):
 """
 
 
-async def test_neither_a_plot_nor_a_summary_tells_a_number_that_is_a_secret(tmp_path: Path) -> None:
+async def test_neither_a_plot_nor_a_summary_shows_a_number_that_is_a_secret(tmp_path: Path) -> None:
     path = tmp_path / "codes.py"
     path.write_text(CODES, encoding="utf-8")
     points = [{"filename": str(path), "line": 4, "collect": ["pin", "pin + 0", "number"]}]

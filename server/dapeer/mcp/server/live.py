@@ -130,12 +130,12 @@ def _masked(data: Json) -> Json:
             point["plots"] = [
                 each
                 for each in point["plots"]
-                if each["name"] not in masked and not _tells_a_secret(each)
+                if each["name"] not in masked and not _shows_a_secret(each)
             ]
     return redaction.data(data)
 
 
-def _tells_a_secret(plot: Json) -> bool:
+def _shows_a_secret(plot: Json) -> bool:
     """Whether a plot is one of numbers that are secrets, also where no row of them is shown."""
     ends = f"{plot['name']}: {plot['low']:.0f}…{plot['high']:.0f}"
     return redacted(ends) != ends
