@@ -81,7 +81,10 @@ end
 ---@param launch dapeer.Launch
 local function time_out(launch)
   if launch.initialized then
-    return finish(launch)
+    -- The core waits longer, and may give it up.
+    return launch.timer:start(TIMEOUT, 0, function()
+      finish(launch)
+    end)
   end
   vim.schedule(function()
     abandon(launch)
