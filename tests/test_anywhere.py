@@ -1,5 +1,6 @@
 """Started where something is missing, dapeer works, or says in one sentence what it needs."""
 
+import contextlib
 import json
 import os
 import re
@@ -105,7 +106,7 @@ def test_a_client_that_is_not_there_is_no_mistake() -> None:
 
 
 def started(script: str, **arguments: object) -> str:
-    """Run `stdio` and return what it answers to a start, with these arguments besides."""
+    """Run `stdio` and return what it answers to a start, with these arguments besides; where it cannot serve, what it says."""
     messages = (
         request("initialize", 1, **opening("2025-11-25")),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -123,13 +124,16 @@ def started(script: str, **arguments: object) -> str:
         assert process.stdin
         assert process.stdout
         assert process.stderr
-        process.stdin.write("".join(f"{json.dumps(message)}\n" for message in messages))
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write("".join(f"{json.dumps(message)}\n" for message in messages))
+            process.stdin.flush()
         answers = map(json.loads, process.stdout)
-        answer = next(answer for answer in answers if answer.get("id") == 2)
-        process.stdin.close()
-        assert "Traceback" not in process.stderr.read()
-    return answer["result"]["content"][0]["text"]
+        answer = next((answer for answer in answers if answer.get("id") == 2), None)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        said = process.stderr.read()
+        assert "Traceback" not in said
+    return answer["result"]["content"][0]["text"] if answer else said
 
 
 def test_without_a_loopback_interface_a_start_says_so_at_once() -> None:
@@ -256,6 +260,30 @@ def test_without_file_descriptors_a_start_says_so() -> None:
     told = started(f"ulimit -n 16; {STDIO}")
     assert told.startswith("The operating system reports: Too many open files")
     assert "ulimit -n" in told
+
+
+@pytest.mark.parametrize("kilobytes", [170_000, 220_000, 260_000, 340_000])
+def test_with_too_little_memory_a_server_or_a_start_says_so(kilobytes: int) -> None:
+    """What fails first, a library or an adapter, depends on the sizes of both."""
+    told = started(f"ulimit -v {kilobytes}; {STDIO}")
+    assert re.search("too little memory|start new thread|Ended, exit code 0", told), told
+
+
+@pytest.mark.parametrize("room", [1, 2, 3])
+def test_without_room_for_another_thread_or_process_it_says_so(room: int) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("needs an ordinary user: for root there is always room")
+    own = sum(map(is_own, Path("/proc").glob("[0-9]*/task/*")))
+    # The one of dash, and that of other shells.
+    limit = f"ulimit -p {own + room} 2>&- || ulimit -u {own + room}"
+    told = started(f"{limit}; {STDIO}")
+    assert re.search("ulimit -u|start new thread|Ended, exit code 0", told), told
+
+
+def is_own(task: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return task.stat().st_uid == os.geteuid()
+    return False
 
 
 def test_on_a_full_disk_a_server_says_so_and_leaves_no_half_token(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ _REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
         errno.ENOSPC: "Make room there.",
         errno.EDQUOT: "Make room there.",
         errno.EROFS: "Name a writable place.",
-        errno.ENOMEM: "End unused programs.",
+        errno.ENOMEM: "End unused programs, or raise the limit (`ulimit -v`).",
         errno.EAGAIN: "End unused programs, or raise the limit (`ulimit -u`).",
     }
 )
@@ -117,23 +117,22 @@ _REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
 
 _NO_THREAD = "can't start new thread"
 """What Python says, without a number, where the system lets a user start nothing more."""
+_NO_ROOM = ("failed to map segment", "cannot allocate memory")
+"""What the system's loader says, where there is no memory for a library that Python imports."""
 
 
 def of_system(error: BaseException) -> SystemRefuses | None:
     """Return what the system rejects, and what helps; None for an error that not every program may meet."""
     error = single(error)
-    if isinstance(error, MemoryError):
-        return out_of_memory()
+    if isinstance(error, MemoryError) or (
+        isinstance(error, ImportError) and any(each in str(error).lower() for each in _NO_ROOM)
+    ):
+        return SystemRefuses("There is too little memory.", _REMEDIES[errno.ENOMEM])
     if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
         return refused(BlockingIOError(errno.EAGAIN, "There is no room for another thread"))
     if isinstance(error, OSError) and error.errno in _REMEDIES:
         return refused(error)
     return None
-
-
-def out_of_memory() -> SystemRefuses:
-    """Return the error for a process that gets no more memory."""
-    return SystemRefuses("There is too little memory.", _REMEDIES[errno.ENOMEM])
 
 
 def refused(error: OSError) -> SystemRefuses:

@@ -27,6 +27,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.write(_doctor_in_windows())
         sys.stderr.write(f"{_NEEDS_WSL}\n")
         return 1
+    try:
+        return _run(given)
+    except (ImportError, MemoryError, RuntimeError) as error:
+        from dapeer.base.errors import of_system  # noqa: PLC0415 - see above
+
+        if (lacks := of_system(error)) is None:
+            raise
+        sys.stderr.write(f"dapeer: {lacks}\n")
+        return 2
+
+
+def _run(given: Sequence[str]) -> int:
     if given and given[0] == "stdio":
         from dapeer.cli import stdio  # noqa: PLC0415 - see above
 

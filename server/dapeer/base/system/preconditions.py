@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from dapeer.base.errors import ArgumentError, DapeerError, out_of_memory, refused, single
+from dapeer.base.errors import ArgumentError, DapeerError, of_system, refused, single
 
 
 def told(error: Exception) -> DapeerError:
@@ -24,9 +24,9 @@ def told(error: Exception) -> DapeerError:
                 "the operating system reports an error", exc_info=error
             )
             return refused(cause)
-        case MemoryError():
-            return out_of_memory()
-        case _:
+        case cause:
+            if lacks := of_system(cause):
+                return lacks
             raise error
 
 
