@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from dapeer.cli.install.texts import Malformed
@@ -38,8 +39,9 @@ class Member:
     value: Node
 
 
+@lru_cache(maxsize=4)
 def document(text: str) -> Node:
-    """Return the value that a text holds.
+    """Return the value that a text holds. It is kept for a while: Claude's file may have megabytes, and is asked about often.
 
     Raises:
         Malformed: It is no JSON object.
@@ -63,24 +65,32 @@ def read(text: str, *, pairs: bool = False) -> object:
     Raises:
         Malformed: The text is no JSON.
     """
-    kept = list(tokens(text))
+    try:
+        return _strict(text, pairs=pairs)
+    except ValueError:
+        kept = list(tokens(text))
     closed = [
         part[0]
         for part, following in zip(kept, [*kept[1:], None], strict=True)
         if not (part[0] == "," and following and following[0] in ("}", "]"))
     ]
     try:
-        if not pairs:
-            return json.loads("".join(closed))
-        return json.loads(
-            "".join(closed),
-            object_pairs_hook=tuple,
-            parse_int=_as_written,
-            parse_float=_as_written,
-            parse_constant=_as_written,
-        )
+        return _strict("".join(closed), pairs=pairs)
     except ValueError as error:
         raise _malformed(text, 0) from error
+
+
+def _strict(text: str, *, pairs: bool) -> object:
+    """Return the value of a text without comments and trailing commas."""
+    if not pairs:
+        return json.loads(text)
+    return json.loads(
+        text,
+        object_pairs_hook=tuple,
+        parse_int=_as_written,
+        parse_float=_as_written,
+        parse_constant=_as_written,
+    )
 
 
 def tokens(
@@ -92,13 +102,14 @@ def tokens(
         Malformed: Something is no token.
     """
     end = len(text) if end is None else end
-    while start < end:
-        match = _TOKEN.match(text, start, end)
-        if match is None:
-            raise _malformed(text, start)
+    for match in _TOKEN.finditer(text, start, end):
+        if match.start() != start:
+            break
         start = match.end()
         if spaces or match.lastgroup not in ("space", "comment"):
             yield match
+    if start < end:
+        raise _malformed(text, start)
 
 
 def line_of(text: str, at: int) -> int:
