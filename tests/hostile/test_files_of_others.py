@@ -132,22 +132,22 @@ HANGS = """
 import os, sys, threading
 from dapeer.base.system import threads
 threads.SECONDS_OF_A_HANG = 0.1
-clients, (here, there) = threads.Clients(), os.pipe()
-clients.watch(here)
-first = threading.enumerate()[-1]
-clients.watch(0)
-os.close(there)
-first.join()
+clients, first, second = threads.Clients(), os.pipe(), os.pipe()
+clients.watch(first[0])
+watcher = threading.enumerate()[-1]
+clients.watch(second[0])
+os.close(first[1])
+watcher.join()
 print("one is there", flush=True)
+os.close(second[1])
 os.read(os.pipe()[0], 1)
 """
 
 
 def test_a_process_whose_clients_have_all_gone_ends_although_its_first_thread_hangs() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", HANGS], input="", capture_output=True, text=True, timeout=LIMIT,
-        check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=LIMIT, check=False
+    )
     assert (done.returncode, done.stdout) == (1, "one is there\n")
     assert done.stderr.startswith("dapeer: The client has gone, and something hangs here")
 
@@ -156,7 +156,7 @@ def test_a_process_that_hangs_ends_although_its_client_has_closed_stderr_too() -
     reads, writes = os.pipe()
     os.close(reads)
     command = [sys.executable, "-c", HANGS]
-    done = subprocess.run(command, input=b"", stderr=writes, timeout=LIMIT, check=False)
+    done = subprocess.run(command, stderr=writes, timeout=LIMIT, check=False)
     os.close(writes)
     assert done.returncode == 1
 
