@@ -80,7 +80,7 @@ local function may_jump()
   local attention = require('dapeer.person.attention')
   local reads = attention.in_normal_mode()
     and require('dapeer.nvim_dap.showing').shows_source(vim.api.nvim_get_current_win())
-  return reads and not attention.busy(), reads
+  return reads and not (attention.busy() or attention.awaited()), reads
 end
 
 ---Tell the person where the program has stopped, or go there, as soon as they do not type.

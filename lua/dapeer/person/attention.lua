@@ -22,9 +22,10 @@ function M.in_normal_mode()
   return vim.api.nvim_get_mode().mode:match('^no?[vV\22]?$') ~= nil and not elsewhere()
 end
 
--- Something within a command or a mapping waits for a key, as a popup that shows what may be typed next.
+---Whether something within a command or a mapping waits for a key, as a popup that shows what may be typed next. Also
+---true while Neovim answers a request.
 ---@return boolean
-local function awaited()
+function M.awaited()
   return vim.fn.state('S') ~= ''
 end
 
@@ -79,10 +80,10 @@ function M.rested()
   return left(typed_at) == 0
 end
 
----Whether nothing that is the person's may be moved: they type, have pressed a key just now, or are expected to.
+---Whether nothing that is the person's may be moved: they type, or have pressed a key just now.
 ---@return boolean
 function M.busy()
-  return M.typing() or awaited() or not M.rested()
+  return M.typing() or not M.rested()
 end
 
 local waits = 0
