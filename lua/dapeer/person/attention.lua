@@ -152,7 +152,7 @@ end
 ---@return fun() cancel
 function M.when_paused(callback)
   return M.when(function()
-    return not M.busy()
+    return not (M.busy() or M.awaited())
   end, callback)
 end
 
@@ -163,7 +163,7 @@ end
 function M.when_free(callback)
   local from = vim.uv.hrtime() / 1e6
   return M.when(function()
-    return not M.busy() or (M.rested() and left(from) == 0 and vim.api.nvim_get_mode().mode == 't')
+    return not (M.busy() or M.awaited()) or (M.rested() and left(from) == 0 and vim.api.nvim_get_mode().mode == 't')
   end, callback, PAUSE)
 end
 
