@@ -142,6 +142,17 @@ def test_what_resumes_can_be_told_not_to_wait_and_for_how_long(tool: Tool) -> No
 
 
 @each_tool
+def test_no_tool_names_one_that_a_client_may_not_see_beside_it(tool: Tool) -> None:
+    shown = json.dumps([tool.description, tool.input_schema])
+    for name in {*re.findall(r"\b(?:dap|nvim|opencode)_\w+", shown)} - {tool.name}:
+        named = next(other for other in ALL if other.name == name)
+        assert named.read_only or not tool.read_only, name
+        assert named.needs is None or named.needs == tool.needs, name
+        assert {*tool.groups} <= {*named.groups}, name
+        assert name in OF_LEAN or tool.name not in OF_LEAN, name
+
+
+@each_tool
 def test_the_schemas_are_valid_json_schema(tool: Tool) -> None:
     Draft202012Validator.check_schema(tool.input_schema)
     assert tool.input_schema["type"] == "object"

@@ -153,7 +153,7 @@ async def _send_data(session: Session, wanted: Sequence[DataBreakpoint]) -> None
 @tool("Stop at an instruction", idempotent=True, needs=["setInstructionBreakpoints"])
 async def dap_set_instruction_breakpoint(
     call: Call,
-    address: Annotated[str, Field(description="0x… as in dap_disassemble, or a function")],
+    address: Annotated[str, Field(description="0x… of an instruction, or a function")],
     condition: str | None = None,
     hit_condition: str | None = None,
     remove: Remove = False,

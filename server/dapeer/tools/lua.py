@@ -215,7 +215,7 @@ async def nvim_lua_tools(
     call: Call,
     name: Annotated[str | None, Field(description="in full")] = None,
 ) -> Reply:
-    """List tools of attached Neovims for nvim_lua_call, if they are not in your tool list."""
+    """List tools of attached Neovims, which may be missing from your tool list."""
     tools = call.of_neovim
     if name is not None:
         one = _named(tools, name)

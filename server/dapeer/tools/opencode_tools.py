@@ -52,7 +52,7 @@ async def opencode_tools(
     agent: Agent = None,
     directory: Directory = None,
 ) -> Reply:
-    """List the tools of OpenCode that opencode_tool_call calls, MCP servers' included, with their arguments."""
+    """List OpenCode's own tools, MCP servers' included, with their arguments."""
     catalogue, where = _known(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
     missing = await using.missing()

@@ -55,7 +55,7 @@ class Configurations(TypedDict):
 
 @tool("Configurations", read_only=True, output=Configurations, starts=True)
 async def dap_configurations(call: Call) -> Reply:
-    """List what dap_run can start by name, from launch.json and Neovim, and what each asks for."""
+    """List what can be started by its name, from launch.json and Neovim, and what each asks for."""
     launcher = Launcher(call.debugger, call.peers)
     peer = launcher.peer
     problem = ""
@@ -129,7 +129,7 @@ async def dap_run(
     stop_on_entry: bool | None = None,
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None,
     where: Where = "auto",
-    terminal: Annotated[bool, Field(description="for dap_send_input")] = False,
+    terminal: Annotated[bool, Field(description="to type input")] = False,
     follow_children: bool = True,
     just_my_code: bool = True,
     fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False,
