@@ -17,8 +17,8 @@ from dapeer.adapters.choice.interpreter import check_version
 from dapeer.adapters.definition.installation import Interpreter
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
-from dapeer.base.system.threads import SECONDS_FOR_THE_END, SECONDS_OF_A_HANG
-from dapeer.mcp.rendezvous import bridge as the_bridge
+from dapeer.base.system.termination import SECONDS_OF_A_HANG
+from dapeer.base.system.threads import SECONDS_FOR_THE_END
 from tests.harness import Json, call, client, needs, read, refusal, text
 from tests.mcp.wire import port_of, started
 from tests.processes import LIMIT
@@ -162,7 +162,7 @@ def test_a_process_that_hangs_ends_although_its_client_has_closed_stderr_too() -
 
 
 def test_what_hangs_keeps_no_process_for_more_than_5_seconds_after_its_client() -> None:
-    assert max(SECONDS_OF_A_HANG, the_bridge.SECONDS_OF_A_HANG) + SECONDS_FOR_THE_END <= 5
+    assert SECONDS_OF_A_HANG + SECONDS_FOR_THE_END <= 5
 
 
 HANGS_AT_SIGNAL = """

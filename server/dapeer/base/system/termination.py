@@ -16,7 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
+    from typing import Final
 
+SECONDS_OF_A_HANG: Final = 4
+"""Seconds after which a process ends whose client has gone, whatever still hangs in it."""
 _removed = set[str]()
 
 

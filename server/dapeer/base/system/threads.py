@@ -13,12 +13,12 @@ from typing import TypeVar
 
 import anyio
 
+from dapeer.base.system.termination import SECONDS_OF_A_HANG
+
 T = TypeVar("T")
 SECONDS_FOR_THE_END = 1.0
 """Seconds for which an end waits for what is done beside."""
 
-SECONDS_OF_A_HANG = 4.0
-"""Seconds after which a process ends whose client has gone, whatever still hangs in it."""
 _HALF = getattr(select, "POLLRDHUP", 0)
 SEES_HALVES = bool(_HALF)
 """Whether this system says that the other end of a socket has closed the half that it writes to."""

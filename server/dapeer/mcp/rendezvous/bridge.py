@@ -15,6 +15,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 
 from dapeer.base.system import termination
+from dapeer.base.system.termination import SECONDS_OF_A_HANG
 from dapeer.mcp.rendezvous.standing import Standing, number_of
 
 TYPE_CHECKING = False
@@ -37,8 +38,6 @@ SECONDS_TO_END: Final = 3
 """Seconds for a server to end, which nobody uses any more."""
 SERVER_LEFT: Final = 1
 """Exit code when there is no server any more."""
-SECONDS_OF_A_HANG: Final = 4
-"""Seconds after which a bridge ends whose client has left, whatever its server does."""
 
 
 class Client:
