@@ -4,9 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests import npm
 from tests.programs import ROOT, tool
@@ -46,6 +50,38 @@ def test_every_package_says_what_the_project_says() -> None:
     for path in (".claude-plugin/plugin.json", "gemini-extension.json"):
         assert about["version"] in texts[path]
         assert about["description"] in texts[path]
+
+
+def installed(requirements: Iterable[str]) -> dict[str, Distribution]:
+    """Return what some requirements install, theirs included."""
+    found: dict[str, Distribution] = {}
+    left = [(Requirement(each), "") for each in requirements]
+    while left:
+        needed, of_extra = left.pop()
+        if needed.marker and not needed.marker.evaluate({"extra": of_extra}):
+            continue
+        for extra in {"", *needed.extras}:
+            if (key := f"{needed.name.lower()}[{extra}]") not in found:
+                found[key] = distribution(needed.name)
+                left += [(Requirement(each), extra) for each in found[key].requires or ()]
+    return found
+
+
+def megabytes(distributions: Iterable[Distribution]) -> float:
+    """Return how much of the disk their files take, bytecode apart."""
+    paths = {Path(str(file.locate())) for each in distributions for file in each.files or ()}
+    files = [path for path in paths if path.suffix != ".pyc" and path.is_file()]
+    return sum(path.stat().st_size for path in files) / 1e6
+
+
+def test_a_first_demo_installs_what_a_user_needs_and_the_runner_of_the_tests_is_small() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert project["tool"]["uv"]["default-groups"] == ["test"]
+    users = installed(project["project"]["dependencies"])
+    runner = installed(project["dependency-groups"]["test"])
+    assert "debugpy[]" in users
+    assert 1 < megabytes(runner.values()) <= 15
+    assert 10 < megabytes({**users, **runner}.values()) <= 75
 
 
 def test_nothing_in_the_repository_takes_dapeer_from_a_registry() -> None:
