@@ -101,6 +101,16 @@ async def ask(c: Client, tool: str, **arguments: object) -> Json:
     return data(await call(c, tool, **arguments))
 
 
+async def connect(c: Client, target: object = None) -> Json:
+    """Attach a Neovim, however late it responds: one call waits for some seconds, and its Neovim is attached later."""
+    late = "It will attach once Neovim responds."
+    while (result := await call(c, "nvim_connect", target=target)).is_error and late in text(
+        result
+    ):
+        pass
+    return data(result)
+
+
 async def read(c: Client, tool: str, **arguments: object) -> str:
     """Call a tool that must succeed, and return its text."""
     result = await call(c, tool, **arguments)

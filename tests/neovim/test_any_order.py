@@ -10,8 +10,8 @@ import pytest
 
 from dapeer.base.system import folder_names
 from dapeer.neovim.discovery import sockets
-from tests.harness import ask
 from tests.harness import client as core
+from tests.harness import connect
 from tests.mcp.wire import Wire, started
 from tests.neovim.editor import neovim
 from tests.neovim.test_lifecycle import CORE, looked_into
@@ -73,7 +73,7 @@ async def test_a_neovim_that_nobody_has_attached_is_listed_and_auto_attaches_it(
             assert {pid: row["state"] for pid, row in (await targets(client)).items()} == {
                 editor.pid: "free"
             }
-            (row,) = (await ask(client, "nvim_connect", target="auto"))["attached"]
+            (row,) = (await connect(client, "auto"))["attached"]
             assert row["pid"] == editor.pid
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.harness import ask, evaluate, read, refusal
+from tests.harness import ask, connect, evaluate, read, refusal
 from tests.neovim.consenting import ALLOW, ANSWERS, DENY
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
@@ -136,7 +136,7 @@ async def test_what_was_asked_about_is_refused_after_the_neovim_was_left_until_i
         await refusal(c, "dap_run", code="print()", where="direct")
         # What was free is free, and what was asked about is asked about again once it is back.
         await ask(c, "dap_step_over")
-        await ask(c, "nvim_connect", target=editor.socket)
+        await connect(c, editor.socket)
         assert await evaluate(c, "1 + 1") == "2"
         await editor.notified("asked")
         await ask(c, "nvim_disconnect")

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from dapeer.mcp.rendezvous.announcement import file_of, file_of_neovim
-from tests.harness import Json, ask, read, refusal
+from tests.harness import Json, ask, connect, read, refusal
 from tests.harness import client as core
 from tests.mcp.wire import Wire, call, opening, request, serving, started
 from tests.neovim.editor import Editor, neovim
@@ -84,15 +84,15 @@ async def test_a_neovim_is_attached_detached_and_told_of(tmp_path: Path, project
         told = await targets(client)
         assert [told[pid]["state"] for pid in (editor.pid, other.pid)] == ["free", "free"]
         assert [told[pid]["same_project"] for pid in (editor.pid, other.pid)] == [True, False]
-        attached = (await ask(client, "nvim_connect"))["attached"]
+        attached = (await connect(client))["attached"]
         assert attached == [{"neovim_id": 1, "target": own, "pid": editor.pid, "cwd": str(project)}]
         for target in ("auto", own, editor.socket, editor.pid, str(editor.pid)):
-            assert (await ask(client, "nvim_connect", target=target))["attached"] == attached
+            assert (await connect(client, target))["attached"] == attached
         assert (await targets(client))[editor.pid]["state"] == "attached"
         assert f"{own} attached as 1: pid {editor.pid}, in {project}, this project" in await read(
             client, "nvim_targets"
         )
-        await ask(client, "nvim_connect", target=foreign)
+        await connect(client, foreign)
         assert "is not attached. Attached: 1 at" in await refusal(
             client, "nvim_disconnect", target="7"
         )
@@ -105,7 +105,7 @@ async def test_a_neovim_is_attached_detached_and_told_of(tmp_path: Path, project
 async def test_a_neovim_at_a_port_is_attached_and_listed(tmp_path: Path, project: Path) -> None:
     async with neovim(tmp_path, dap=False, cwd=project) as editor, core(project) as client:
         port = await listen(editor, "127.0.0.1:0")
-        await ask(client, "nvim_connect", target=port)
+        await connect(client, port)
         (row,) = (await ask(client, "nvim_targets"))["neovims"]
         assert (row["target"], row["state"], row["same_project"]) == (port, "attached", True)
         assert await editor.lua("return package.loaded['dapeer.rpc'] ~= nil")
@@ -116,7 +116,7 @@ async def test_an_attached_neovim_that_waits_for_a_key_is_told_of_once(
 ) -> None:
     async with neovim(tmp_path, dap=False, cwd=project, ui=True) as editor, core(project) as client:
         hidden = await listen(editor, str(project / "s"))
-        await ask(client, "nvim_connect", target=hidden)
+        await connect(client, hidden)
         await editor.blocked("f")
         (row,) = (await ask(client, "nvim_targets"))["neovims"]
         assert (row["target"], row["state"], row["waits_in_mode"]) == (hidden, "attached", "n")
@@ -127,7 +127,7 @@ async def test_an_attached_neovim_that_waits_for_a_key_is_told_of_once(
 
 async def test_a_neovim_that_dies_is_detached(tmp_path: Path, project: Path) -> None:
     async with neovim(tmp_path, dap=False, cwd=project) as editor, core(project) as client:
-        await ask(client, "nvim_connect", target=await listen(editor))
+        await connect(client, await listen(editor))
         await editor.kill()
         assert await ask(client, "nvim_targets") == {"neovims": []}
 
