@@ -262,7 +262,9 @@ def test_without_file_descriptors_a_start_says_so() -> None:
     assert "ulimit -n" in told
 
 
-@pytest.mark.parametrize("kilobytes", [170_000, 220_000, 260_000, 340_000])
+@pytest.mark.parametrize(
+    "kilobytes", [65_000, 74_000, 78_000, 82_000, 170_000, 220_000, 260_000, 340_000]
+)
 def test_with_too_little_memory_a_server_or_a_start_says_so(kilobytes: int) -> None:
     """What fails first, a library or an adapter, depends on the sizes of both."""
     told = started(f"ulimit -v {kilobytes}; {STDIO}")
