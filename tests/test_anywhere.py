@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -262,14 +263,16 @@ def test_without_file_descriptors_a_start_says_so() -> None:
     assert "ulimit -n" in told
 
 
-@pytest.mark.parametrize("kilobytes", [170_000, 220_000, 260_000, 340_000])
+@pytest.mark.parametrize(
+    "kilobytes", [65_000, 74_000, 78_000, 82_000, 170_000, 220_000, 260_000, 340_000]
+)
 def test_with_too_little_memory_a_server_or_a_start_says_so(kilobytes: int) -> None:
     """What fails first, a library or an adapter, depends on the sizes of both."""
     told = started(f"ulimit -v {kilobytes}; {STDIO}")
     assert re.search("too little memory|start new thread|Ended, exit code 0", told), told
 
 
-@pytest.mark.parametrize("room", [1, 2, 3])
+@pytest.mark.parametrize("room", [1, 2, 3, 7, 8, 9, 12])
 def test_without_room_for_another_thread_or_process_it_says_so(room: int) -> None:
     if os.geteuid() == 0:
         pytest.skip("needs an ordinary user: for root there is always room")
@@ -278,6 +281,30 @@ def test_without_room_for_another_thread_or_process_it_says_so(room: int) -> Non
     limit = f"ulimit -p {own + room} 2>&- || ulimit -u {own + room}"
     told = started(f"{limit}; {STDIO}")
     assert re.search("ulimit -u|start new thread|Ended, exit code 0", told), told
+
+
+@pytest.fixture
+def group() -> Iterator[Path]:
+    """Give a control group in which processes are counted, as those of containers are."""
+    every = Path("/sys/fs/cgroup")
+    known = every / "pids"
+    path = (known if known.is_dir() else every) / f"dapeer-{os.getpid()}"
+    try:
+        path.mkdir()
+    except OSError as error:
+        pytest.skip(f"needs control groups, as root: {error}")
+    yield path
+    path.rmdir()
+
+
+@pytest.mark.parametrize("room", [7, 8, 9, 12])
+def test_in_a_container_without_room_for_an_adapter_it_says_so(room: int, group: Path) -> None:
+    if not (group / "pids.max").exists():
+        pytest.skip("needs the controller of processes (pids)")
+    (group / "pids.max").write_text(str(room))
+    told = started(f"echo $$ >{group}/cgroup.procs; {STDIO}")
+    assert re.search("There is room for only|ulimit -u|start new thread", told), told
+    assert room > 9 or "ulimit -u" in told
 
 
 def is_own(task: Path) -> bool:

@@ -13,7 +13,7 @@ local function show(name, lines)
     vim.bo[buffer].filetype = 'dapeer'
   end
   vim.bo[buffer].modifiable = true
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.tbl_map(require('dapeer.results.fitting').escaped, lines))
   vim.bo[buffer].modifiable = false
   local window = vim.fn.bufwinid(buffer)
   if window == -1 then
@@ -44,7 +44,10 @@ local function status()
   end
   local lines = { now.state, now.failure or 'The core crashed and will be started again.', '' }
   vim.list_extend(lines, { 'Command: ' .. table.concat(now.command or {}, ' '), 'It said:' })
-  show('dapeer://status', vim.list_extend(lines, now.stderr))
+  for _, line in ipairs(now.stderr) do
+    table.insert(lines, '  ' .. line)
+  end
+  show('dapeer://status', lines)
 end
 
 local function log()

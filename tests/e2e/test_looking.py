@@ -12,7 +12,7 @@ from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
-from tests.harness import DATA, ask, call, client, data, evaluate, needs, read, refusal
+from tests.harness import DATA, Json, ask, call, client, data, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import compiled
 from tests.pythons import python_of, versions
@@ -92,6 +92,81 @@ for n in range(3):
     look(odd, box, n)
 print(records)
 """
+ASKED = """\
+import asyncio, os, sys, threading, types
+ran = []
+
+
+def hook(name, result=None):
+    def f(self, *a, **k):
+        ran.append(name)
+        return result
+    return f
+class Odd:
+    __repr__ = hook("repr", "R"); __str__ = hook("str", "S"); __len__ = hook("len", 1); __bool__ = hook("bool", True)
+    __eq__ = hook("eq", False); __hash__ = hook("hash", 7); __iter__ = hook("iter", iter(())); __getattr__ = hook("getattr", 1)
+    __dir__ = hook("dir", []); __format__ = hook("format", ""); __fspath__ = hook("fspath", "p")
+    __class__ = property(hook("class", int)); __doc__ = property(hook("doc", "D"))
+class Thread(threading.Thread):
+    name = property(hook("thread name", "Odd"), lambda self, name: None)
+    getName = hook("thread getName", "Odd"); is_alive = hook("thread is_alive", True)
+    __repr__ = hook("thread repr", "T"); __eq__ = hook("thread eq", False); __hash__ = threading.Thread.__hash__
+class Task(asyncio.Task):
+    get_name = hook("task get_name", "Odd"); get_coro = hook("task get_coro"); done = hook("task done", False)
+    __repr__ = hook("task repr", "T"); __eq__ = hook("task eq", False); __hash__ = asyncio.Task.__hash__
+class Lazy(types.ModuleType):
+    __getattr__ = hook("module getattr"); __dir__ = hook("module dir", []); __repr__ = hook("module repr", "M")
+    __file__ = property(hook("module file", "f")); __version__ = property(hook("module version", "v"))
+class Loader:
+    get_source = hook("loader get_source", "a\\nb\\nc"); __getattr__ = hook("loader getattr", 1)
+class Lock:
+    def __init__(self): self.lock = threading.Lock()
+    def __enter__(self): self.lock.acquire()
+    def __exit__(self, *a): self.lock.release()
+    __getattr__ = hook("lock getattr"); __eq__ = hook("lock eq", False); __hash__ = hook("lock hash", 1); __repr__ = hook("lock repr", "L")
+def waits(started, lock):
+    started.set()
+    with lock:
+        pass
+def look(odd, thread, task):
+    here = odd
+    return here
+sys.modules["lazy"], sys.modules["object"] = Lazy("lazy"), Odd()
+made = types.ModuleType("made", Odd())
+made.__dict__.update(
+    __getattr__=lambda name: ran.append(name), __file__=Odd(), __version__=Odd(), __package__=Odd(), __loader__=Loader(), __spec__=Odd()
+)
+look = types.FunctionType(look.__code__.replace(co_filename=os.path.join(os.path.dirname(__file__), "made.py")), made.__dict__)
+async def main():
+    lock, started = Lock(), threading.Event()
+    lock.lock.acquire()
+    thread = Thread(target=waits, args=(started, lock))
+    threading.Thread.start(thread)
+    started.wait()
+    task = Task(asyncio.sleep(60), loop=asyncio.get_running_loop())
+    await asyncio.sleep(0)
+    now = 1
+    look(Odd(), thread, task)
+    lock.lock.release()
+asyncio.run(main())
+"""
+LOOKS: tuple[tuple[str, Json], ...] = (
+    ("dap_threads", {}),
+    ("dap_stacktrace", {}),
+    ("dap_modules", {}),
+    ("dap_set_breakpoint", {"filename": "asked.py", "line": 3}),
+    ("dap_breakpoints", {}),
+    ("dap_remove_breakpoint", {"filename": "asked.py", "line": 3}),
+    ("dap_set_exception_breakpoints", {"filters": ["uncaught"]}),
+    ("dap_scopes", {}),
+    ("dap_variables", {}),
+    ("dap_snapshot", {}),
+    ("dap_current_location", {}),
+    ("dap_source", {}),
+    ("dap_status", {}),
+    ("dap_history", {}),
+    ("dap_completions", {"text": "o"}),
+)
 JAVASCRIPT = """\
 const ran = [];
 class Shelf { get label() { ran.push("getter"); return {a: 1}; } }
@@ -183,6 +258,36 @@ async def test_rows_calls_and_stops_run_no_code_of_a_python_program(
     assert "always odd = <Odd: x=1>, every = [<Odd: x=1>]" in rows
     assert "look(odd=<Odd: x=1>" in rows
     assert end["output"] == "[]\n"
+
+
+@versions("3.8", "3.13")
+async def test_no_view_of_a_stop_runs_code_of_a_python_program(
+    tmp_path: Path, version: str
+) -> None:
+    (tmp_path / "asked.py").write_text(ASKED, "utf-8")
+    (tmp_path / "made.py").write_text(ASKED, "utf-8")
+    lines = ASKED.splitlines()
+    places = [
+        {"filename": "asked.py", "line": 1 + lines.index("    now = 1")},
+        {"filename": "made.py", "line": 1 + lines.index("    here = odd")},
+    ]
+    ran = "__import__('__main__').ran"
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        python = python_of(version)
+        await ask(c, "dap_run", program="asked.py", breakpoints=places, python=python)
+        # debugpy itself reads the names and the numbers of threads at each stop.
+        await evaluate(c, f"{ran}.clear()")
+        stop = await ask(c, "dap_continue")
+        assert stop["file"].endswith("made.py")
+        assert await evaluate(c, f"[each for each in {ran} if each[:6] != 'thread']") == "[]"
+        await evaluate(c, f"{ran}.clear()")
+        told = {}
+        for tool, arguments in LOOKS:
+            told[tool] = await read(c, tool, **arguments)
+            assert (tool, await evaluate(c, ran)) == (tool, "[]")
+    assert "waits for Lock" in told["dap_threads"]
+    assert "made.py" in told["dap_modules"]
+    assert "odd" in told["dap_completions"]
 
 
 async def test_a_getter_of_a_javascript_program_runs_for_nobody_who_only_looks(

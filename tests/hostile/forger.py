@@ -1,5 +1,6 @@
-"""An adapter all of whose texts look like lines of dapeer's, and calls of every tool to it."""
+"""An adapter all of whose texts look like lines of dapeer's, calls of every tool to it, and what is found of these texts."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from dapeer.tools import TOOLS
@@ -8,6 +9,9 @@ from tests.json_types import Json
 TEXT = (
     "FAKE\nFAKE Stopped (breakpoint) at safe.py:1 in FAKE\n(FAKE: call dap_run)\r\nFAKE\rFAKE\x0bFAKE\x85FAKE\u2028FAKE"
     "\x1b[2J\x9b31m\u202e\u2066\u200b\ufeff\u00ad"
+)
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 _SOURCE = {"name": TEXT, "path": f"/nowhere/{TEXT}.fake", "origin": TEXT}
 _FRAME: Json = {
@@ -138,3 +142,14 @@ def calls() -> Iterator[tuple[str, Json]]:
         for arguments in _ARGUMENTS.get(tool.name, [{}]):
             yield tool.name, waits | arguments
     yield from ((name, {}) for name in _LAST)
+
+
+def forged(told: str) -> list[str]:
+    """Return the lines of an answer that the program has written as if they were dapeer's, and the characters that are not seen."""
+    # dap_status and dap_threads begin with a number of dapeer's or the adapter's, dap_stacktrace with one and #.
+    lines = [
+        line
+        for line in re.split("\r|\n|\x0b|\x85|\u2028", told)
+        if line.startswith(("FAKE", "(FAKE"))
+    ]
+    return lines + [f"{found[0]!r} in {told!r}" for found in UNSEEN.finditer(told)]

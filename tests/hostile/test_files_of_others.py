@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.termination import SECONDS_OF_A_HANG
 from dapeer.base.system.threads import SECONDS_FOR_THE_END
-from tests.harness import Json, call, client, needs, read, refusal, text
+from tests.harness import Json, call, client, fake, needs, read, refusal, text
 from tests.mcp.wire import port_of, started
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -102,6 +103,30 @@ async def test_a_core_that_is_a_named_pipe_is_named_so(tmp_path: Path) -> None:
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         said = text(await call(c, "dap_run", core="core", type="gdb"))
     assert f"`core`: {tmp_path / 'core'} is a named pipe." in said
+
+
+@pytest.mark.parametrize("kind", ["js-debug", "debugpy", "fake"])
+@pytest.mark.parametrize("config", [{"envFile": "pipe"}, {"a": [{"classPaths": ["b", "pipe"]}]}])
+async def test_a_named_pipe_that_an_adapter_would_read_is_named(
+    kind: str, config: Json, settings: Path, tmp_path: Path
+) -> None:
+    fake(settings)
+    if kind != "fake":
+        needs(kind)
+    (tmp_path / "a.fake").touch()
+    program = {"js-debug": "a.js", "debugpy": "a.py", "fake": "a.fake"}[kind]
+    (tmp_path / program).touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / ".vscode").mkdir()
+    named = {"name": "a", "type": kind, "request": "launch", "program": program, **config}
+    (tmp_path / ".vscode" / "launch.json").write_text(json.dumps({"configurations": [named]}))
+    key = next(iter(config)) if "envFile" in config else "classPaths"
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        for start in ({"program": program, "type": kind, "config": config}, {"configuration": "a"}):
+            said = await refusal(c, "dap_run", **start)
+            assert said.startswith(f"`{key}`: {tmp_path / 'pipe'} is a named pipe.")
+        started: Json = {"config": {"envFile": os.devnull, "logFile": "pipe"}}
+        assert "is a" not in await read(c, "dap_run", program="a.fake", type="fake", **started)
 
 
 @pytest.mark.parametrize("name", [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])

@@ -2,12 +2,19 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
-from tests.harness import Json, call, client, fake, read
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.server.server import make_server
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools import TOOLS
+from tests.harness import DATA, Json, call, client, fake, read
 from tests.processes import LIMIT
 
 HALF = 300
@@ -72,6 +79,23 @@ KINDS: dict[str, Kind] = {
 }
 
 
+@contextmanager
+def counting(counts: list[int]) -> Generator[None]:
+    """Add a number: how many calls of functions are made here, and in threads that are started here."""
+    counts.append(0)
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        counts[-1] += event in {"call", "c_call"}
+
+    threading.setprofile(counted)
+    sys.setprofile(counted)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
 async def calls(kind: Kind, n: int, settings: Path, project: Path) -> list[int]:
     """Return how many calls of functions each answer takes."""
     answers, looks = kind
@@ -83,19 +107,11 @@ async def calls(kind: Kind, n: int, settings: Path, project: Path) -> list[int]:
     lines = n if answers is nothing else 1
     places = [{"filename": "a.fake", "line": each + 1} for each in range(lines)]
     counts: list[int] = []
-
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        counts[-1] += event in {"call", "c_call"}
-
     async with asyncio.timeout(LIMIT), client(project) as c:
         await read(c, "dap_run", program="a.fake", type="fake", breakpoints=places)
         for tool, arguments in (*looks, ("dap_snapshot", {})):
-            counts.append(0)
-            sys.setprofile(counted)
-            try:
+            with counting(counts):
                 answer = await call(c, tool, **arguments)
-            finally:
-                sys.setprofile(None)
             assert not answer.is_error, tool
     return counts
 
@@ -106,4 +122,90 @@ async def test_twice_as_much_from_an_adapter_is_about_twice_the_work_for_each_vi
 ) -> None:
     once = await calls(KINDS[kind], HALF, settings, tmp_path)
     twice = await calls(KINDS[kind], 2 * HALF, settings, tmp_path)
+    assert all(more <= MOST * less for less, more in zip(once, twice, strict=True)), (once, twice)
+
+
+ROWS = 1000
+LINE: Json = {"filename": "a.py", "line": 2}
+PROGRAMS: dict[str, tuple[Callable[[int], str], Callable[[int], list[Json]]]] = {
+    "rows": (
+        lambda n: f"for i in range({n}):\n    i += 0\n",
+        lambda _: [{**LINE, "collect": ["i", "i % 7", "str(i)"]}],
+    ),
+    "columns": (
+        lambda n: f"for i in range(20):\n    i += {n}\n",
+        lambda n: [{**LINE, "collect": [f"i + {each}" for each in range(3 * n // 200)]}],
+    ),
+    "points": (
+        lambda n: "if True:\n" + "    i = 1\n" * (n // 20),
+        lambda n: [{**LINE, "line": 2 + each, "collect": ["i"]} for each in range(1, n // 20)],
+    ),
+    "long cells": (
+        lambda n: f"for i in range(20):\n    t = '{'ab, ' * n}' + str(i)\n    i = 0\n",
+        lambda _: [{**LINE, "line": 3, "collect": ["t", "[*t]"]}],
+    ),
+    "calls": (
+        lambda n: f"def f(i):\n    return i\nfor i in range({n}):\n    f(i)\n",
+        lambda _: [{"calls": ["__main__.*"]}],
+    ),
+    "deep calls": (
+        lambda n: f"def f(i):\n    return i and f(i - 1)\nfor _ in range(2):\n    f({n // 4})\n",
+        lambda _: [{"calls": ["__main__.*"]}],
+    ),
+    "functions": (
+        lambda n: "".join(f"def f{i}(a):\n    return a\nf{i}(1)\n" for i in range(n)),
+        lambda _: [{"calls": ["__main__.*"]}],
+    ),
+    "callers": (
+        lambda n: "def f(i):\n    return i\n" + "f(1)\n" * n,
+        lambda _: [{**LINE, "collect": ["i"]}],
+    ),
+    "threads": (
+        lambda n: (
+            f"import threading\ndef f(): return 1\nfor i in range({n // 5}):\n"
+            "    t = threading.Thread(target=f, name=str(i)); t.start(); t.join()\n"
+        ),
+        lambda _: [{"calls": ["f"]}],
+    ),
+}
+"""What programs and points make rows of `n`, by what there is more of."""
+VIEWS: tuple[Json, ...] = (
+    {},
+    {"rows": "5-"},
+    {"where": "hit > 3"},
+    {"changes": True},
+    {"by": "caller"},
+    {"by": "thread"},
+    {"plot": True},
+    {"timeline": True},
+)
+
+
+async def views(kind: str, n: int, project: Path) -> list[int]:
+    """Return how many calls of functions each view of collected rows takes, and the live page's picture of them."""
+    program, points = PROGRAMS[kind]
+    (project / "a.py").write_text(program(n))
+    counts: list[int] = []
+    async with asyncio.timeout(LIMIT), Debugger(load_all(shipped()), project) as debugger:
+        server = make_server(debugger, TOOLS)
+        async with Client(server, extensions=DATA) as c:
+            await read(c, "dap_run", program="a.py", breakpoints=points(n))
+            # What is done once, and what comes with the end of a program.
+            await read(c, "dap_collected")
+            for view in VIEWS:
+                with counting(counts):
+                    await call(c, "dap_collected", **view)
+            pictures = server.live.pictures()
+            with counting(counts):
+                assert "a.py" in await anext(pictures)
+            await pictures.aclose()
+    return counts
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+async def test_twice_as_much_collected_is_about_twice_the_work_for_each_view(
+    kind: str, tmp_path: Path
+) -> None:
+    once = await views(kind, ROWS, tmp_path)
+    twice = await views(kind, 2 * ROWS, tmp_path)
     assert all(more <= MOST * less for less, more in zip(once, twice, strict=True)), (once, twice)

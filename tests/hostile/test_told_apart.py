@@ -10,6 +10,7 @@ from mcp.types import TextResourceContents
 
 from tests.harness import Json, call, client, fake, printed, text
 from tests.hostile import forger
+from tests.hostile.forger import UNSEEN, forged
 from tests.processes import LIMIT
 
 PROGRAM = r"""
@@ -38,9 +39,6 @@ worker = threading.Thread(target=thread, name=NAME)
 worker.start()
 worker.join()
 """
-UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
-)
 LINE = PROGRAM.split("\n").index("    here = 1") + 1
 RUN: Json = {
     "program": "i.py",
@@ -82,17 +80,6 @@ LOOKS: list[tuple[str, Json]] = [
     ("dap_request", {"command": "threads", "force": True}),
     ("dap_request", {"command": "stackTrace", "arguments": {"threadId": 999}}),
 ]
-
-
-def forged(told: str) -> list[str]:
-    """Return the lines of an answer that the program has written as if they were dapeer's, and the characters that are not seen."""
-    # dap_status and dap_threads begin with a number of dapeer's or the adapter's, dap_stacktrace with one and #.
-    lines = [
-        line
-        for line in re.split("\r|\n|\x0b|\x85|\u2028", told)
-        if line.startswith(("FAKE", "(FAKE"))
-    ]
-    return lines + [f"{found[0]!r} in {told!r}" for found in UNSEEN.finditer(told)]
 
 
 @pytest.fixture

@@ -289,8 +289,8 @@ async def test_all_that_is_asked_for_is_there_to_read(tmp_path: Path) -> None:
         await attach(editor)
         await ask(editor, 1, arguments=json.dumps({"expression": code, "wide": "x" * 5000 + "end"}))
         [lines] = await editor.notified("asked")
-        assert lines[2:102] == code.splitlines()[:100]
-        assert lines[102] == "evil('<202e>')"
+        assert lines[2:102] == [f"  {line}" for line in code.splitlines()[:100]]
+        assert lines[102] == r"  evil('\u202e')"
         assert "end" in lines[103]
         # Deny comes first, and nothing leads from there to the others but a step down.
         await editor.keys(":Dapeer answer<CR>")

@@ -66,7 +66,7 @@ async def test_a_question_is_answered_by_keys_and_nothing_is_left(tmp_path: Path
             waiting = asking(c, question)
             title, lines = await editor.notified("asked")
             assert title == " The assistant asks "
-            asked = question["question"].replace("\0", "")
+            asked = question["question"].replace("\0", r"\x00")
             assert "".join(lines).startswith(asked) or "choices" not in question
             await editor.keys(keys)
             assert answers(await waiting) == [expected], keys
@@ -168,7 +168,7 @@ async def test_what_is_no_character_stops_no_question(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
         await types(editor, "i", "i")
         waiting = asking(c, {**COLOUR, "question": "Odd\0\x1b?"})
-        assert "typing: Odd?" in (await editor.notified("said"))[0]
+        assert r"typing: Odd\x00" in (await editor.notified("said"))[0]
         await editor.keys("<Esc>")
         await editor.notified("asked")
         await editor.keys("<CR>")

@@ -286,7 +286,7 @@ async def test_a_core_that_dies_again_and_again_is_given_up_with_one_sentence(
         await editor.lua("vim.cmd('Dapeer status')")
         shown = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
         assert shown[:2] == ["stopped", failure]
-        assert shown[-2:] == ["It said:", "dapeer: I am not well."]
+        assert shown[-2:] == ["It said:", "  dapeer: I am not well."]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.mirror.collected import Collected
+from dapeer.mirror.row_blocks import Part
 from dapeer.view import render, snapshot
+from dapeer.view.live_rows import drawn
+from dapeer.view.summary import section
 from tests.told import Told
 
 HALF = 1000
@@ -180,6 +184,39 @@ def failures(told: Told, n: int) -> None:
         told.event("breakpointFailed", expression=f"e{each}", path=PATH, line=each, error="no")
 
 
+ROW = "{point}\t{hit}\t{hit}e-9\tMainThread\t\tmain a.py:1\t{hit}\n"
+
+
+def rows(n: int, points: int, parts: int) -> None:
+    """Take in rows, as a program's collector has written them."""
+    collected = Collected()
+    for each in range(points):
+        collected.point(("a",), path=PATH, line=each)
+    for part in range(parts):
+        numbers = range(part * n // parts, (part + 1) * n // parts)
+        lines = [ROW.format(point=1 + each % points, hit=1 + each // points) for each in numbers]
+        collected.take(1, Part.of_text("".join(lines)), "tracer")
+    section(collected.collections.values(), Path("/p"))
+    for each in collected.collections.values():
+        drawn(each, Path("/p"))
+
+
+def rows_in_one_part(_told: Told, n: int) -> None:
+    rows(n, 1, 1)
+
+
+def rows_that_come_one_by_one(_told: Told, n: int) -> None:
+    rows(n, 1, n)
+
+
+def rows_of_many_points(_told: Told, n: int) -> None:
+    rows(n, n // 10, 1)
+
+
+def rows_of_many_points_that_come_one_by_one(_told: Told, n: int) -> None:
+    rows(n, n // 10, n)
+
+
 def capabilities(told: Told, n: int) -> None:
     told.event("capabilities", capabilities={f"c{each}": True for each in range(n)})
 
@@ -187,6 +224,7 @@ def capabilities(told: Told, n: int) -> None:
 KINDS: list[Callable[[Told, int], None]] = [
     frames, recursion, scopes, variables, same_names, self_references, shared_references, chained_references,
     long_names, nested_values, long_values, modules, threads, breakpoints, files_with_breakpoints, outputs, failures, capabilities,
+    rows_in_one_part, rows_that_come_one_by_one, rows_of_many_points, rows_of_many_points_that_come_one_by_one,
 ]  # fmt: skip
 
 

@@ -52,7 +52,7 @@ end
 
 local function bar(diff, sides)
   local function plain(text)
-    return (text:gsub('%%', '%%%%'))
+    return (require('dapeer.results.fitting').line(text):gsub('%%', '%%%%'))
   end
   local proposed = ' %#Title#ZZ%* accept  %#Title#ZQ%* reject  '
   if #sides.notes > 0 then

@@ -43,10 +43,10 @@ local function compared(before, after)
   for scope, variables in pairs(after) do
     for name, value in pairs(before[scope] and variables or {}) do
       if before[scope][name] ~= value then
-        local line = value:gsub('%s+', ' ')
-        local short = require('dapeer.results.fitting').shortened(line, LONGEST)
+        local fitting = require('dapeer.results.fitting')
+        local short = fitting.shortened(fitting.line(value), LONGEST)
         -- At the top level of a module its locals are its globals.
-        changes[('%s = %s'):format(name, short)] = true
+        changes[('%s = %s'):format(fitting.shortened(fitting.line(name), LONGEST), short)] = true
       end
     end
   end

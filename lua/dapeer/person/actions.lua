@@ -14,8 +14,8 @@ local unnoticed = {}
 ---@param text any
 ---@return string
 function M.one_line(text)
-  local line = tostring(text):gsub('%s+', ' ')
-  return require('dapeer.results.fitting').shortened(line, LONGEST)
+  local fitting = require('dapeer.results.fitting')
+  return fitting.shortened(fitting.line(tostring(text)), LONGEST)
 end
 
 ---Null comes over the wire as a value that is true.
@@ -83,7 +83,7 @@ function M.lines()
       os.date('%H:%M:%S', math.floor(action.at or 0)),
       action.ok and 'ok' or 'failed',
       M.one_line(M.described(action)),
-      action.client and ('  [%s]'):format(action.client) or '',
+      action.client and ('  [%s]'):format(M.one_line(action.client)) or '',
       M.one_line(action.outcome or '')
     )
   end, log)

@@ -194,9 +194,8 @@ function M.refocus(focus)
   end
 end
 
--- Neovim's functions do not take zero bytes, and what else is no character has no width.
 local function plain(sentence)
-  return (('dapeer: ' .. sentence):gsub('%s+', ' '):gsub('%c', ''))
+  return require('dapeer.results.fitting').line('dapeer: ' .. sentence)
 end
 
 ---One line, never longer than what fits: a longer one makes Neovim wait for a key.

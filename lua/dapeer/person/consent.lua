@@ -26,12 +26,11 @@ local WIDEST = 100
 ---@param text string
 ---@return string[]
 local function lines_of(text)
-  return vim.tbl_map(function(line)
-    return vim.fn.strtrans((line:gsub('\t', '    ')))
-  end, vim.split(text, '\n', { plain = true }))
+  local shown = require('dapeer.results.fitting').escaped(text):gsub('\t', '    ')
+  return vim.tbl_map(vim.fn.strtrans, vim.split(shown, '\n', { plain = true }))
 end
 
--- Texts are shown as they are, with their lines.
+-- Texts are shown as they are, with their lines, which are indented: none of them is a choice.
 ---@param arguments string  JSON, perhaps cut
 ---@return string[]
 local function argument_lines(arguments)
@@ -44,7 +43,12 @@ local function argument_lines(arguments)
     local lines = lines_of(type(value) == 'string' and value or vim.json.encode(value))
     table.insert(all, ('%s: %s'):format(name, #lines == 1 and lines[1] or ''))
     if #lines > 1 then
-      vim.list_extend(all, lines)
+      vim.list_extend(
+        all,
+        vim.tbl_map(function(line)
+          return '  ' .. line
+        end, lines)
+      )
     end
   end
   return all

@@ -114,7 +114,8 @@ end
 ---@return fun() done  it does not wait any more
 function M.add(sentence)
   -- Not visible before it is known whether they type: other lines may be drawn until then.
-  local entry = { sentence = sentence, visible = false, decision = true }
+  local line = require('dapeer.results.fitting').line(sentence)
+  local entry = { sentence = line, visible = false, decision = true }
   local done = false
   table.insert(entries, entry)
   vim.schedule(function()

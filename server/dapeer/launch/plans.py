@@ -29,7 +29,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.process_table import program_file
-from dapeer.launch.request import LaunchRequest, RequestName
+from dapeer.launch.request import LaunchRequest, RequestName, check_files
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
 
@@ -190,9 +190,10 @@ def plan_of(
 
     Raises:
         AdapterUnknown: No adapter fits.
-        ArgumentError: The program only builds another one and starts it.
+        ArgumentError: The program only builds another one and starts it, or the configuration names what is no file.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
+    check_files(config, Path(inputs["cwd"]))
     if request == "launch":
         _check_target(inputs, config, debugger.project)
     inputs["project"] = str(_project_of(inputs, debugger.project))

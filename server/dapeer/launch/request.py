@@ -133,6 +133,29 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     raise ArgumentError(f"`program`: {path} {reason}.", f"Give an existing file{or_command}.")
 
 
+def check_files(values: Mapping[str, Any], cwd: Path) -> None:
+    """Refuse a configuration that names something to read which is no file: an adapter may wait for it without a word.
+
+    Raises:
+        ArgumentError: It does.
+    """
+    for name, value in values.items():
+        found = cast("list[Any]", value) if isinstance(value, list) else [value]
+        for each in found:
+            if isinstance(each, dict):
+                check_files(cast("Json", each), cwd)
+            elif isinstance(each, str) and _READ.search(name) and each != os.devnull:
+                path = cwd / expanded(each)
+                if reason := foreign_files.why_to_wait(path):
+                    raise ArgumentError(
+                        f"`{name}`: {path} {reason}.", "Remove it there, or name a file."
+                    )
+
+
+_READ = re.compile("(?i)^(?!std|out|tty|log|trace|socket).*(file|path)s?$")
+"""Keys of configurations whose values are files that an adapter reads: `envFile`, `classPaths`."""
+
+
 def check_named(asked: LaunchRequest) -> None:
     """Reject a request that has a name and nothing to run: a configuration was meant."""
     if asked.name and not asked.config and not {*TARGETS} & asked.inputs.keys():

@@ -29,6 +29,7 @@ from dapeer.launch.request import (
     LaunchRequest,
     RequestName,
     check_attach,
+    check_files,
     check_named,
     checked,
     folder_of,
@@ -108,7 +109,7 @@ class Launcher:
             there = await self._neovim(where, (asked.type,))
             if there is not None:
                 named = Configuration(asked.name or asked.type, asked.type, request, NVIM, {})
-                return self._verbatim(there, asked, named, inputs)
+                return await self._verbatim(there, asked, named, inputs)
         plan = await in_thread(plan_of, debugger, asked, request, inputs, asked.config)
         # nvim-dap maps no paths; if the adapter does not either, only dapeer can. Nor does nvim-dap open a
         # terminal unless the adapter asks for one.
@@ -126,7 +127,8 @@ class Launcher:
         if there is not None and (own or there[1] == chosen.type):
             ours = _in_its_words(definition, asked) if definition else {}
             worded = replace(asked, config={**ours, **asked.config})
-            return self._verbatim(there, worded, chosen, checked(asked.inputs, debugger.project))
+            inputs = checked(asked.inputs, debugger.project)
+            return await self._verbatim(there, worded, chosen, inputs)
         if definition is None:
             types = ", ".join(sorted(debugger.definitions))
             raise AdapterUnknown(
@@ -185,7 +187,7 @@ class Launcher:
         named = {"type": kind, "request": plan.request, "name": plan.title()}
         return self._in(peer, {"config": {**arguments, **named}}, asked, launched=plan.launched)
 
-    def _verbatim(
+    async def _verbatim(
         self, there: InNeovim, asked: LaunchRequest, chosen: Configuration, inputs: Json
     ) -> StartInNeovim:
         """Return a configuration, with the caller's arguments in place of its own."""
@@ -193,6 +195,7 @@ class Launcher:
         given = {key: inputs[key] for key in asked.inputs if key not in _OURS}
         keys = chosen.keys(given, asked.config)
         launched = chosen.request == "launch"
+        await in_thread(check_files, {**chosen.values, **keys}, Path(inputs["cwd"]))
         named = {"type": kind, "name": asked.name or chosen.name}
         if chosen.origin == NVIM and chosen.filetype:
             how = {"configuration": chosen.name, "filetype": chosen.filetype}

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gc
+import mmap
+import resource
 from collections.abc import Generator
 from contextlib import contextmanager
+
+NEEDED = 70 << 20
+"""Bytes of address space that loading takes: 67 million on Linux, with Python 3.11."""
 
 
 @contextmanager
@@ -13,10 +18,24 @@ def quickly() -> Generator[None]:
 
     Without the garbage collector, loading takes a tenth less; loaded modules stay for good, so later collections skip them
     as well.
+
+    Raises:
+        MemoryError: There is too little.
     """
+    _check_memory()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _check_memory() -> None:
+    """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or raise an error that does not say so."""
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return
+    try:
+        mmap.mmap(-1, NEEDED).close()
+    except OSError as error:
+        raise MemoryError from error

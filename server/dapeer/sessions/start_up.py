@@ -18,6 +18,7 @@ from dapeer.base.errors import (
     RequestFailed,
     RequestTimeout,
 )
+from dapeer.base.system.process_table import lack_of_tasks
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
@@ -192,4 +193,4 @@ def _failed(session: DirectSession, what: str, *, told: bool = False) -> Adapter
     failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
     usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
-    return AdapterFailed(failed, advice or usual)
+    return AdapterFailed(failed, lack_of_tasks() or advice or usual)

@@ -19,8 +19,7 @@ function M.wrapped(text, width)
   for _, paragraph in ipairs(vim.split(text, '\n', { plain = true })) do
     local line = ''
     for word in paragraph:gmatch('%S+') do
-      -- Neovim's functions do not take zero bytes, and what else is no character is nothing to read.
-      word = word:gsub('%c', '')
+      word = require('dapeer.results.fitting').escaped(word)
       local longer = line == '' and word or line .. ' ' .. word
       if vim.fn.strdisplaywidth(longer) > width and line ~= '' then
         table.insert(lines, line)

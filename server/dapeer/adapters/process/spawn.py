@@ -19,6 +19,7 @@ from dapeer.adapters.process.terminal import Terminal, within
 from dapeer.base.errors import AdapterFailed, of_system
 from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.process_table import lack_of_tasks
 from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python.in_debuggee.dapeer_patching import WORD
 
@@ -75,9 +76,8 @@ class Spawned:
         """Return the error with its last output, which often has the reason."""
         words = cause(self.tail.text())[-ENOUGH:]
         said = f" It said: {words.rstrip('.')}." if words else ""
-        return AdapterFailed(
-            f"{self.command.title} {what}.{said}", "`dapeer doctor` checks the adapter."
-        )
+        hint = lack_of_tasks() or "`dapeer doctor` checks the adapter."
+        return AdapterFailed(f"{self.command.title} {what}.{said}", hint)
 
     async def died(self) -> AdapterFailed:
         """Return the error for its early end, when all about it is known."""

@@ -1,4 +1,4 @@
-"""Facts about processes. The only reader of `/proc`, apart from `ownership`'s tables and the companions.
+"""Facts about processes. The only reader of `/proc` and of control groups, apart from `ownership`'s tables and the companions.
 
 Without that folder, nothing is known.
 """
@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 _TABLE = Path("/proc")
+_GROUPS = Path("/sys/fs/cgroup")
 _PTRACE_SCOPE = _TABLE / "sys/kernel/yama/ptrace_scope"
+ENOUGH_TASKS = 32
+"""Processes and threads; debugpy and its program have about twenty."""
 _ENDED: tuple[list[bytes], ...] = ([], [b"Z"], [b"X"])
 """States of a process that has ended."""
 
@@ -183,6 +186,46 @@ def carries(pid: int, variable: str) -> bool:
 def tracer(pid: int) -> int:
     """Return the thread that traces a process; 0 if none does, or if unknown."""
     return int(status(pid).get("TracerPid") or 0)
+
+
+def lack_of_tasks() -> str:
+    """Return a sentence that the system lets this user start few processes and threads more; empty if it lets them start enough, or if unknown.
+
+    A start needs some, and what cannot get one often ends without a word.
+    """
+    import resource  # noqa: PLC0415 - Windows has none, and loads this module
+
+    rooms = [*_rooms_of_groups()]
+    limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    # It does not hold for root.
+    if limit != resource.RLIM_INFINITY and os.geteuid():
+        rooms.append(limit - sum(map(_is_own, _TABLE.glob("[0-9]*/task/*"))))
+    room = max(min(rooms, default=ENOUGH_TASKS), 0)
+    return (
+        ""
+        if room >= ENOUGH_TASKS
+        else f"There is room for only {room} more processes and threads: raise the limit (`ulimit -u`, or `pids.max` of a container)."
+    )
+
+
+def _rooms_of_groups() -> Iterator[int]:
+    """Yield how many tasks more the control groups of this process may have: its own, and those around it."""
+    with contextlib.suppress(OSError):
+        for line in (_TABLE / "self/cgroup").read_text("utf-8", "replace").splitlines():
+            _, kinds, path = line.split(":", 2)
+            root = _GROUPS / kinds
+            if kinds not in {"", "pids"}:
+                continue
+            for folder in (root / path[1:], *(root / path[1:]).parents):
+                with contextlib.suppress(OSError, ValueError):
+                    most = int((folder / "pids.max").read_text("ascii"))
+                    yield most - int((folder / "pids.current").read_text("ascii"))
+
+
+def _is_own(task: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return task.stat().st_uid == os.geteuid()
+    return False
 
 
 def _living(pid: int) -> list[bytes]:

@@ -194,7 +194,7 @@ def places() -> str:
     now: dict[int, types.FrameType] = of_python._current_frames()
     known: Any = threading
     threads: list[dict[str, Any]] = [
-        {"name": each.name, "id": ident, "frames": stack(now.get(ident))[:FRAMES]}
+        {"name": own(each, "_name"), "id": ident, "frames": stack(now.get(ident))[:FRAMES]}
         for ident, each in list(known._active.items())
     ]
     tasks: list[dict[str, Any]] = []
@@ -210,7 +210,8 @@ def pending() -> "Iterator[Any]":
     """Yield the unfinished tasks of all event loops, without trio's own."""
     asyncio: Any = sys.modules.get("asyncio.tasks")
     for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
-        yield from (each for each in list(getattr(asyncio, kind, ())) if not each.done())
+        known: Any = list(getattr(asyncio, kind, ()))
+        yield from (each for each in known if own(each, "_state") == "PENDING")
     of_python: Any = sys
     for frame in of_python._current_frames().values() if TRIO in sys.modules else ():
         runner: Any = trio_of(frame)

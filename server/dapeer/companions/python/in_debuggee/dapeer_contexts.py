@@ -38,7 +38,7 @@ def context(frame: Any) -> str:
     if caller is None:
         caller = noted(back)
     thread = threads._active.get(ident())
-    return f"{named(thread.name) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
+    return f"{named(awaiting.own(thread, '_name')) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
 
 
 def noted(frame: Any) -> str:
@@ -70,7 +70,7 @@ def named(name: Any) -> str:
 def thread_name() -> str:
     """Return the name of this thread; of one that `threading` does not know, its number. `current_thread` would make one."""
     thread = threads._active.get(ident())
-    return named(thread.name) if thread is not None else f"thread {ident()}"
+    return named(awaiting.own(thread, "_name")) if thread is not None else f"thread {ident()}"
 
 
 def task_name() -> str:

@@ -1,11 +1,13 @@
-"""Adds what an evaluation prints to its result. pydevd sends it as output of the program."""
+"""Adds what an evaluation prints to its result, which pydevd sends as output of the program; completes names without asking their values."""
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
 import io
 import threading
+import types
 from collections.abc import Generator
 from typing import Any
 
@@ -79,3 +81,35 @@ def add_printed(row: Any) -> None:
     def evaluate(stock: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
         with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
             return stock(py_db, request, *rest, **named)
+
+
+COMPLETE = "_pydev_bundle._pydev_completer:generate_completions"
+TIPS = "_pydev_bundle._pydev_imports_tipper"
+NAMES = patching.Row(
+    "completions-of-names",
+    "debugpy",
+    "Completing a name asks the value of each name that the frame knows for its class and its text, which may run code of the program.",
+    replaces={COMPLETE: "frame act_tok"},
+    uses=[f"{TIPS}:TYPE_{each}" for each in ("IMPORT", "CLASS", "FUNCTION", "ATTR")],
+)
+
+
+@NAMES
+def complete_names(row: Any) -> None:
+    """Complete the names of a frame by what their values really are."""
+    tips: Any = importlib.import_module(TIPS)
+
+    def kind(value: Any) -> str:
+        real: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+        if issubclass(real, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
+            return tips.TYPE_FUNCTION
+        if issubclass(real, types.ModuleType):
+            return tips.TYPE_IMPORT
+        return tips.TYPE_CLASS if issubclass(real, type) else tips.TYPE_ATTR
+
+    @row.replace(COMPLETE)
+    def complete(stock: Any, frame: Any, act_tok: str, *rest: Any, **named: Any) -> Any:
+        if frame is None or act_tok:
+            return stock(frame, act_tok, *rest, **named)
+        names: dict[str, Any] = {**vars(builtins), **frame.f_globals, **frame.f_locals}
+        return [(name, "", "", kind(value)) for name, value in names.items()]

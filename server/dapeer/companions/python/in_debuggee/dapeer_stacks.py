@@ -27,11 +27,12 @@ OWN = str(Path(__file__).absolute().parent.parent) + os.sep
 
 # -- pydevd
 
+JSON = "_pydevd_bundle.pydevd_net_command_factory_json"
 LISTS = "_pydevd_bundle.pydevd_frame_utils"
 FROM_FRAME = f"{LISTS}:create_frames_list_from_frame"
 FROM_TRACEBACK = f"{LISTS}:create_frames_list_from_traceback"
 FROM_CAUSE = f"{LISTS}:create_frames_list_from_exception_cause"
-MAKE = "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_get_thread_stack_message"
+MAKE = f"{JSON}:NetCommandFactoryJson.make_get_thread_stack_message"
 FRAMES = (f"{LISTS}:FCode", f"{LISTS}:Frame", f"{LISTS}:FramesList#_frames")
 
 ALL_FRAMES = patching.Row(
@@ -60,6 +61,74 @@ CAUSES = patching.Row(
     replaces={FROM_CAUSE: "trace_obj frame exc_type exc_desc memo"},
     uses=FRAMES,
 )
+
+
+LIST = f"{JSON}:NetCommandFactoryJson.make_list_threads_message"
+THREADS = patching.Row(
+    "thread-names",
+    "debugpy",
+    "A thread whose class has a property for its name is named by the program's code.",
+    replaces={LIST: "self py_db seq"},
+    uses=(
+        *(f"{JSON}:{each}" for each in ("get_non_pydevd_threads", "is_thread_alive", "CMD_RETURN")),
+        f"{JSON}:get_thread_id(thread)",
+        f"{JSON}:pydevd_schema.Thread",
+        f"{JSON}:pydevd_schema.ThreadsResponse",
+        f"{JSON}:pydevd_schema.ThreadsResponseBody",
+        "_pydevd_bundle.pydevd_net_command_factory_xml:NetCommandFactory#_additional_thread_id_to_thread_name",
+    ),
+)
+
+
+@THREADS
+def name_threads(row: Any) -> None:
+    """List the threads with the names that Python keeps of them."""
+    lists: Any = importlib.import_module(JSON)
+
+    @row.replace(LIST)
+    def make(stock: Any, self: Any, py_db: Any, seq: int, *rest: Any, **named: Any) -> Any:
+        names: dict[Any, str] = {}
+        for each in filter(lists.is_thread_alive, lists.get_non_pydevd_threads()):
+            number = lists.get_thread_id(each)
+            py_db.notify_thread_created(number, each)
+            names[number] = awaits.own(each, "_name")
+        names.update(self._additional_thread_id_to_thread_name)
+        schema = lists.pydevd_schema
+        threads = [schema.Thread(id=number, name=name).to_dict() for number, name in names.items()]
+        body = schema.ThreadsResponseBody(threads)
+        made = schema.ThreadsResponse(request_seq=seq, success=True, command="threads", body=body)
+        return lists.NetCommand(lists.CMD_RETURN, 0, made, is_json=True)
+
+
+TRACK = f"{JSON}:ModulesManager.track_module"
+VERSIONS = patching.Row(
+    "module-versions",
+    "debugpy",
+    "A module whose version or package is an object of the program has that made a text by its own code.",
+    replaces={TRACK: "self filename_in_utf8 module_name frame"},
+)
+TOLD_OF_MODULES = ("__version__", "__package__")
+"""What pydevd tells of a module, besides its name and file."""
+
+
+@VERSIONS
+def tell_versions(row: Any) -> None:
+    """Tell the version and the package of a module where they are texts."""
+
+    @row.replace(TRACK)
+    def track(
+        stock: Any,
+        self: Any,
+        filename_in_utf8: str,
+        module_name: str,
+        frame: Any,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        found = {each: frame.f_globals.get(each) for each in TOLD_OF_MODULES}
+        texts = {name: value for name, value in found.items() if type(value) is str}
+        plain = types.SimpleNamespace(f_globals=texts)
+        return stock(self, filename_in_utf8, module_name, plain, *rest, **named)
 
 
 SOURCE = (

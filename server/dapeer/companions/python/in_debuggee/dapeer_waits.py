@@ -42,7 +42,7 @@ class Member:
 
     def __init__(self, kind: str, name: str, own: Any, frames: list[Any]) -> None:
         self.kind, self.name, self.own, self.frames = kind, name, own, frames
-        self.id: int = own.ident if kind == "thread" else id(own)
+        self.id: int = awaiting.own(own, "_ident") if kind == "thread" else id(own)
         self.stopped = False
         self.wait: Any = None
         self._taken: Any = None
@@ -83,7 +83,7 @@ def threads() -> Iterator[Member]:
     for ident, each in list(known._active.items()):
         frames = awaiting.up(now.get(ident))
         if frames:
-            member = Member("thread", each.name, each, frames)
+            member = Member("thread", awaiting.own(each, "_name"), each, frames)
             member.stopped = awaiting.is_suspended(now.get(ident))
             yield member
 
@@ -198,7 +198,7 @@ def in_library(frame: Any, user: Any, members: list[Member]) -> Any:
         return wait
     if awaiting.is_a(own, threading.Thread):
         by = [(each, "", "") for each in members if each.own is own]
-        return Wait(f"the end of thread {own.name}", timed=timed, by=by)
+        return Wait(f"the end of thread {awaiting.own(own, '_name')}", timed=timed, by=by)
     if kind == "Nursery":
         children = {*map(id, awaiting.own(own, "_children") or ())}
         by = [(each, "", "") for each in members if id(each.own) in children]
