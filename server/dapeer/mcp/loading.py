@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import mmap
-import resource
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -33,6 +32,8 @@ def quickly() -> Generator[None]:
 
 def _check_memory() -> None:
     """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or raise an error that does not say so."""
+    import resource  # noqa: PLC0415 - Windows has none
+
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
         return
     try:
