@@ -268,7 +268,9 @@ def test_a_row_that_keeps_others_out_is_told_also_where_the_user_has_switched_it
     assert not made.apply()
     why = "switched off by DAPEER_PATCHES"
     assert (
-        patching.news == [made.told] == [{"name": "frames", "lost": "Frames are lost.", "why": why}]
+        patching.news
+        == [made.off_note]
+        == [{"name": "frames", "lost": "Frames are lost.", "why": why}]
     )
 
 

@@ -89,7 +89,7 @@ class Outcome:
 
     state: Literal["ready", "failed", "slow"]
     """Slow: the time was up on a busy machine, so nobody knows."""
-    told: str
+    detail: str
     """What was done, or what went wrong: the end of a sentence."""
 
 

@@ -32,9 +32,9 @@ class Awaited:
     """Path and line of those that were set for this program."""
     kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that this program did not get; the caller knows why."""
-    told: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
+    reported: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
     """States that the caller knows already: state, path and line."""
-    told_by: object = None
+    reported_from: object = None
     """What is known of breakpoints and their states, as it was when the caller was told last."""
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:

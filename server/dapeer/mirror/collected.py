@@ -72,7 +72,7 @@ class Collection:
     """Lines that were no rows."""
     removed: bool = False
     """Its log point is gone, since it has brought all rows that were wanted."""
-    told: dict[str, int] = field(default_factory=dict[str, int])
+    reported: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many rows it has been told of."""
     started: float = 0.0
     """From when its rows count seconds."""
@@ -81,11 +81,11 @@ class Collection:
 
     def is_news(self, client: str) -> bool:
         """Whether there are rows that a client was not told of."""
-        return self.count > self.told.get(client, 0)
+        return self.count > self.reported.get(client, 0)
 
     def tell(self, client: str) -> None:
         """Take note that a client was told of all rows."""
-        self.told[client] = self.count
+        self.reported[client] = self.count
 
     def heard(self, rows: int) -> None:
         """Take note of so many new rows: calls are in the order of their ends, all else in that of hits."""
@@ -106,7 +106,7 @@ class Collection:
 
     def untold(self, client: str) -> Table:
         """Return the rows that a client was not told of, as far as they are kept."""
-        told = self.told.get(client, 0)
+        told = self.reported.get(client, 0)
         return self.table.last(self.count - told) if told else self.table
 
     @property
@@ -132,11 +132,11 @@ class Collected:
     """By process the rows that it could not write."""
     lost_for: str = ""
     """Why some could not be written, as the system says it; empty: it has not said."""
-    _lost_told: dict[str, int] = field(default_factory=dict[str, int])
+    _lost_reported: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many of these it has been told of."""
     overwritten: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows whose room later ones have taken, in its file."""
-    begun: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    called: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     """Points and functions that were called; their calls may not be over."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
@@ -251,7 +251,7 @@ class Collected:
     def newly_lost(self, client: str) -> int:
         """Return how many rows the processes could not write, if the client was not told of all; it is told now."""
         lost = sum(self.lost.values())
-        told, self._lost_told[client] = self._lost_told.get(client, 0), lost
+        told, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > told else 0
 
     def reached(self, path: str, line: int) -> bool:

@@ -19,7 +19,7 @@ class PostMortem:
     def __init__(self, cause: str) -> None:
         """`cause` is the signal that killed the program, as in `SIGSEGV at address 0x0`; empty if unknown."""
         self._cause = cause
-        self._told = False
+        self._is_reported = False
 
     def heard(self, message: Message) -> Message | None:
         """Return the meaning of an adapter's message here; None: ignore it.
@@ -28,9 +28,9 @@ class PostMortem:
         """
         match message:
             case Event(event="stopped", body=body):
-                if self._told:
+                if self._is_reported:
                     return None
-                self._told = True
+                self._is_reported = True
                 known = {key: body[key] for key in ("threadId", "allThreadsStopped") if key in body}
                 why = {"reason": REASON, "description": self._cause, "allThreadsStopped": True}
                 return Event("stopped", {**known, **why})

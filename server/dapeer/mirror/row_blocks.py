@@ -53,7 +53,7 @@ class Names:
         default_factory=dict[int, tuple[str, str, str]]
     )
     """Thread, task and caller."""
-    begun: frozenset[tuple[int, str]] = frozenset()
+    called: frozenset[tuple[int, str]] = frozenset()
     """Points and functions that were called."""
 
 

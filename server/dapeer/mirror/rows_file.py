@@ -46,7 +46,7 @@ class Written:
     """Rows whose room later ones have taken. Some of them may have been read before."""
     lost: int = 0
     """Rows that could not be written: too large, or the disk was full."""
-    begun: frozenset[tuple[int, str]] = frozenset()
+    called: frozenset[tuple[int, str]] = frozenset()
     """Points and functions that were called, though their calls may not be over."""
     error: int = 0
     """The number of the system's error for which they could not; 0: it was none of the system's."""
@@ -80,4 +80,4 @@ def read(data: bytes | memoryview, after: Place = START) -> Written:
         part, end = read_part(bytes(data[start + SERIAL.size + known : start + size]), names)
         parts.append(part)
         place = Place(number, known + end)
-    return Written(parts, place, pid, started, dropped, lost, names.begun, error)
+    return Written(parts, place, pid, started, dropped, lost, names.called, error)

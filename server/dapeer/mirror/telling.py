@@ -18,7 +18,7 @@ class Telling:
         """Record that a reader has seen all of it."""
         self._mirror.output.shown = max(self._mirror.output.shown, self._end)
         for failure, count in self._failures:
-            failure.told = count
+            failure.reported = count
         if self.stop is None:
             return
         self.stop.output_shown = self._end

@@ -32,7 +32,7 @@ class Unfolding:
 
     first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """The first children of folded values, by variablesReference."""
-    told: dict[int, str] = field(default_factory=dict[int, str])
+    reported: dict[int, str] = field(default_factory=dict[int, str])
     """Members that the program itself has reported, by variablesReference; `tell` adds to them."""
     _insides: dict[int, _Inside] = field(default_factory=dict[int, _Inside])
     """What `_inside` returns, by variablesReference."""
@@ -41,7 +41,7 @@ class Unfolding:
 
     def __bool__(self) -> bool:
         """Whether anything was fetched."""
-        return bool(self.first or self.told)
+        return bool(self.first or self.reported)
 
     def take(self, reference: int, variables: Sequence[Variable], asked: int) -> None:
         """Keep the first children of a folded value; an adapter may send more than it was `asked` for."""
@@ -52,8 +52,8 @@ class Unfolding:
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
         reference = variable["variablesReference"]
-        if reference in self.told:
-            return self.told[reference]
+        if reference in self.reported:
+            return self.reported[reference]
         members, _ = self._inside(reference)
         return unfolded(variable["value"], members) if members else variable["value"]
 
@@ -91,9 +91,9 @@ class Unfolding:
 
     def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
         reference = variable["variablesReference"]
-        if reference in self.told:
+        if reference in self.reported:
             done.append(reference)
-            return self.told[reference]
+            return self.reported[reference]
         members = self._members(reference, around, done) if reference else ()
         return unfolded(variable["value"], members) if members else variable["value"]
 
@@ -103,13 +103,13 @@ class Unfolding:
 
     def tell(self, members: Mapping[int, str]) -> None:
         """Keep the members of containers, by variablesReference, as the program itself has reported them."""
-        self.told |= members
+        self.reported |= members
         self._outdate()
 
     def forget(self) -> None:
         """Forget fetched members of variables, except those in the adapter's own values: they may have changed."""
         self.first.clear()
-        self.told.clear()
+        self.reported.clear()
         self._outdate()
 
     def _outdate(self) -> None:
@@ -119,7 +119,7 @@ class Unfolding:
     def opened(self, variable: Variable) -> int:
         """Return how many containers were opened to show a variable."""
         reference = variable["variablesReference"]
-        return 1 if reference in self.told else self._inside(reference)[1]
+        return 1 if reference in self.reported else self._inside(reference)[1]
 
 
 def _within(value: str, room: int) -> str:

@@ -61,7 +61,7 @@ class Catalogue:
         """Those of the project, from memory: as `skills` returns them."""
         self._project = project
         self._changed = changed
-        self._told = heard
+        self._listener = heard
         self._kept: dict[tuple[object, ...], Any] = {}
         self._hears = False
         self._era = 0
@@ -193,8 +193,8 @@ class Catalogue:
         if event.get("type") in CHANGES:
             self._hears = True
             self._forget()
-            if self._told is not None:
-                self._told(event)
+            if self._listener is not None:
+                self._listener(event)
             skills: Sequence[Json] = ()
             # An OpenCode with a mistake in its configuration runs, but has none of these.
             with contextlib.suppress(OpenCodeError):

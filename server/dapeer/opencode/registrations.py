@@ -97,11 +97,11 @@ class Registration:
         self._core = core
         self._claim = claim
         self._report = report
-        self._is_wanted = not was_left
+        self._is_requested = not was_left
         self._is_there = was_left
         self._is_due = True
         """Something may have changed since it was looked at."""
-        self._is_told = False
+        self._is_reported = False
         """Whether Neovim knows that it is there."""
         self._news = anyio.Event()
         self._replaced: Configured | None = None
@@ -111,12 +111,12 @@ class Registration:
         """Be there, and look whether it is."""
         self._opencode = opencode
         self._report = report
-        self._is_wanted = True
+        self._is_requested = True
         self.look()
 
     def leave(self) -> None:
         """Be there no longer."""
-        self._is_wanted = False
+        self._is_requested = False
         self._news.set()
 
     def look(self) -> None:
@@ -126,7 +126,7 @@ class Registration:
 
     def unheard(self) -> None:
         """Take note that Neovim has hung up."""
-        self._is_told = False
+        self._is_reported = False
 
     def forgotten(self) -> None:
         """Take note that OpenCode has what its configuration says, which may name us, too."""
@@ -136,9 +136,9 @@ class Registration:
     async def live(self) -> None:
         """Bring about what is wanted, until it has left."""
         try:
-            while self._is_wanted or self._is_there:
+            while self._is_requested or self._is_there:
                 self._news = anyio.Event()
-                if not self._is_wanted:
+                if not self._is_requested:
                     await self._part()
                 elif self._is_due:
                     self._is_due = False
@@ -157,7 +157,7 @@ class Registration:
     async def _see_to_it(self) -> None:
         async with self._opencode() as opencode:
             if self._is_there and await is_there(opencode, self.directory, self._claim.name):
-                if not self._is_told:
+                if not self._is_reported:
                     self._connected()
                 return
             self._is_there = False
@@ -166,14 +166,14 @@ class Registration:
                 await add(opencode, self._core, self.directory, self._claim.name)
             except OpenCodeError as error:
                 # A server that has ended meanwhile is no failure.
-                if self._is_wanted:
+                if self._is_requested:
                     self._tell("failed", problem=WHY.get(type(error), error.what))
                 return
         self._is_there = True
         self._connected()
 
     def _connected(self) -> None:
-        self._is_told = True
+        self._is_reported = True
         replaced = self._replaced or Configured()
         self._tell("connected", own=replaced.own is not None, twice=list(replaced.twice))
 

@@ -51,7 +51,7 @@ class Run:
         self._opencode = opencode
         self._error = ""
         self._reply_to = ""
-        self._heard = asyncio.Event()
+        self._event_arrived = asyncio.Event()
         """Set when the event stream is open."""
         self._there = asyncio.Event()
         """Set when its message is known to be there."""
@@ -131,7 +131,7 @@ class Run:
         return await self.session.is_busy()
 
     async def _begin(self, begin: Begin | None) -> None:
-        await self._heard.wait()
+        await self._event_arrived.wait()
         if begin is not None:
             await begin()
 
@@ -185,8 +185,8 @@ class Run:
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
-                first = event["type"] == CONNECTED and not self._heard.is_set()
-                self._heard.set()
+                first = event["type"] == CONNECTED and not self._event_arrived.is_set()
+                self._event_arrived.set()
                 if first and not look_at_once:
                     continue
                 if self._is_news(event) and (outcome := await self._try_to_look(event)):
@@ -276,7 +276,7 @@ class Run:
 
     async def _stop(self) -> None:
         """Stop the run that dapeer has started, unless another client has written to the session since."""
-        if self.prompt not in _ours or not self._heard.is_set():
+        if self.prompt not in _ours or not self._event_arrived.is_set():
             return
         with contextlib.suppress(OpenCodeError):
             if not self._reply_to:

@@ -58,7 +58,7 @@ class Approvals:
         self._neovim = neovim
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
         self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
-        self._asked: dict[int, asyncio.Future[tuple[bool, str]]] = {}
+        self._pending: dict[int, asyncio.Future[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
@@ -81,13 +81,13 @@ class Approvals:
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
         """Record the person's answer."""
-        future = self._asked.get(number)
+        future = self._pending.get(number)
         if future is not None and not future.done():
             future.set_result((bool(allowed), str(why or "")))
 
     def gone(self) -> None:
         """Deny all open questions: the Neovim has ended."""
-        for number in list(self._asked):
+        for number in list(self._pending):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
     def guards(self, action: Action) -> bool:
@@ -105,12 +105,12 @@ class Approvals:
         if not self.guards(action):
             return
         number = next(self._ids)
-        future = self._asked[number] = asyncio.get_running_loop().create_future()
+        future = self._pending[number] = asyncio.get_running_loop().create_future()
         self._neovim.send(ASK, number, action.facts(ASKED), self._neovim.channel)
         try:
             allowed, why = await future
         finally:
-            del self._asked[number]
+            del self._pending[number]
             if not future.done() or future.cancelled():
                 self._neovim.send(FORGET, number)
         if not allowed:

@@ -15,7 +15,7 @@ class Ide:
         """The process that is to serve it, if any: several may be attached, and one serves."""
         self.cwd = ""
         """The directory of the whole Neovim now."""
-        self.told: Callable[[str, Json], None] | None = None
+        self.notify: Callable[[str, Json], None] | None = None
         """Takes the notifications for Claude Code: method and parameters."""
         self._changed = changed
 
@@ -30,5 +30,5 @@ class Ide:
         self._changed()
 
     def _happened(self, method: str, params: Json) -> None:
-        if self.told:
-            self.told(method, params)
+        if self.notify:
+            self.notify(method, params)

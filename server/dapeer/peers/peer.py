@@ -75,7 +75,7 @@ class Peer:
         self.approvals: Approvals
         """The person: notified and asked."""
         self._tools: LuaTools
-        self._told: dict[str, Callable[..., None]] = {
+        self._handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
@@ -150,7 +150,7 @@ class Peer:
         await self._tools.take(facts.get("tools") or "[]")
         uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
         told = {**self.sessions.told, **self._tools.told, **self.approvals.takes, **self.ide.takes}
-        self._told |= {**told, "opencode": uses_opencode}
+        self._handlers |= {**told, "opencode": uses_opencode}
 
     async def detach(self) -> None:
         """Disconnect; what runs in Neovim continues."""
@@ -234,7 +234,7 @@ class Peer:
 
     def _dispatch(self, kind: str, arguments: list[Any]) -> None:
         try:
-            self._told.get(kind, _ignore)(*arguments)
+            self._handlers.get(kind, _ignore)(*arguments)
         except Exception:
             log.exception("Neovim sent an unexpected notification: %s", kind)
 

@@ -49,7 +49,7 @@ class Peers:
     ) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
-        self.page_wanted: Callable[[Peer], None] = lambda _: None
+        self.on_page_request: Callable[[Peer], None] = lambda _: None
         """Called when the person in a Neovim wants to see what programs collect: set before the first attaches."""
         self.company = Company(self._tell_company)
         """The assistants that are connected."""
@@ -147,7 +147,7 @@ class Peers:
                 self.opencode,
                 self.judge,
                 self._tools_changed,
-                self.page_wanted,
+                self.on_page_request,
             )
             await peer.attach(target, seconds)
         finally:

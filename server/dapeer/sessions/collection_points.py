@@ -124,7 +124,7 @@ def without_calls(
         return
     # A row has the function's own name, which may be written with more or less of what is around it.
     seen = {_last(each) for rows in found for each in set(rows.table.cells[0])}
-    begun = {_last(function) for number, function in collected.begun if number in points}
+    begun = {_last(function) for number, function in collected.called if number in points}
     for each in name.split(", "):
         own = _last(each)
         if any(fnmatchcase(one, own) for one in seen):

@@ -67,7 +67,7 @@ class ForwardedSession(Session):
         )
         self.feed = feed.name
         # nvim-dap sends log messages itself, and prints what they say.
-        self.lines.heard = False
+        self.lines.sees_output = False
         self.inspect.other_client.present = True
         # The caller that has started it waits for its first stop.
         self.inspect.other_client.first = hello.launch is None

@@ -228,7 +228,9 @@ class Inspection(Fetching):
         if self.folded is not None:
             bare = [each for each in needed if is_bare(each, self.expressions)][:UNFOLDED]
             await quietly(tell_members(stop, [*bare, *closed], self.expressions, self._evaluated))
-            closed = [each for each in closed if each["variablesReference"] not in stop.parts.told]
+            closed = [
+                each for each in closed if each["variablesReference"] not in stop.parts.reported
+            ]
         await together(*map(self.unfold, closed))
         if not stop.parts.first:
             return

@@ -57,7 +57,7 @@ class Lines:
         self._request = request
         self._observe = observe
         self.functions = ()
-        self.heard = True
+        self.sees_output = True
         """What the adapter says of log points passes us."""
         self.folder: Callable[[], Path] | None = None
         """Tells where the program's processes write their rows."""
@@ -76,7 +76,7 @@ class Lines:
         """How rows come; empty: none can."""
         if self.tracers and self.folder is not None:
             return "tracer"
-        return "log points" if self.heard and self._supports("logMessage") else ""
+        return "log points" if self.sees_output and self._supports("logMessage") else ""
 
     @property
     def traces(self) -> bool:
@@ -150,7 +150,7 @@ class Lines:
         if wanted["calls"]:
             where = "at `function`" if stops and road else "on a line of it"
             return f"{adapter} does not tell calls: `collect` {where} tells how they begin"
-        if not self.heard:
+        if not self.sees_output:
             return f"{adapter} cannot in a session of Neovim"
         if not road:
             instead = (

@@ -34,7 +34,7 @@ class LogLines:
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
-        self._wanted: dict[str, Sequence[WantedBreakpoint]] = {}
+        self._requested: dict[str, Sequence[WantedBreakpoint]] = {}
         """By path the breakpoints of a file, as they were wanted last."""
         self._places: dict[str, list[Place]] = {}
         """By name where a function begins; it may have several forms."""
@@ -47,11 +47,11 @@ class LogLines:
 
     def wanted(self, path: str) -> Sequence[WantedBreakpoint]:
         """Return the breakpoints of a file, as they were wanted last."""
-        return self._wanted.get(path, ())
+        return self._requested.get(path, ())
 
     def of(self, path: str, wanted: Sequence[WantedBreakpoint]) -> Iterator[Mapping[str, Any]]:
         """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
-        self._wanted[path] = wanted
+        self._requested[path] = wanted
         by_line: dict[int, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
             {**each, "point": point_of(self._collected, path, each).number}
@@ -77,7 +77,7 @@ class LogLines:
             path for path, each in self._at.items() if any(one["point"] == number for one in each)
         )
         path = self._collected.points[number].path
-        return [*([path] if path in self._wanted else ()), *at]
+        return [*([path] if path in self._requested else ()), *at]
 
     def over(self, path: str) -> list[WantedBreakpoint]:
         """Return those breakpoints of a file whose log points are gone, since they have all their rows."""

@@ -66,20 +66,20 @@ def untold(
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
-    known = _known(first, sessions, wanted)
-    if known == first.program.awaited.told_by and not (ended or final):
+    awaited, known = first.program.awaited, _known(first, sessions, wanted)
+    if known == awaited.reported_from and not (ended or final):
         return {}
-    first.program.awaited.told_by = known
+    awaited.reported_from = known
     found = dict.fromkeys(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
     found |= dict.fromkeys(
         Outcome(state, name, 0, why)
         for state, name, why in at_functions(first, sessions, wanted, final=final)
     )
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, wanted, hits))
-    new = found if ended else [each for each in found if each.key not in first.program.awaited.told]
+    new = found if ended else [each for each in found if each.key not in awaited.reported]
     by_state: dict[str, list[str]] = {}
     for each in new:
-        known = first.program.awaited.told & {each.key, ("rejected", each.path, each.line)}
+        known = awaited.reported & {each.key, ("rejected", each.path, each.line)}
         reason = "" if known else each.detail
         at = (
             f"{relative(each.path, session.project)}:{each.line}"
@@ -88,7 +88,7 @@ def untold(
         )
         place = f"{at}{reason}"
         by_state.setdefault(each.state, []).append(place)
-    first.program.awaited.told |= {each.key for each in new}
+    awaited.reported |= {each.key for each in new}
     return {state: _bounded(places) for state, places in by_state.items()}
 
 
@@ -164,7 +164,7 @@ def _why_not_collected(
     if roads:
         stops, _ = wanted.on(path, asked["line"])
         return f"{first.adapter} cannot collect where a breakpoint stops" if stops else ""
-    if not first.lines.heard:
+    if not first.lines.sees_output:
         return f"{first.adapter} cannot in a session of Neovim"
     return f"{first.adapter} has no log points"
 

@@ -31,7 +31,7 @@ class Repetition:
     begin: Begin
     """Starts a run."""
     until: Until
-    tell: Tell
+    report_progress: Tell
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
         """Run it so often, or until a run does not pass, or until the time is up; return the last run's session, and the tally.
@@ -56,7 +56,7 @@ class Repetition:
             if not tally.left or clock() >= end:
                 return session, tally
             count = len(tally.passed)
-            await self.tell(f"{count} of {times} runs passed", count, times)
+            await self.report_progress(f"{count} of {times} runs passed", count, times)
 
     async def _begun(self, tally: Tally) -> Session:
         try:

@@ -28,7 +28,7 @@ def _future() -> asyncio.Future[None]:
 class Offer:
     """A process that a debuggee has started, and that is to be debugged in a session of its own."""
 
-    asked: Body
+    arguments: Body
     """How its adapter wants that done: `configuration`, and perhaps `request`."""
     _answer: asyncio.Future[None] = field(default_factory=_future)
 

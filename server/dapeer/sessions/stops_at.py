@@ -35,14 +35,14 @@ class StopsAt:
         self._mirror = mirror
         self._request = request
         self._supports = supports
-        self._wanted: Sequence[str] = ()
+        self._function_names: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
         self._logging: Sequence[Mapping[str, Any]] = ()
         self._setting = asyncio.Lock()
 
     async def functions(self, names: Sequence[str]) -> None:
         """Set the function breakpoints, together with the program's own functions and those of filters."""
-        self._wanted = names
+        self._function_names = names
         async with self._setting:
             await self._set(self._every)
 
@@ -72,7 +72,7 @@ class StopsAt:
 
     @property
     def _every(self) -> list[Mapping[str, Any]]:
-        names = dict.fromkeys([*self._wanted, *self.own, *self._of_filters])
+        names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
         return [*map(function_breakpoint, names), *self._logging]
 
     async def _set(self, wanted: Sequence[Mapping[str, Any]]) -> Body:
@@ -89,7 +89,7 @@ class StopsAt:
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
-            await self.functions(self._wanted)
+            await self.functions(self._function_names)
         offered = self._mirror.exception_filters
         if self.conditions and self._supports("exceptionFilterOptions"):
             return exception_arguments([each for each in texts if each in offered], self.conditions)

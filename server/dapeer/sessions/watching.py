@@ -32,7 +32,7 @@ class Watching:
         self._mirror = mirror
         self._lines = lines
         self._wait = wait
-        self._begun = 0.0
+        self._started_at = 0.0
 
     async def begin(self, watch: Watch, scope: Scope, frame_id: int | None) -> None:
         """Have the stopped program watch; names are looked up in a frame.
@@ -48,7 +48,7 @@ class Watching:
             why = told.get("message") or "the program does not say why"
             raise ArgumentError(f"`expression` cannot be watched here: {why}.", INSTEAD[watch.on])
         watch.road, watch.epoch = "tracer", self._mirror.epoch
-        self._begun = asyncio.get_running_loop().time()
+        self._started_at = asyncio.get_running_loop().time()
         if watch.every:
             self.recorded.append(watch)
         else:
@@ -56,7 +56,7 @@ class Watching:
 
     def drive(self, watch: Watch) -> None:
         """Take note that a watch has begun for which somebody looks at each stop."""
-        self.current, self._begun = watch, asyncio.get_running_loop().time()
+        self.current, self._started_at = watch, asyncio.get_running_loop().time()
 
     async def follow(self) -> None:
         """Wait for the next stop, or the end, and watch no more; what is recorded each time goes on."""
@@ -87,7 +87,7 @@ class Watching:
             if (driven or not watch.every) and later != (stop is not None):
                 continue
             if not driven and (not watch.seconds or state == "running"):
-                watch.seconds = asyncio.get_running_loop().time() - self._begun
+                watch.seconds = asyncio.get_running_loop().time() - self._started_at
             rows = [*self._collected.rows_of(watch.point)]
             if driven or not (rows and watch.every):
                 looks = [*self._collected.rows_of(watch.looks)]

@@ -36,7 +36,7 @@ class Row:
     """A breakpoint of the set, and its state in one adapter."""
 
     path: str
-    wanted: WantedBreakpoint
+    requested: WantedBreakpoint
     made: Breakpoint | None = None
     """None if no adapter has got it."""
     ignored: Sequence[str] = ()
@@ -54,15 +54,15 @@ class Row:
     def is_odd(self) -> bool:
         """Whether there is more to say of it than its state."""
         made = self.made or {}
-        moved = made.get("line") not in (None, self.wanted["line"])
+        moved = made.get("line") not in (None, self.requested["line"])
         return bool(moved or made.get("message") or self.ignored or self.session or self.sign)
 
     def text(self, debugger: Debugger) -> str:
         """Return it as one line."""
-        line = self.wanted["line"]
+        line = self.requested["line"]
         actual = self.made.get("line") if self.made and self.made.get("verified") else None
         text = self._source(actual or line) if debugger.files.shows(self.path) else ""
-        shown = render.breakpoint_line(self.wanted, self.made, text)
+        shown = render.breakpoint_line(self.requested, self.made, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         where = f" (session {self.session})" if self.session is not None else ""
         where += " (of the source that the program has loaded)" if self.edition else ""
@@ -78,9 +78,13 @@ class Row:
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
         facts = {
-            **{name: quoted(str(given)) for name, key in _TEXTS if (given := self.wanted.get(key))},
-            "collect": [*map(quoted, self.wanted.get("collect", ()))] or None,
-            "max_hits": self.wanted.get("maxHits"),
+            **{
+                name: quoted(str(given))
+                for name, key in _TEXTS
+                if (given := self.requested.get(key))
+            },
+            "collect": [*map(quoted, self.requested.get("collect", ()))] or None,
+            "max_hits": self.requested.get("maxHits"),
             "actual_line": self.made.get("line") if self.made else None,
             "message": self.made.get("message") if self.made else None,
             "not_supported": list(self.ignored) or None,
@@ -90,7 +94,7 @@ class Row:
         }
         state = render.breakpoint_state(self.made)
         given = {key: value for key, value in facts.items() if value is not None}
-        return {"filename": self.path, "line": self.wanted["line"], "state": state, **given}
+        return {"filename": self.path, "line": self.requested["line"], "state": state, **given}
 
 
 def rows_of(

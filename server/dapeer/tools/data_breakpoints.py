@@ -89,7 +89,7 @@ async def added(
     session.mirror.placed.names[wanted["dataId"]] = path
     others = [each for each in placed if each["dataId"] != wanted["dataId"]]
     await _send_data(session, [*others, wanted])
-    row = next((row for row in _data_rows(session) if row.wanted == wanted), None)
+    row = next((row for row in _data_rows(session) if row.requested == wanted), None)
     if row is None or not row.made.get("verified"):
         await _send_data(session, others)
         why = row and row.made.get("message")
@@ -103,7 +103,7 @@ async def added(
 async def take_away(session: Session, row: Row) -> None:
     """Remove a data breakpoint."""
     placed = [each for each, _ in session.mirror.placed.data]
-    await _send_data(session, [each for each in placed if each != row.wanted])
+    await _send_data(session, [each for each in placed if each != row.requested])
 
 
 async def _data_info(
@@ -172,7 +172,7 @@ async def dap_set_instruction_breakpoint(
     wanted = InstructionBreakpoint(instructionReference=place)
     wanted.update(_conditions(call, session, condition, hit_condition))
     await _send_instructions(session, [*others, wanted])
-    row = next((row for row in _instruction_rows(session) if row.wanted == wanted), None)
+    row = next((row for row in _instruction_rows(session) if row.requested == wanted), None)
     if row is None:
         raise ArgumentError(f"The adapter has not set a breakpoint at {place}.")
     return Reply(row.text(), row.data())
@@ -205,18 +205,20 @@ class Row:
     session: Session
     kind: Literal["data", "instruction"]
     place: str
-    wanted: DataBreakpoint | InstructionBreakpoint
+    requested: DataBreakpoint | InstructionBreakpoint
     made: Breakpoint
 
     @property
     def ignored(self) -> Sequence[str]:
         """Its options that the adapter does not heed."""
-        return unsupported(self.session.mirror, cast("WantedBreakpoint", self.wanted))
+        return unsupported(self.session.mirror, cast("WantedBreakpoint", self.requested))
 
     def text(self) -> str:
         """Return it as one line."""
         labels = (("accessType", "on"), ("condition", "if"), ("hitCondition", "hits"))
-        options = [f"{label} {self.wanted[key]}" for key, label in labels if key in self.wanted]
+        options = [
+            f"{label} {self.requested[key]}" for key, label in labels if key in self.requested
+        ]
         extra = f" ({'; '.join(options)})" if options else ""
         said = f": {self.made['message']}" if "message" in self.made else ""
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
@@ -226,9 +228,9 @@ class Row:
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
         facts = {
-            "access": self.wanted.get("accessType"),
-            "condition": self.wanted.get("condition"),
-            "hit_condition": self.wanted.get("hitCondition"),
+            "access": self.requested.get("accessType"),
+            "condition": self.requested.get("condition"),
+            "hit_condition": self.requested.get("hitCondition"),
             "state": render.breakpoint_state(self.made),
             "message": self.made.get("message"),
             "not_supported": list(self.ignored) or None,

@@ -46,8 +46,8 @@ class Driving:
         self.scope = scope
         self._count = 0
         self._clock = asyncio.get_running_loop().time
-        self._begun = self._clock()
-        self._end = self._begun + seconds
+        self._started_at = self._clock()
+        self._end = self._started_at + seconds
         self._value: str | None = None
         self._looked: set[tuple[str, str]] = set()
         """Functions, with their files, in which it has a value."""
@@ -158,7 +158,9 @@ class Driving:
         only = len(self.session.mirror.threads) < 2
         thread = "" if only or stop.thread_id == first else name or str(stop.thread_id)
         cells = (*line, _cell(before), _cell(now))
-        row = Row(self.watch.point.number, 0, self._clock() - self._begun, thread, "", "", cells)
+        row = Row(
+            self.watch.point.number, 0, self._clock() - self._started_at, thread, "", "", cells
+        )
         self.session.program.collected.add(self.session.id, row, self.road)
 
     async def top(self, stop: Stop) -> StackFrame | None:
@@ -196,7 +198,7 @@ class Driving:
     def tell_cost(self) -> None:
         """Tell what it has taken, and at which stop it is over."""
         watch, mirror = self.watch, self.session.mirror
-        watch.seconds = self._clock() - self._begun
+        watch.seconds = self._clock() - self._started_at
         fast = self.unit == "step" and watch.seconds > 1
         rate = f", {self._count / watch.seconds:,.0f} a second" if fast else ""
         watch.cost = f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate}"

@@ -32,7 +32,7 @@ class Running:
 
     call: Call
     start: Start
-    wanted: Sequence[Placed]
+    breakpoints: Sequence[Placed]
     functions: Sequence[WantedFunction]
     """At which it collects, or stops."""
     inherited: Inheritance
@@ -48,7 +48,7 @@ class Running:
     async def told(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
-        limit = timeout_ms if can_stop or self.wanted else MILLISECONDS_WITHOUT_STOP
+        limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP
         limit = min(limit, timeout_ms)
         if again.wanted:
             left = Left(limit if asked.wait else 0)
@@ -79,14 +79,14 @@ class Running:
         debugger = self.call.debugger
         first = self._push is None
         with debugger.breakpoints.wanting_functions(self.functions if first else ()):
-            session, push = await self.start.begin(debugger, self.wanted if first else ())
+            session, push = await self.start.begin(debugger, self.breakpoints if first else ())
         if first:
             self._push = push
             if any(map(collects_at, self.functions)):
                 self._collects = debugger.push_collecting(session)
             if not all(map(collects_at, self.functions)):
                 self._stops = debugger.push_functions()
-            debugger.expect(session, [*places(self.wanted, self.functions), *self._stopping])
+            debugger.expect(session, [*places(self.breakpoints, self.functions), *self._stopping])
             self._awaited = frozenset(session.program.awaited.places)
         else:
             debugger.expect(session, self._awaited)

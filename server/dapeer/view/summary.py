@@ -22,7 +22,7 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
     table, names = readable(collection.point, collection.untold(client), project)
     if not len(table):
         return [f"{title(collection, project)}"]
-    new = len(table) if collection.told.get(client) else 0
+    new = len(table) if collection.reported.get(client) else 0
     if collection.point.calls:
         lines = tree(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]

@@ -179,7 +179,7 @@ async def open_adapter(
         try:
             yield adapter
         except ChannelClosed as error:
-            if spawned is None or stream.heard:
+            if spawned is None or stream.has_received:
                 raise
             raise await spawned.died() from error
 

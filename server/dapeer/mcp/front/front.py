@@ -46,9 +46,9 @@ class Front:
         self._conversation = Conversation(data=data)
         self._answered: list[tuple[bytes, bytes]] = []
         self._rest = b""
-        self._left = self._has_told = False
+        self._left = self._has_notified = False
         self._stopped, self._stop = os.pipe()
-        self.news, self._tell = os.pipe()
+        self.news, self._news_end = os.pipe()
         """A byte when the client has opened its connection; ends when the whole server is needed, or the client has left."""
         self._thread = threading.Thread(target=self._run, name="front", daemon=True)
 
@@ -75,7 +75,7 @@ class Front:
         except OSError:
             self._left = True
         finally:
-            os.close(self._tell)
+            os.close(self._news_end)
 
     def _answer_all(self) -> None:
         poll = select.poll()
@@ -103,6 +103,6 @@ class Front:
         return len(self._rest) <= MOST_WAITING
 
     def _tell_once(self) -> None:
-        if self._conversation.is_open and not self._has_told:
-            self._has_told = True
-            os.write(self._tell, b"o")
+        if self._conversation.is_open and not self._has_notified:
+            self._has_notified = True
+            os.write(self._news_end, b"o")

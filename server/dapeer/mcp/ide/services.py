@@ -73,13 +73,13 @@ class Services:
                 async with service.serving() as port:
                     service.changed = tell
                     tell(0)
-                    peer.ide.told = told
+                    peer.ide.notify = told
                     await anyio.sleep_forever()
             except OSError as error:
                 log.warning("Neovim at %s cannot be an IDE: %s", peer.target, error)
                 peer.neovim.send(FAILED, str(error))
             finally:
-                peer.ide.told = None
+                peer.ide.notify = None
 
     def _editor(self, peer: Peer, client: str) -> Editor:
         async def progress(

@@ -44,11 +44,11 @@ class Client:
     """The client that has started the bridge: its lines, in order, for whichever server is current."""
 
     def __init__(self, *, data: bool) -> None:
-        self._as_said: Callable[[bytes], bytes] = bytes
+        self._as_sent: Callable[[bytes], bytes] = bytes
         if data:
             from dapeer.mcp.server.data import asking  # noqa: PLC0415 - few need it
 
-            self._as_said = asking
+            self._as_sent = asking
         self._lines: deque[bytes] = deque()
         self._changed = threading.Condition()
         self._left = False
@@ -66,7 +66,7 @@ class Client:
             for line in _lines(lambda: os.read(0, CHUNK), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
-                    self._lines.append(_unless_it_fails(self._as_said, line))
+                    self._lines.append(_unless_it_fails(self._as_sent, line))
                     self._changed.notify_all()
         with self._changed:
             self._left = True
@@ -210,7 +210,7 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
     if (reached := successor.after(lost.reached, wish, client.leaving)) is None:
         if client.gone or (lost.reached is None and not lost.has_answered):
             return None
-        project = lost.reached.said.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+        project = lost.reached.announcement.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         with successor.in_turn(project):
             # Another bridge may have started one meanwhile.
             if (reached := reaching.reach(project, wish.nvim, SECONDS_TO_OPEN)) is None:

@@ -59,7 +59,7 @@ class Reached:
 
     def __init__(self, connection: socket.socket, said: Announcement) -> None:
         self.connection = connection
-        self.said = said
+        self.announcement = said
 
 
 def reach(

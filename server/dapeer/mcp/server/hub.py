@@ -104,7 +104,7 @@ class Peer:
         self.uris: set[str] = set()
         self._connection = connection
         self._pending: dict[ServerEvent, None] = {}
-        self._told: dict[ServerEvent, None] = {}
+        self._notified: dict[ServerEvent, None] = {}
         self._wake = asyncio.Event()
         self._pump = asyncio.get_running_loop().create_task(self._send_all())
 
@@ -112,13 +112,13 @@ class Peer:
         """Note an event, to be sent as soon as the client reads."""
         if isinstance(event, ResourceUpdated) and event.uri not in self.uris:
             return
-        self._told[event] = None
+        self._notified[event] = None
         self._pending[event] = None
         self._wake.set()
 
     def repeat(self) -> None:
         """Repeat notifications sent while the client had no stream: HTTP drops them silently."""
-        self._pending.update(self._told)
+        self._pending.update(self._notified)
         self._wake.set()
 
     async def aclose(self) -> None:

@@ -28,15 +28,15 @@ class PersonsPage:
         self._server = server
         self._tasks = tasks
         self._token = secrets.token_hex(32)
-        self._begun = False
+        self._is_started = False
         self._url = ""
         self._served = anyio.Event()
-        peers.page_wanted = self._wanted
+        peers.on_page_request = self._wanted
 
     def _wanted(self, peer: Peer) -> None:
         """Tell a Neovim where the page is."""
-        if not self._begun:
-            self._begun = True
+        if not self._is_started:
+            self._is_started = True
             self._tasks.start_soon(self._serve)
         self._tasks.start_soon(self._tell, peer)
 

@@ -29,7 +29,7 @@ class NvimTransport:
         """`names`: the names of files with breakpoints on this machine, by their paths in Neovim if these differ."""
         self._feed = feed
         self._names = names
-        self._asked: OrderedDict[int, Request] = OrderedDict()
+        self._requests: OrderedDict[int, Request] = OrderedDict()
         """By nvim-dap's number: the request with dapeer's number."""
         self._closed = False
 
@@ -84,13 +84,13 @@ class NvimTransport:
         known = replace(request, seq=number if mine else -request.seq)
         if request.command == "setBreakpoints":
             known = replace(known, arguments=_renamed(request.arguments, self._names))
-        self._asked[request.seq] = known
-        if len(self._asked) > UNANSWERED:
-            self._asked.popitem(last=False)
+        self._requests[request.seq] = known
+        if len(self._requests) > UNANSWERED:
+            self._requests.popitem(last=False)
         return None if mine else known
 
     def _answer(self, response: Response) -> Message | None:
-        asked = self._asked.pop(response.request_seq, None)
+        asked = self._requests.pop(response.request_seq, None)
         if asked is None:
             return None
         return replace(

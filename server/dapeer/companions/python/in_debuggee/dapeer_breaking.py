@@ -33,7 +33,7 @@ class Failures:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: dict[tuple[str, int, str, str, str], int] = {}
-        self._told: dict[tuple[str, int, str, str, str], int] = {}
+        self._reported: dict[tuple[str, int, str, str, str], int] = {}
 
     def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
         """Count a failure; `kind` is one of condition, hit condition, log message."""
@@ -46,8 +46,8 @@ class Failures:
     def tell(self, debugger: Any = None) -> None:
         """Report unreported failures through a debugger, by default the current one."""
         with self._lock:
-            news = {key: n for key, n in self._counts.items() if self._told.get(key) != n}
-            self._told.update(news)
+            news = {key: n for key, n in self._counts.items() if self._reported.get(key) != n}
+            self._reported.update(news)
         for (path, line, kind, text, error), count in news.items():
             body = {
                 "path": path, "line": line, "kind": kind, "expression": text, "error": error,
@@ -59,7 +59,7 @@ class Failures:
         """Start from zero in a forked process: earlier failures are its parent's."""
         self._lock = threading.Lock()
         self._counts.clear()
-        self._told.clear()
+        self._reported.clear()
 
 
 failures = Failures()

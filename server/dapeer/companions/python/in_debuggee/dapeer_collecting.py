@@ -99,7 +99,7 @@ class Collector:
         for each in spec["points"]:
             bound, message, line = False, "", each.get("line") or 0
             try:
-                known = (point for point in watches if point.told == each)
+                known = (point for point in watches if point.spec == each)
                 point = next(known, None) or points.Point(each, names)
                 bound = point.bind()
                 message, line = point.message, point.line

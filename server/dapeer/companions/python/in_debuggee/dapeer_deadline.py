@@ -43,7 +43,7 @@ class Watch:
         self.seconds = seconds
         self.running: dict[int, float] = {}
         self.asleep = False
-        self._begun = False
+        self._is_started = False
         self._fired: set[int] = set()
         # A signal handler of the program's may come by a point while this thread has it.
         self._lock = _thread.RLock()
@@ -53,7 +53,7 @@ class Watch:
     def begin(self, now: float) -> None:
         """Note that this thread evaluates from now on."""
         self.running[_thread.get_ident()] = now
-        if not self._begun:
+        if not self._is_started:
             self.start()
         elif self.asleep:
             self._wake()
@@ -76,9 +76,9 @@ class Watch:
     def start(self) -> None:
         """Start the watcher now, in a thread of the debugger's: no signal handler of the program's comes by there and breaks it off."""
         with self._lock, undisturbed():
-            if not self._begun:
+            if not self._is_started:
                 started(self._look)
-                self._begun = True
+                self._is_started = True
 
     def _wake(self) -> None:
         with self._lock:

@@ -78,7 +78,7 @@ class Row:
             secures: Without it others can reach the program, so it is told even where the user has switched it off.
         """
         self.name, self.whose, self.lost = name, whose, lost
-        self.told: dict[str, str] | None = None
+        self.off_note: dict[str, str] | None = None
         """What tells that it is off."""
         self.replaces, self.uses = dict(replaces or {}), tuple(uses)
         self.exact = bool(self.replaces) or adds or any(each.endswith(")") for each in self.uses)
@@ -150,8 +150,8 @@ class Row:
         return {"name": self.name, "lost": self.lost, "why": why[:_MOST]}
 
     def _tell(self, why: str) -> None:
-        self.told = self._note(why)
-        news.append(self.told)
+        self.off_note = self._note(why)
+        news.append(self.off_note)
         tell_news()
 
     def probe(self) -> None:

@@ -33,7 +33,7 @@ class Point:
         Raises:
             Refused: An expression does not parse.
         """
-        self.told = told
+        self.spec = told
         self.id: int = told["id"]
         self.file = sources.same_file(sources.mapped(told["file"])) if told.get("file") else ""
         self.function: str = told.get("function") or ""

@@ -18,14 +18,14 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 class Named(type):
     """A metaclass whose class stands for all classes with a name: these and their subclasses are its subclasses."""
 
-    wanted: str
+    name_of_type: str
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         """Whether a class or one of its bases has the name, or is bound to it in a module."""
-        module, _, name = cls.wanted.rpartition(".")
+        module, _, name = cls.name_of_type.rpartition(".")
         there = getattr(sys.modules.get(module), "__dict__", {}).get(name)
         above = getattr(subclass, "__mro__", ())
-        return any(each is there or has_name(each, cls.wanted) for each in above)
+        return any(each is there or has_name(each, cls.name_of_type) for each in above)
 
 
 def has_name(kind: type, wanted: str) -> bool:
@@ -42,7 +42,7 @@ def type_of(name: str) -> type:
     known = getattr(builtins, name, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return known
-    return Named(name, (), {"wanted": name})
+    return Named(name, (), {"name_of_type": name})
 
 
 def below(kind: type) -> Iterator[type]:
@@ -61,7 +61,9 @@ def unknown(debugger: Any) -> set[str]:
     )
     named = {each.type for each in wanted if isinstance(each.type, Named)}
     there = tuple(below(BaseException)) if named else ()
-    return {kind.wanted for kind in named if not any(issubclass(each, kind) for each in there)}
+    return {
+        kind.name_of_type for kind in named if not any(issubclass(each, kind) for each in there)
+    }
 
 
 CLASS = "_pydevd_bundle.pydevd_breakpoints:get_exception_class"
