@@ -72,7 +72,7 @@ def test_what_did_not_hold_is_told_with_the_row_before_it() -> None:
         "  #3 paid = 0  ← not (paid > 0)",
     ]
     (of,) = made.collections.values()
-    of.tell("")
+    of.mark_reported("")
     made.take(1, Part.of_text("1\t4\t4\tMainThread\t\t\t1\tTrue\n"), "tracer")
     assert section(made.collections.values(), PROJECT)[1:] == ["  `paid > 0` held each time"]
 

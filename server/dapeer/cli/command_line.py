@@ -49,7 +49,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
-        say(str(preconditions.told(error)))
+        say(str(preconditions.as_dapeer_error(error)))
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED

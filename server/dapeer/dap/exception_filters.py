@@ -81,9 +81,9 @@ class Filters:
             return None
         if texts is None:
             return [name for name, default in offered.items() if default]
-        return [text for text in texts if self.wanted(text, adapters)]
+        return [text for text in texts if self.parsed(text, adapters)]
 
-    def wanted(self, text: str, adapters: Mapping[str, bool]) -> Wanted | None:
+    def parsed(self, text: str, adapters: Mapping[str, bool]) -> Wanted | None:
         """Return the parts of `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None if it is none of these."""
         offered = self.offered(adapters)
         if text in offered:
@@ -104,7 +104,7 @@ class Filters:
     def check(self, texts: Sequence[str], adapters: Mapping[str, bool], adapter: str) -> None:
         """Raise `ArgumentError` when one of these means nothing to the adapter."""
         for text in texts:
-            if self.wanted(text, adapters) is None:
+            if self.parsed(text, adapters) is None:
                 allowed = ", ".join(self.offered(adapters)) or "none"
                 types = ", or the name of a type" if self._types else "; it cannot stop at one type"
                 raise ArgumentError(
@@ -129,7 +129,7 @@ class Filters:
 
     def arguments(self, texts: Sequence[str], adapters: Mapping[str, bool]) -> dict[str, Any]:
         """Return the arguments of `setExceptionBreakpoints` for these filters."""
-        wanted = [each for text in texts if (each := self.wanted(text, adapters))]
+        wanted = [each for text in texts if (each := self.parsed(text, adapters))]
         wanted = [each for each in wanted if each.filter in adapters]
         plain = [each.filter for each in wanted if not each.only]
         if len(plain) == len(wanted) or self._types is None:

@@ -166,7 +166,7 @@ def in_project(project: Path) -> Found:
 
 def in_neovim(told: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
     """Return the `dap.configurations` that Neovim has sent."""
-    return tuple(_told(each, _around(project)) for each in told)
+    return tuple(_from_neovim(each, _around(project)) for each in told)
 
 
 def together(project: Found, neovim: Sequence[Configuration]) -> Found:
@@ -191,9 +191,9 @@ def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
     return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
 
 
-def _told(told: Json, around: Surroundings) -> Configuration:
+def _from_neovim(told: Json, around: Surroundings) -> Configuration:
     values, asks = resolved(_own(_normal(told["config"])), around, {})
-    said = tuple(_told_ask(text) for text in told["asks"])
+    said = tuple(_ask_from_neovim(text) for text in told["asks"])
     facts = (told["name"], told["type"], told["request"], NVIM, values)
     return Configuration(*facts, (*said, *asks), told["filetype"])
 
@@ -212,7 +212,7 @@ def _normal(values: Json) -> Json:
     return {**values, "env": {}} if values.get("env") == [] else values
 
 
-def _told_ask(text: str) -> Ask:
+def _ask_from_neovim(text: str) -> Ask:
     field, colon, wants = text.partition(": ")
     return Ask(field, wants) if colon else Ask("", text)
 

@@ -104,7 +104,7 @@ class Placed:
             "setInstructionBreakpoints": self._set_instructions,
         }
 
-    def asked(self, command: str, arguments: Body) -> None:
+    def take_request(self, command: str, arguments: Body) -> None:
         """Apply a request, which may set breakpoints."""
         if command == SET_LINES:
             self.news += 1

@@ -83,11 +83,11 @@ class Collection:
         """Whether there are rows that a client was not told of."""
         return self.count > self.reported.get(client, 0)
 
-    def tell(self, client: str) -> None:
+    def mark_reported(self, client: str) -> None:
         """Take note that a client was told of all rows."""
         self.reported[client] = self.count
 
-    def heard(self, rows: int) -> None:
+    def take_rows(self, rows: int) -> None:
         """Take note of so many new rows: calls are in the order of their ends, all else in that of hits."""
         self.hits = max(self.hits, self.table.newest(rows if self.point.calls else min(rows, 1)))
 
@@ -104,7 +104,7 @@ class Collection:
         """How many rows there were so far, those that were dropped here included."""
         return len(self.table) + self.forgotten
 
-    def untold(self, client: str) -> Table:
+    def unreported(self, client: str) -> Table:
         """Return the rows that a client was not told of, as far as they are kept."""
         told = self.reported.get(client, 0)
         return self.table.last(self.count - told) if told else self.table
@@ -235,7 +235,7 @@ class Collected:
         for number, table in found.items():
             collection = self.collections[process, number]
             collection.table.join(table.in_order(), first)
-            collection.heard(len(table))
+            collection.take_rows(len(table))
             _bound(collection)
 
     def lose(self, process: int, count: int, reason: str) -> None:

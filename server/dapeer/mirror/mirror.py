@@ -212,7 +212,7 @@ class Mirror:
                     self._on_event[name](body)
             case Request(seq=seq, command=command, arguments=arguments):
                 self._epochs_of_requests[seq] = self.epoch
-                self.placed.asked(command, arguments)
+                self.placed.take_request(command, arguments)
                 if command in RESUMES or command == "pause":
                     self.pausing = command == "pause" and not self.stop
                 if command in RESUMES:

@@ -23,7 +23,7 @@ class Sight:
     """What can be found out about a running program."""
 
     expression: str = ""
-    """An expression; its value in the program says where threads and tasks are, as `told` reads it."""
+    """An expression; its value in the program says where threads and tasks are, as `parsed` reads it."""
     hides: str = ""
     """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
@@ -104,7 +104,7 @@ class Seen:
         return any(each.frames for each in self.threads)
 
 
-def told(text: str) -> Mapping[str, Sequence[Place]]:
+def parsed(text: str) -> Mapping[str, Sequence[Place]]:
     """Read a program's answer: `threads` and `tasks`, each with `name`, `id` and `frames`, a task perhaps with `awaited_by`.
 
     A frame is a list of function, file and line. Entries of another form are left out.

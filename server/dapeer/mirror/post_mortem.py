@@ -21,7 +21,7 @@ class PostMortem:
         self._cause = cause
         self._is_reported = False
 
-    def heard(self, message: Message) -> Message | None:
+    def meaning_of(self, message: Message) -> Message | None:
         """Return the meaning of an adapter's message here; None: ignore it.
 
         Some adapters send a stop for each thread, the crashed one first, and an exit at the end.

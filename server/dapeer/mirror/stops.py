@@ -242,7 +242,7 @@ class Stop:
     def settle(self) -> None:
         """Keep only what history shows, once the program has resumed."""
         opened = self.locals() if self.parts else ()
-        self.folded = {v["name"]: self.said(v) for v in opened if self.parts.opened(v)}
+        self.folded = {v["name"]: self.depth_and_value(v) for v in opened if self.parts.opened(v)}
         self.settled = True
         self.frames = {
             t: frames[: (self.front or 0) + KEPT_FRAMES]
@@ -261,17 +261,17 @@ class Stop:
         self.parts.forget()
         self.handles.forget()
 
-    def said(self, variable: Variable) -> tuple[int, str]:
+    def depth_and_value(self, variable: Variable) -> tuple[int, str]:
         """Return how far a local is expanded, and what the adapter says of it."""
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
         return self.parts.opened(variable), fitted(variable["value"], KEPT_VALUE)
 
     def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
-        """Return the locals that history shows, by name: each as it is shown, and what is `said` of it."""
+        """Return the locals that history shows, by name: each as it is shown, and what is `depth_and_value` of it."""
         told: dict[str, tuple[str, tuple[int, str]]] = {}
         for each in self.locals()[:KEPT_VARIABLES]:
-            said = self.said(each)
+            said = self.depth_and_value(each)
             opened = said[0] > 0 and not self.settled
             value = each["value"] if self.settled else said[1]
             told[each["name"]] = self.brief(each) if opened else value, said

@@ -33,7 +33,7 @@ class Unfolding:
     first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """The first children of folded values, by variablesReference."""
     reported: dict[int, str] = field(default_factory=dict[int, str])
-    """Members that the program itself has reported, by variablesReference; `tell` adds to them."""
+    """Members that the program itself has reported, by variablesReference; `take_reported` adds to them."""
     _insides: dict[int, _Inside] = field(default_factory=dict[int, _Inside])
     """What `_inside` returns, by variablesReference."""
     _briefs: dict[tuple[int, str], str] = field(default_factory=dict[tuple[int, str], str])
@@ -101,7 +101,7 @@ class Unfolding:
         """Return what was fetched of a folded variable."""
         return self.first.get(variable["variablesReference"], [])
 
-    def tell(self, members: Mapping[int, str]) -> None:
+    def take_reported(self, members: Mapping[int, str]) -> None:
         """Keep the members of containers, by variablesReference, as the program itself has reported them."""
         self.reported |= members
         self._outdate()

@@ -180,7 +180,7 @@ class Catalogue:
                 async with self.opencode.events() as events:
                     async for event in events:
                         pauses = _pauses()
-                        await self._heard(event.get("payload") or {})
+                        await self._on_event(event.get("payload") or {})
             except OpenCodeError as error:
                 log.info("%s", error)
             self._forget()
@@ -189,7 +189,7 @@ class Catalogue:
             with anyio.move_on_after(next(pauses)):
                 await self._answered.wait()
 
-    async def _heard(self, event: Json) -> None:
+    async def _on_event(self, event: Json) -> None:
         if event.get("type") in CHANGES:
             self._hears = True
             self._forget()

@@ -124,7 +124,7 @@ class Registration:
         self._is_due = True
         self._news.set()
 
-    def unheard(self) -> None:
+    def forget_report(self) -> None:
         """Take note that Neovim has hung up."""
         self._is_reported = False
 
@@ -167,7 +167,7 @@ class Registration:
             except OpenCodeError as error:
                 # A server that has ended meanwhile is no failure.
                 if self._is_requested:
-                    self._tell("failed", problem=WHY.get(type(error), error.what))
+                    self._report_state("failed", problem=WHY.get(type(error), error.what))
                 return
         self._is_there = True
         self._connected()
@@ -175,7 +175,7 @@ class Registration:
     def _connected(self) -> None:
         self._is_reported = True
         replaced = self._replaced or Configured()
-        self._tell("connected", own=replaced.own is not None, twice=list(replaced.twice))
+        self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
 
     async def _part(self, replaced: Configured | None = None) -> None:
         """Leave; what the person has configured themselves is there again without us."""
@@ -185,9 +185,9 @@ class Registration:
                 replaced = await configured(opencode, self.directory, self._claim.name)
             await give_back(opencode, self.directory, self._claim.name, replaced.own)
         self._is_there = False
-        self._tell("disconnected")
+        self._report_state("disconnected")
 
-    def _tell(self, state: str, **more: object) -> None:
+    def _report_state(self, state: str, **more: object) -> None:
         about = {"url": self._url, "directory": self.directory, "name": self._claim.name}
         self._report({**about, "state": state, **more})
 
@@ -224,12 +224,12 @@ class Registrations:
                 left = Registration(opencode, use.url, self._core, claim, report, was_left=True)
                 self._begin((use.url, f"{claim.directory}\n{claim.name}"), left)
 
-    def unheard(self) -> None:
+    def forget_reports(self) -> None:
         """Take note that the Neovim has hung up."""
         for one in self._all.values():
-            one.unheard()
+            one.forget_report()
 
-    def heard(self, event: Json) -> None:
+    def on_event(self, event: Json) -> None:
         """Take note of what has happened in the server."""
         match event:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:

@@ -101,7 +101,7 @@ def conversation(told: Sequence[Json]) -> tuple[str, int]:
     blocks: list[str] = []
     room = LONGEST_TEXT
     for one in reversed(told):
-        block = _said(one)
+        block = _message_text(one)
         if blocks and len(block) > room:
             break
         blocks.append(block)
@@ -109,7 +109,7 @@ def conversation(told: Sequence[Json]) -> tuple[str, int]:
     return "\n".join(filter(None, reversed(blocks))), len(blocks)
 
 
-def _said(told: Json) -> str:
+def _message_text(told: Json) -> str:
     lines = [f"{told['role']}: {told['text']}"] if told["text"] else []
     if "error" in told:
         lines.append(f"{told['role']} failed: {told['error']}")

@@ -84,7 +84,7 @@ class Run:
         self._reply_to = reply_to
         if reply_to or begin is None:
             self._there.set()
-        async with self._begun(begin, tell) as (watching, beginning):
+        async with self._started(begin, tell) as (watching, beginning):
             try:
                 try:
                     async with asyncio.timeout(seconds):
@@ -104,14 +104,14 @@ class Run:
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
-        async with self._begun(begin, _nobody) as (watching, beginning):
+        async with self._started(begin, _nobody) as (watching, beginning):
             begun = self._there if self._among_others else self._taken
             ended = await self._until(begun, watching, beginning)
             # From now on, the session's state is that of this prompt.
             return ended or Outcome("running", Turn(()))
 
     @asynccontextmanager
-    async def _begun(
+    async def _started(
         self, begin: Begin | None, tell: Tell
     ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:

@@ -66,7 +66,7 @@ class Approvals:
         self.secrets_changed(facts.get("secrets"))
 
     @property
-    def takes(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """The handlers of Neovim's notifications about consent."""
         return {"consent": self.answered, "approve": self.wants_changed}
 
@@ -124,7 +124,7 @@ class Approvals:
         """Show the person which assistants are connected."""
         self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 
-    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+    def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show the person an action and its outcome."""
         facts = {
             **action.facts(),

@@ -20,7 +20,7 @@ class Ide:
         self._changed = changed
 
     @property
-    def takes(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """Who takes what Neovim sends, by its kind."""
         return {"ide": self._wants, "ide_event": self._happened}
 

@@ -117,7 +117,7 @@ class LuaTools:
         neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
         over = False
         try:
-            await self._begun(told)
+            await self._wait_for_start(told)
             answer = await self._answer(one, told, progress)
             over = True
             # The tools that a call has made are there when it has answered.
@@ -130,7 +130,7 @@ class LuaTools:
             if not over:
                 neovim.send(STOP, neovim.channel, number)
 
-    async def _begun(self, told: asyncio.Queue[tuple[Any, ...]]) -> None:
+    async def _wait_for_start(self, told: asyncio.Queue[tuple[Any, ...]]) -> None:
         try:
             async with asyncio.timeout(SECONDS_TO_ANSWER):
                 if (first := await told.get())[0] != "started":
@@ -169,7 +169,7 @@ class LuaTools:
     # -- notifications of Neovim
 
     @property
-    def told(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """The handlers of Neovim's notifications about calls."""
         return {
             "tool_started": self._started,

@@ -148,9 +148,10 @@ class Peer:
         self._collecting = CollectionSigns(known, self.neovim)
         self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
-        uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
-        told = {**self.sessions.told, **self._tools.told, **self.approvals.takes, **self.ide.takes}
-        self._handlers |= {**told, "opencode": uses_opencode}
+        uses_opencode = functools.partial(opencodes.set_use, self._opencode, self.neovim)
+        for each in (self.sessions, self._tools, self.approvals, self.ide):
+            self._handlers |= each.handlers
+        self._handlers["opencode"] = uses_opencode
 
     async def detach(self) -> None:
         """Disconnect; what runs in Neovim continues."""
@@ -258,10 +259,10 @@ class Peer:
             s for s in self._debugger.sessions.values() if s not in own and not s.mirror.ended
         ]
 
-        async def tell(session: Session) -> None:
+        async def send(session: Session) -> None:
             await session.stops_at.exceptions(session.stops_at.standing(filters) or ())
 
-        self._debugger.tell("the filters", others, tell)
+        self._debugger.broadcast("the filters", others, send)
 
     def _exception_options(self, session: int, options: object) -> None:
         """The person has chosen types of exceptions by nvim-dap's API, which has no names for them."""

@@ -61,11 +61,11 @@ class SharedBreakpoints:
         self._refused: set[tuple[str, int]] = set()
         """Path and line of breakpoints that Neovim has rejected, because the file has unsaved changes."""
         self._listening = True
-        breakpoints.listeners.append(self._wanted)
+        breakpoints.listeners.append(self._on_breakpoint)
 
     def close(self) -> None:
         """Stop sharing; both sides keep what they have."""
-        self._breakpoints.listeners.remove(self._wanted)
+        self._breakpoints.listeners.remove(self._on_breakpoint)
 
     async def shown(self, seconds: float) -> None:
         """Wait until Neovim shows all that was done here, but not longer than `seconds`."""
@@ -79,7 +79,7 @@ class SharedBreakpoints:
         for path, lines in self._breakpoints.by_path.items():
             for line, wanted in lines.items():
                 if line not in picture.get(path, {}):
-                    self._wanted(path, line, wanted)
+                    self._on_breakpoint(path, line, wanted)
         return self.take(told, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
@@ -91,13 +91,13 @@ class SharedBreakpoints:
             places = {place for place, sent in self._unknown.items() if sent == number}
             self._refused |= places
             self._unknown = {p: sent for p, sent in self._unknown.items() if p not in places}
-            self._tell_news()
+            self._publish_news()
             return
         for (path, line), sent in list(self._unknown.items()):
             if sent <= number:
                 del self._unknown[path, line]
                 self._picture.get(path, {}).pop(line, None)
-        self._tell_news()
+        self._publish_news()
 
     def has_refused(self, place: tuple[str, int]) -> bool:
         """Return whether Neovim did not set a breakpoint (path and line) since its file has unsaved changes; once."""
@@ -119,7 +119,7 @@ class SharedBreakpoints:
             if wanted is not None:
                 lines[line] = wanted
         self._picture = now
-        self._tell_news()
+        self._publish_news()
         changed: set[str] = set()
         self._listening = False
         try:
@@ -130,7 +130,7 @@ class SharedBreakpoints:
             self._listening = True
         return sorted(changed)
 
-    def _tell_news(self) -> None:
+    def _publish_news(self) -> None:
         self._news.set()
         self._news = anyio.Event()
 
@@ -150,7 +150,7 @@ class SharedBreakpoints:
                 changed = True
         return changed
 
-    def _wanted(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
+    def _on_breakpoint(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
         """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return
@@ -190,16 +190,16 @@ class SharedFilters:
         self._breakpoints = breakpoints
         self._neovim = neovim
         self._listening = True
-        breakpoints.filter_listeners.append(self._wanted)
+        breakpoints.filter_listeners.append(self._on_filters)
 
     def close(self) -> None:
         """Stop sharing; both sides keep what they have."""
-        self._breakpoints.filter_listeners.remove(self._wanted)
+        self._breakpoints.filter_listeners.remove(self._on_filters)
 
     def join(self, told: object) -> object:
         """Return what both sides have from now on: what the person has chosen, or else what was chosen here."""
         if told is None and self._breakpoints.exceptions is not None:
-            self._wanted(self._breakpoints.exceptions)
+            self._on_filters(self._breakpoints.exceptions)
         return self._breakpoints.exceptions if told is None else told
 
     def take(self, told: object) -> list[str] | None:
@@ -218,7 +218,7 @@ class SharedFilters:
         """Tell Neovim what was chosen."""
         self._neovim.send(CHOOSE, self._breakpoints.exceptions)
 
-    def _wanted(self, filters: list[str] | None) -> None:
+    def _on_filters(self, filters: list[str] | None) -> None:
         if self._listening:
             self._neovim.send(CHOOSE, filters)
 

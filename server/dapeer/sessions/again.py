@@ -91,7 +91,7 @@ async def life(debugger: Debugger, plan: Plan, wanted: Row, seconds: float) -> L
     await debugger.terminate(session.program.first)
     await session.program.read_rows()
     debugger.sessions.forget(session.id)
-    return replace(_told(session, wanted), in_time=in_time)
+    return replace(_likest_life(session, wanted), in_time=in_time)
 
 
 async def _over(session: Session, wanted: Row, seconds: float) -> bool:
@@ -103,13 +103,13 @@ async def _over(session: Session, wanted: Row, seconds: float) -> bool:
         if stop is None:
             return True
         await session.program.read_rows()
-        if likeness(_told(session, wanted).call, wanted) == WHOLE:
+        if likeness(_likest_life(session, wanted).call, wanted) == WHOLE:
             return True
         await told.resume("continue", {"threadId": stop.thread_id})
     return False
 
 
-def _told(session: Session, wanted: Row) -> Life:
+def _likest_life(session: Session, wanted: Row) -> Life:
     """Return what a process of the second run has told of the call, the process whose call is most alike."""
     collected = session.program.collected
     processes: dict[int, Life] = {}

@@ -118,7 +118,7 @@ class Breakpoints:
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
         """
-        asked = self._asked(path, line, mirrors, client)
+        asked = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, asked, client)
         self.persons.discard((path, asked))
         self._put(path, asked, None)
@@ -140,7 +140,7 @@ class Breakpoints:
         else:
             self._put(path, wanted["line"], None)
 
-    def _asked(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
+    def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         moved = (
             wanted["line"]
             for mirror in mirrors

@@ -74,9 +74,9 @@ class Broadcast:
         for session in sessions:
             answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             self._answers.append((session, answer))
-            tasks.start_soon(self._tell, tell, session, answer)
+            tasks.start_soon(self._send, tell, session, answer)
 
-    async def _tell(self, tell: Tell, session: Session, answer: asyncio.Future[str]) -> None:
+    async def _send(self, tell: Tell, session: Session, answer: asyncio.Future[str]) -> None:
         """Send it to one session; return why the session has not applied it, empty if it has."""
         why = "dapeer did not wait for it"
         try:

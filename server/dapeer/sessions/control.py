@@ -21,7 +21,7 @@ class SessionControl(abc.ABC):
 
     # -- messages
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of a message of the session, in either direction, which the mirror has taken in."""
 
     async def answer(self, request: Request) -> Body:

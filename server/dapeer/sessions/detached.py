@@ -35,7 +35,7 @@ class Detached:
         """Find those that can be told from others only while the program lives."""
         self._processes.detached()
 
-    def untold(self) -> list[str]:
+    def unreported(self) -> list[str]:
         """Return a note on those that nobody was told of; none while the program lives."""
         new = self.left()
         if not new:

@@ -104,7 +104,7 @@ class DirectSession(Session):
 
     # -- what its adapter says
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of the debuggee's process, which ends with us if it is ours, and of the processes that it starts."""
         children = self.plan.definition.children
         match message:
@@ -115,7 +115,7 @@ class DirectSession(Session):
             case Event(event=str(name), body=offered) if children and name == children.event:
                 self.offers.put_nowait(Offer({"configuration": offered}))
             case _:
-                self.watch.heard(message)
+                self.watch.on_message(message)
 
     async def answer(self, request: Request) -> Body:
         """Carry out a request of the adapter.

@@ -25,7 +25,7 @@ async def explain(stop: Stop, asked: Expressions, evaluate: Evaluate) -> None:
         stop.exception = {"description": await evaluate(asked.exception, innermost, "hover")}
 
 
-async def tell_members(
+async def evaluate_members(
     stop: Stop, variables: Sequence[Variable], asked: Expressions, evaluate: Evaluate
 ) -> None:
     """Find out in the program, in one look, what those variables hold that the adapter does not expand."""
@@ -35,7 +35,7 @@ async def tell_members(
     expression = asked.members.replace("${names}", json.dumps([*held]))
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
     told = json.loads(await evaluate(expression, stop.top["id"], "hover"))
-    stop.parts.tell({held[name]: str(text) for name, text in told.items() if name in held})
+    stop.parts.take_reported({held[name]: str(text) for name, text in told.items() if name in held})
 
 
 def is_bare(variable: Variable, asked: Expressions) -> bool:

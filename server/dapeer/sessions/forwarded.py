@@ -87,7 +87,7 @@ class ForwardedSession(Session):
 
     # -- differences from a direct session
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):

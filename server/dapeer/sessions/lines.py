@@ -121,7 +121,7 @@ class Lines:
         made, changed = await self.log.find(able)
         self._observe(Event(TRACED, {"functions": able, "made": made}))
         for path in changed:
-            await self.set(path, self.log.wanted(path))
+            await self.set(path, self.log.requested(path))
 
     def remove(self, number: int) -> None:
         """Remove the log points of a point that has brought all rows that were wanted of it."""
@@ -135,7 +135,7 @@ class Lines:
         with contextlib.suppress(DapeerError):
             await self.log.log_at_functions()
             for path in self.log.files(number):
-                await self.set(path, self.log.wanted(path))
+                await self.set(path, self.log.requested(path))
                 over = self.log.over(path)
                 made = [Breakpoint(verified=True, line=each["line"], message=OVER) for each in over]
                 body: Body = {"source": {"path": path}, "breakpoints": over, "made": made}
@@ -202,10 +202,10 @@ class Lines:
             if points == self._traced:
                 return
             spec = {"folder": str(self.folder()), "points": points}
-            self._tell(await self._told(json.dumps(spec), frame_id))
+            self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
             self._traced = points
 
-    async def _told(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
+    async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Return what the program tells of its collecting."""
         why = ""
         for tracer in self.tracers:
@@ -234,7 +234,7 @@ class Lines:
         for each in self._watched.values():
             yield {**each}
 
-    def _tell(self, told: Mapping[str, Any]) -> None:
+    def _apply_answers(self, told: Mapping[str, Any]) -> None:
         """Have the mirror take in what came of it."""
         whole = str(told.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {

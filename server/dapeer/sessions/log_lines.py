@@ -45,7 +45,7 @@ class LogLines:
         self._named: list[dict[str, Any]] = []
         """The log points at functions that have no place."""
 
-    def wanted(self, path: str) -> Sequence[WantedBreakpoint]:
+    def requested(self, path: str) -> Sequence[WantedBreakpoint]:
         """Return the breakpoints of a file, as they were wanted last."""
         return self._requested.get(path, ())
 
@@ -81,7 +81,7 @@ class LogLines:
 
     def over(self, path: str) -> list[WantedBreakpoint]:
         """Return those breakpoints of a file whose log points are gone, since they have all their rows."""
-        wanted = [each for each in self.wanted(path) if "collect" in each]
+        wanted = [each for each in self.requested(path) if "collect" in each]
         return [
             each for each in wanted if point_of(self._collected, path, each).number in self._over
         ]
@@ -115,7 +115,7 @@ class LogLines:
                     return Breakpoint(
                         verified=False, message=f"{UNKNOWN}: {said}" if said else UNKNOWN
                     )
-                places = await self._told(made)
+                places = await self._places_of(made)
             if not places:
                 return Breakpoint(verified=False, message=NOWHERE)
             self._places[name] = places
@@ -128,14 +128,14 @@ class LogLines:
         return Breakpoint(verified=True, line=self._places[name][0][1])
 
     def _stopping(self, path: str) -> set[int]:
-        return {each["line"] for each in self.wanted(path) if "collect" not in each}
+        return {each["line"] for each in self.requested(path) if "collect" not in each}
 
     def _point(self, wanted: WantedFunction) -> dict[str, Any]:
         """Return what a log point at a function has, but for its place."""
         point = {"collect": wanted["collect"], "point": point_at(self._collected, wanted).number}
         return point | ({"condition": wanted["condition"]} if "condition" in wanted else {})
 
-    async def _told(self, made: Breakpoint) -> list[Place]:
+    async def _places_of(self, made: Breakpoint) -> list[Place]:
         """Return all places of a function breakpoint."""
         places: list[Place] = []
         if self.known.places:

@@ -53,7 +53,7 @@ class OtherClient:
         self._active = 0.0
         """When it was heard of last."""
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Record a message of the session; requests of another client have negative numbers."""
         match message:
             case Event(event="stopped", body=body):

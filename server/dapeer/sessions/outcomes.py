@@ -44,7 +44,7 @@ class Outcome:
         return self.state, self.path, self.line
 
 
-def untold(
+def unreported(
     session: Session,
     wanted: Breakpoints,
     *,
@@ -204,7 +204,7 @@ def _outcome(
     """Yield what to report of one breakpoint: nothing, if the program has hit it."""
     line = wanted["line"]
     # Log messages of breakpoints that an editor has set cannot be told from the program's output.
-    heard = first.feed is not None and _may_have_said(first, wanted.get("logMessage", ""))
+    heard = first.feed is not None and _may_have_printed(first, wanted.get("logMessage", ""))
     made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
     states = {breakpoint_state(each) for each in made}
     reached = any(_reached(mirror, path, line) for mirror in mirrors)
@@ -233,7 +233,7 @@ def _outcome(
         )
 
 
-def _may_have_said(first: Session, message: str) -> bool:
+def _may_have_printed(first: Session, message: str) -> bool:
     """Whether a log message may be in a program's output, judged by its literal parts."""
     parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
     log = first.program.output.read()

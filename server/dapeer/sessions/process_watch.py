@@ -79,7 +79,7 @@ class ProcessWatch:
             self.follow(found[0], sure=bool(traced))
         self._again = self._file is None and not self._again
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Record a message of the adapter."""
         if not isinstance(message, Event) or message.event != "stopped":
             return
@@ -170,7 +170,7 @@ def require_unkilled(session: Session, then: str) -> None:
     raise NotStopped(f"{what}; its parent, session {parent.id}, is still there.", f"{hint} {then}")
 
 
-def untold_kills(program: Program[Session]) -> list[str]:
+def unreported_kills(program: Program[Session]) -> list[str]:
     """Return notes on the processes that a signal has killed while their program goes on, each once; SIGTERM is how a parent ends one that runs."""
     dead = [each for each in program.sessions if _is_killed(each) and program.runs]
     killed = [each for each in dead if each.id not in program.known_dead]

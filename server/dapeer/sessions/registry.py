@@ -119,10 +119,10 @@ class Sessions(Mapping[int, Session]):
             session.lines.folder = lambda: session.program.rows_in(rows)
         session.inspect.secret_files = self.files.secret
         if session is session.program.first:
-            session.program.subscribe(self._heard)
+            session.program.subscribe(self._on_message)
         if focus:
             self.focused = session
-        self._tell("sessions", session)
+        self._notify("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:
         """Keep an ended session with its program for their readers; drop one whose program never ran."""
@@ -138,14 +138,14 @@ class Sessions(Mapping[int, Session]):
         kept_rows.bound(self._over)
         if self.focused is session and failed:
             self.focused = next(reversed(self._known.values()), None)
-        self._tell("sessions", session)
+        self._notify("sessions", session)
 
     def forget(self, session_id: int) -> None:
         """Drop the sessions of an ended program."""
         first = self.named(session_id)
         self._drop(first.program.sessions)
         self._over = [each for each in self._over if each is not first.program]
-        self._tell("sessions", first)
+        self._notify("sessions", first)
 
     def _is_over(self, program: Program[Session]) -> bool:
         ids = {each.id for each in program.sessions}
@@ -163,21 +163,21 @@ class Sessions(Mapping[int, Session]):
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def _tell(self, kind: ChangeKind, session: Session) -> None:
+    def _notify(self, kind: ChangeKind, session: Session) -> None:
         for listener in self._listeners:
             listener(Change(kind, session.id))
 
-    def _heard(self, session: Session, message: Message) -> None:
+    def _on_message(self, session: Session, message: Message) -> None:
         """Tell what a message of a session changes."""
         match message:
             case Event(event="output"):
                 for each in session.program.sessions:
-                    self._tell("output", each)
+                    self._notify("output", each)
             case Response(command="initialize") | Event(event="capabilities"):
-                self._tell("capabilities", session)
+                self._notify("capabilities", session)
             case Event(event=name) if name in STATE_EVENTS:
-                self._tell("state", session)
+                self._notify("state", session)
             case Request(command=command) if command in RESUMES:
-                self._tell("state", session)
+                self._notify("state", session)
             case _:
                 pass

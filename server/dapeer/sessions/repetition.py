@@ -46,7 +46,7 @@ class Repetition:
         end, tally = clock() + seconds, Tally(times)
         while True:
             begun = clock()
-            session = await self._begun(tally)
+            session = await self._started(tally)
             async with unless_cancelled(self.debugger.terminate, session.program.first):
                 tally.verdict = await self._verdict(session, tally, end)
                 if tally.verdict is not Verdict.PASSED:
@@ -58,7 +58,7 @@ class Repetition:
             count = len(tally.passed)
             await self.report_progress(f"{count} of {times} runs passed", count, times)
 
-    async def _begun(self, tally: Tally) -> Session:
+    async def _started(self, tally: Tally) -> Session:
         try:
             return await self.begin()
         except DapeerError as error:

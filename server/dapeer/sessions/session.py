@@ -144,7 +144,7 @@ class Session(SessionControl):
 
     def observe(self, message: Message) -> None:
         """Take in a message of the session, in either direction."""
-        heard = self.post_mortem.heard(message) if self.post_mortem else message
+        heard = self.post_mortem.meaning_of(message) if self.post_mortem else message
         if heard is not None:
             self._take_in(self.advice.explained(heard))
 
@@ -152,12 +152,12 @@ class Session(SessionControl):
         self.mirror.apply(message, time.time())
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
-        self.inspect.heard(message)
+        self.inspect.on_message(message)
         if number := self.mirror.gathered.full(message):
             # Some adapters tell what a child logs in the session of its parent.
             for each in self.program.sessions if self.delegates else [self]:
                 each.lines.remove(number)
-        self.heard(message)
+        self.on_message(message)
         self.program.publish(self, message)
 
     async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:

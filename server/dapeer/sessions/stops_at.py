@@ -80,11 +80,11 @@ class StopsAt:
 
     async def exceptions(self, texts: Sequence[str]) -> None:
         """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""
-        arguments = await self.asked(texts)
+        arguments = await self.arguments_for(texts)
         if self._supports("setExceptionBreakpoints"):
             await self._request("setExceptionBreakpoints", arguments)
 
-    async def asked(self, texts: Sequence[str]) -> Body:
+    async def arguments_for(self, texts: Sequence[str]) -> Body:
         """Stop at those of these that are functions; return the arguments of `setExceptionBreakpoints` for all others."""
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):

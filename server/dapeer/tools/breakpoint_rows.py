@@ -129,7 +129,7 @@ def rows_of(
             yield from (replace(row, session=number) for number, row in rows.items())
 
 
-def told(rows: Sequence[Row], debugger: Debugger) -> str:
+def text_of(rows: Sequence[Row], debugger: Debugger) -> str:
     """Return rows of one file as text; of many, those with nothing but a state are counted."""
     if len(rows) <= LISTED:
         return lines_of(row.text(debugger) for row in rows)
@@ -143,7 +143,7 @@ def told(rows: Sequence[Row], debugger: Debugger) -> str:
 
 
 def listed(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return rows as facts; of many, those that `told` does not only count."""
+    """Return rows as facts; of many, those that `text_of` does not only count."""
     shown = rows if len(rows) <= LISTED else [row for row in rows if row.is_odd][:LISTED]
     return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 

@@ -30,7 +30,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
-from dapeer.tools.breakpoint_rows import LISTED, listed, rows_of, told
+from dapeer.tools.breakpoint_rows import LISTED, listed, rows_of, text_of
 from dapeer.view.sources import check_line, source_file
 from dapeer.view.stacks import relative
 
@@ -73,7 +73,7 @@ async def dap_set_breakpoint(
         where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))
     data = listed(rows) if more_lines else rows[0].data()
-    return noted(Reply(told(rows, debugger), data), untaken)
+    return noted(Reply(text_of(rows, debugger), data), untaken)
 
 
 async def _want(call: Call, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
@@ -152,7 +152,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     debugger = call.debugger
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
     stops = debugger.breakpoints.functions
-    named = [name for _, name in functions.told(stops)]
+    named = [name for _, name in functions.repeated(stops)]
     filters = [*map(quoted, debugger.breakpoints.exceptions or ())]
     in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
@@ -184,11 +184,11 @@ async def dap_set_exception_breakpoints(
     chosen = [call.session(session_id)] if session_id is not None else live
     unable = _check_filters(chosen, filters)
 
-    async def tell(session: Session) -> None:
+    async def send(session: Session) -> None:
         stops_at = session.stops_at
         await stops_at.exceptions(stops_at.standing(filters) or ())
 
-    push = debugger.tell("the filters", chosen, tell)
+    push = debugger.broadcast("the filters", chosen, send)
     if session_id is None:
         debugger.breakpoints.choose(filters)
     stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."

@@ -84,7 +84,7 @@ class ByConditions(Driving):
         self._find_shared()
         if self.watch.on == "change":
             await self._check_plain(top)
-        if known.begin and await self._told(known.begin, top) is None:
+        if known.begin and await self._evaluated(known.begin, top) is None:
             raise NoConditions("the program cannot record", "")
         try:
             await self._place_all()
@@ -142,13 +142,13 @@ class ByConditions(Driving):
             await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
         stop = self.session.mirror.stop
         if self._known.end and stop is not None:
-            await self._told(self._known.end, await self.top(stop))
+            await self._evaluated(self._known.end, await self.top(stop))
 
     async def _look(self, stop: Stop) -> bool:
         frame = await self.top(stop)
         own = self._shared.get(self._at(frame))
         self._theirs = own is not None and (
-            not own[1] or holds(await self._told(own[1], frame)) or False
+            not own[1] or holds(await self._evaluated(own[1], frame)) or False
         )
         ours = not self.stays(stop)
         await self._remember(frame, ours=ours or own is not None)
@@ -160,7 +160,7 @@ class ByConditions(Driving):
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
         self._before = None
-        said = await self._told(self._known.read, frame) if self._known.read else None
+        said = await self._evaluated(self._known.read, frame) if self._known.read else None
         found = _RECORDED.search(said or "")
         if found is None:
             return
@@ -172,7 +172,7 @@ class ByConditions(Driving):
     async def _pass(self, frame: StackFrame) -> None:
         """Go on at a stop that was none: in other code, or where the expression has no value."""
         if self._known.undo:
-            await self._told(self._known.undo, frame)
+            await self._evaluated(self._known.undo, frame)
         elif await self.evaluated(frame) is None:
             self._useless.add(self._at(frame))
             self._set = ""
@@ -238,7 +238,7 @@ class ByConditions(Driving):
             if body.get("variablesReference"):
                 raise NoConditions("members may change, which conditions do not tell", "")
 
-    async def _told(self, text: str, frame: StackFrame | None) -> str | None:
+    async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
         expression = self._filled(text)
         try:
             number = frame["id"] if frame else None
@@ -251,9 +251,9 @@ class ByConditions(Driving):
     def _at(frame: StackFrame | None) -> tuple[str, int]:
         return (frame_path(frame), frame["line"]) if frame else ("", 0)
 
-    def tell_cost(self) -> None:
+    def set_cost(self) -> None:
         """Tell on how many lines it looked, too."""
-        super().tell_cost()
+        super().set_cost()
         self.watch.cost = f"{len(self._lines):,} lines, {self.watch.cost}"
 
 

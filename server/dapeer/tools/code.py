@@ -43,7 +43,7 @@ async def dap_source(
         place = await _place(call, session_id, source_reference)
         line = line or _around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
-        lines = await _told(call.session(session_id), source_reference)
+        lines = await _source_of_adapter(call.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
         notes: list[str] = []
     else:
@@ -137,8 +137,8 @@ async def _current_source(call: Call, session_id: int | None) -> Source:
     return frame.get("source", Source()) if frame else Source()
 
 
-async def _told(session: Session, reference: int) -> Sequence[str]:
-    lines, _kind = await session.inspect.told_source(reference)
+async def _source_of_adapter(session: Session, reference: int) -> Sequence[str]:
+    lines, _kind = await session.inspect.source_of_adapter(reference)
     if lines:
         return lines
     raise ArgumentError(

@@ -44,7 +44,7 @@ async def dap_collected(
     make = _timeline if timeline else _lines
     lines = await in_thread(make, call, chosen, wanted)
     for each in chosen:
-        each.tell(call.focus.key)
+        each.mark_reported(call.focus.key)
     return Reply(lines_of(lines), {"collected": lines})
 
 

@@ -269,14 +269,14 @@ def recorded(debugger: Debugger) -> list[str]:
 def clear(debugger: Debugger) -> Broadcast:
     """Begin to take all of them away, and what is recorded each time."""
 
-    async def tell(session: Session) -> None:
+    async def send(session: Session) -> None:
         await _send_data(session, [])
         await _send_instructions(session, [])
         await session.watching.clear()
 
     sessions = {row.session.id: row.session for row in rows_of(debugger)}
     sessions |= {s.id: s for s in debugger.sessions.values() if s.watching.recorded}
-    return debugger.tell("that they are gone", list(sessions.values()), tell)
+    return debugger.broadcast("that they are gone", list(sessions.values()), send)
 
 
 TOOLS = (dap_set_data_breakpoint, dap_set_instruction_breakpoint)

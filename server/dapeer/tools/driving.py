@@ -105,7 +105,7 @@ class Driving:
             await self._run()
         finally:
             session.inspect.hushed = False
-            self.tell_cost()
+            self.set_cost()
             with contextlib.suppress(DapeerError):
                 if not session.mirror.ended:
                     await self.end()
@@ -195,7 +195,7 @@ class Driving:
     def _is_in(self, frame: StackFrame) -> bool:
         return is_in(self.session, self.scope, frame)
 
-    def tell_cost(self) -> None:
+    def set_cost(self) -> None:
         """Tell what it has taken, and at which stop it is over."""
         watch, mirror = self.watch, self.session.mirror
         watch.seconds = self._clock() - self._started_at

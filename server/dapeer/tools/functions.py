@@ -35,11 +35,11 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
     made = {name: made for s in live for name, made in s.mirror.placed.functions}
     lines = [
         f"{name}: {render.breakpoint_state(made.get(function_breakpoint(each)['name']))}"
-        for each, name in told(names)
+        for each, name in repeated(names)
     ]
     lines += [f"and {len(names) - LISTED:,} more"] * (len(names) > LISTED)
     text = lines_of(lines) or "No function breakpoints."
-    reply = Reply(text, {"functions": [name for _, name in told(names)]})
+    reply = Reply(text, {"functions": [name for _, name in repeated(names)]})
     return noted(reply, [*untaken, *_limits(call, live, names)])
 
 
@@ -57,7 +57,7 @@ def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterat
             yield f"{adapter} ignores conditions here, so these functions stop each time: a breakpoint on a line may have one"
 
 
-def told(names: Sequence[str]) -> list[tuple[str, str]]:
+def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return names of functions, each with what an answer repeats of it; of many the first ones."""
     return [(name, quoted(name)) for name in names[:LISTED]]
 
@@ -107,10 +107,10 @@ def lines(call: Call) -> list[str]:
 
 def _states(call: Call, title: str, wanted: WantedFunction) -> list[str]:
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
-    return list(dict.fromkeys(_told(title, wanted, live)))
+    return list(dict.fromkeys(_state_lines(title, wanted, live)))
 
 
-def _told(title: str, wanted: WantedFunction, live: Sequence[Session]) -> Iterator[str]:
+def _state_lines(title: str, wanted: WantedFunction, live: Sequence[Session]) -> Iterator[str]:
     options = render.options(wanted)
     for each in live:
         made = each.mirror.placed.collecting_at.get(title)

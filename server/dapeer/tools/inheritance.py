@@ -47,7 +47,7 @@ class Inheritance:
     forgotten: Broadcast | None = None
     """Sends other programs the removal of breakpoints."""
 
-    async def told(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
+    async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
         """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
         pushes = [*new, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]

@@ -265,7 +265,7 @@ async def dap_exception_info(
     data = {
         "exception": exception,
         "break_mode": info.get("breakMode"),
-        "traceback": tracebacks.told(
+        "traceback": tracebacks.formatted(
             str(details.get("stackTrace") or ""),
             views.exception_text(stop),
             call.debugger.project,

@@ -140,7 +140,7 @@ async def opencode_reply(
     )
     if relay.is_call(session):
         return answered(session, await relay.ended(opencode, session, going_on))
-    return _told(run, await going_on)
+    return _reply(run, await going_on)
 
 
 @tool("Read OpenCode messages", read_only=True)
@@ -232,11 +232,11 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
 async def _begin(call: Call, run: Run, begin: Begin, timeout_ms: int | None) -> Reply:
     """Start a run, and wait for it if the caller wants that."""
     if timeout_ms is None:
-        return _told(run, await run.begin(begin))
-    return _told(run, await run.wait(begin, call.progress, timeout_ms / 1000))
+        return _reply(run, await run.begin(begin))
+    return _reply(run, await run.wait(begin, call.progress, timeout_ms / 1000))
 
 
-def _told(run: Run, outcome: Outcome) -> Reply:
+def _reply(run: Run, outcome: Outcome) -> Reply:
     facts = report.facts(run.session.id, outcome)
     return Reply(report.text(facts), facts, failed=outcome.state == "failed")
 

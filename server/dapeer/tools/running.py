@@ -45,12 +45,12 @@ class Running:
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
-    async def told(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
+    async def run(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP
         limit = min(limit, timeout_ms)
-        if again.wanted:
+        if again.is_repeated:
             left = Left(limit if asked.wait else 0)
             repetition = Repetition(
                 self.call.debugger, self._begin, again.until or "stop", self.call.progress
@@ -65,7 +65,7 @@ class Running:
             reply = await next_stop(self.call, session, 0, limit, asked=asked, waited=before)
         sent = (self._push, self._collects, self._stops)
         pushes = [each for each in sent if each is not None]
-        lines = await self.inherited.told(session, pushes)
+        lines = await self.inherited.report(session, pushes)
         notes = [*self.start.notes(session), *lines]
         return noted(reply, [*located(self.call, session), *notes])
 

@@ -238,7 +238,7 @@ async def dap_terminate(
         text = continued(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
         return await _and_detached(reply, session, ending=detached)
-    told = outcomes.untold(session, call.debugger.breakpoints, cut_short=True)
+    told = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
     text = lines_of([f"Session {session.id} ended.", *render.outcomes(told)])
     data = {**summary(session), **({"breakpoints": told} if told else {})}
     return await _and_detached(Reply(text, data), session, ending=detached)

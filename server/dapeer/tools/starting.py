@@ -156,7 +156,7 @@ async def dap_run(
     inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
     running = Running(call, start, wanted, functions, inherited)
     shown = Asked(evaluate, show, wait_until_paused)
-    return await running.told(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
+    return await running.run(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
 
 
 TOOLS = (dap_configurations, dap_run)

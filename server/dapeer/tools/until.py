@@ -69,7 +69,7 @@ async def dap_run_until(
     if not session.lines.traces:
         return await _driven(call, session, wanted, where, frame, left, asked)
     await session.watching.begin(wanted, where, frame)
-    call.debugger.tell("that it is over", [session], lambda each: each.watching.follow())
+    call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
     sent = session.resume("continue", {"threadId": stop.thread_id})
     return await resume(call, session, sent, int(left.ms), asked)
 
@@ -98,9 +98,9 @@ async def _driven(
         if isinstance(error, NoConditions):
             wanted.road = f"{wanted.road}, as {error.what}"
     if wanted.already:
-        drive.tell_cost()
+        drive.set_cost()
         return await look(call, session, left=left, asked=asked)
-    told = call.debugger.tell("that it is over", [session], lambda _: drive.run())
+    told = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(left.to_ask):
             await told.untaken()

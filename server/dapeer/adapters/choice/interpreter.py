@@ -84,7 +84,7 @@ def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
                 f"{python} would wait for its {settings.name} for ever: {settings} {kind}.",
                 "Remove it, or give another interpreter as `python`.",
             )
-    said, code = _told(python, cwd)
+    said, code = _version_text(python, cwd)
     version = _version_in(said)
     if version is None and code:
         words = f" It said: {said}" if said else ""
@@ -138,7 +138,7 @@ def version_of(python: str, cwd: Path) -> tuple[int, int] | None:
     It is read from the virtual environment, or the name of the file; only where neither tells the
     interpreter is run, in `cwd`, which some heed, and once there: that blocks.
     """
-    return _version_in(_told(python, cwd)[0])
+    return _version_in(_version_text(python, cwd)[0])
 
 
 def _version_in(said: str) -> tuple[int, int] | None:
@@ -146,7 +146,7 @@ def _version_in(said: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def _told(python: str, cwd: Path) -> tuple[str, int]:
+def _version_text(python: str, cwd: Path) -> tuple[str, int]:
     """Return what tells an interpreter's version, and the exit code if it was run for that."""
     try:
         said = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")

@@ -90,11 +90,11 @@ class Misfires:
             return text, events
         for kind, pattern in self._patterns.items():
 
-            def told(found: re.Match[str], kind: str = kind) -> str:
+            def take_out(found: re.Match[str], kind: str = kind) -> str:
                 events.append(self._event(kind, found.groupdict()))
                 return ""
 
-            text = re.sub(pattern, told, text, flags=re.MULTILINE)
+            text = re.sub(pattern, take_out, text, flags=re.MULTILINE)
         begun = re.search(self._begins, text, re.MULTILINE) if self._begins else None
         if begun and len(text) - begun.start() < HELD:
             self._held[category], text = text[begun.start() :], text[: begun.start()]
@@ -129,14 +129,14 @@ class Misfires:
     def _meant(self, kind: str, told: Mapping[str, str | None], error: str) -> list[Asked]:
         """Return the breakpoints that a failure may belong to."""
         expression, line = told.get("expression"), told.get("line")
-        meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
+        meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
         if line is not None:
             meant = [each for each in meant if each.line == int(line)] or meant
         # An error often names its expression.
         named = set(_WORD.findall(error))
         return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
 
-    def _asked(self, kind: str) -> Iterator[Asked]:
+    def _options_sent(self, kind: str) -> Iterator[Asked]:
         for path, breakpoints in self._sent.items():
             for each in breakpoints:
                 if KINDS[kind] in each:

@@ -107,7 +107,7 @@ class LogPoints:
         told = {"source": {"path": path}, "line": line, LOG_POINT: True}
         return {**told, log_rows.POINT: points} if points else told
 
-    def told(self, body: Body) -> Iterator[Event]:
+    def events_of(self, body: Body) -> Iterator[Event]:
         """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
         text = str(body.get("output") or "")
         if points := body.get(log_rows.POINT):
@@ -134,14 +134,14 @@ class LogPoints:
             return
         events: list[Event] = []
 
-        def told(found: re.Match[str]) -> str:
+        def replaced(found: re.Match[str]) -> str:
             groups = found.groupdict()
             error, expression = error_of(groups), groups.get("expression") or ""
             events.append(self._failure("log message", expression, body, error))
             return f"{{{error}}}"
 
         if self._failed is not None and is_legible(text):
-            text = self._failed.sub(told, text)
+            text = self._failed.sub(replaced, text)
         yield Event("output", {**body, "output": text})
         yield from events
 
@@ -257,13 +257,13 @@ class LogPointTransport:
                 message = await self._inner.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
                 for each in self._reader.last():
-                    self._ready.extend(self._points.told(each))
+                    self._ready.extend(self._points.events_of(each))
                 if not self._ready:
                     raise
                 break
             if isinstance(message, Event) and message.event == "output":
                 for each in self._reader.read(message.body):
-                    self._ready.extend(self._points.told(each))
+                    self._ready.extend(self._points.events_of(each))
             else:
                 return message
         return self._ready.popleft()

@@ -89,7 +89,7 @@ class Seat:
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
-    async def is_asked_for_a_key(self) -> str:
+    async def waits_for_a_key(self) -> str:
         """Wait until Neovim waits for a key; return the clause that says so."""
         async with asyncio.timeout(SECONDS):
             while not (state := await self._neovim.state()):

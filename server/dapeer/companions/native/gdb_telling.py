@@ -19,17 +19,17 @@ def hear(row: Any, event: Any, heard: Callable[[Any], None]) -> None:
     row.and_undo(lambda: event.disconnect(listener))
 
 
-def tell_by_dap() -> None:
+def report_by_dap() -> None:
     """Tell them from now on, and those before once a program is loaded: GDB's DAP has not begun while its scripts are sourced."""
     patching.versions["GDB"] = lambda: gdb.VERSION
     if patching.tell != [send]:
         patching.tell[:] = [send]
-        gdb.events.new_objfile.connect(tell_again)
+        gdb.events.new_objfile.connect(report_pending)
 
 
-def tell_again(_event: Any) -> None:
+def report_pending(_event: Any) -> None:
     """Tell what could not be told yet."""
-    patching.tell_news()
+    patching.report_news()
 
 
 def send(body: dict[str, str]) -> bool:

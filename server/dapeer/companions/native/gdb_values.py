@@ -261,5 +261,5 @@ if gdb is not None:
     gdb.execute(f"unset environment {patching.WORD}")
     RUST.apply()
     UNREADABLE: tuple[type[Exception], ...] = (gdb.error, RuntimeError)
-    importlib.import_module("gdb_telling").tell_by_dap()
+    importlib.import_module("gdb_telling").report_by_dap()
     VALUES.apply()

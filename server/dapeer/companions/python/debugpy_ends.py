@@ -64,7 +64,7 @@ def end(row: Any) -> None:
 
 
 @ENDS
-def tell(row: Any) -> None:
+def report_ends(row: Any) -> None:
     """Watch programs, and those launchers that the adapter starts itself: not one in a terminal."""
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()

@@ -99,10 +99,10 @@ class Front:
             write(answer)
             self._answered.append((line, answer))
             self._rest = self._rest[end:]
-            self._tell_once()
+            self._notify_once()
         return len(self._rest) <= MOST_WAITING
 
-    def _tell_once(self) -> None:
+    def _notify_once(self) -> None:
         if self._conversation.is_open and not self._has_notified:
             self._has_notified = True
             os.write(self._news_end, b"o")

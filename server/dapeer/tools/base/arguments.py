@@ -50,7 +50,7 @@ class BreakpointArgument(BaseModel):
         """Whether it collects instead of stopping."""
         return bool(self.collect or self.calls)
 
-    def wanted(self) -> tuple[str, WantedBreakpoint] | WantedFunction:
+    def requested(self) -> tuple[str, WantedBreakpoint] | WantedFunction:
         """Return it with its file in DAP's terms, or the functions at which to collect.
 
         Raises:

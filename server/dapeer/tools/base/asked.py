@@ -48,7 +48,7 @@ async def add_values(view: Snapshot, session: Session, asked: Asked, left: Left)
         view["notes"] = [*view.get("notes", ()), note]
         return
     frame = await frame_of(session, None)
-    seconds = max(left.to_tell - SECONDS_TO_TELL / 2, 0)
+    seconds = max(left.to_inspect - SECONDS_TO_TELL / 2, 0)
     left = Left(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
     found = await evaluation.each(session, asked.evaluate, frame, "watch", left)
     view["values"] = {each.expression: each.text(ROOM) for each in found if not each.error}

@@ -163,7 +163,7 @@ class People(Protocol):
         """Return when they allow it."""
         ...
 
-    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+    def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show them the action."""
         ...
 
@@ -183,13 +183,13 @@ async def witnessed(
         await people.consent(action)
         reply = await work()
     except asyncio.CancelledError:
-        people.told(action, "The assistant did not wait for the outcome.", ok=False)
+        people.show_outcome(action, "The assistant did not wait for the outcome.", ok=False)
         raise
     except Exception as error:
         fault = "It failed because of a bug in dapeer."
-        people.told(
+        people.show_outcome(
             action, escaped(str(error)) if isinstance(error, DapeerError) else fault, ok=False
         )
         raise
-    people.told(action, escaped(reply.outcome), ok=not reply.failed)
+    people.show_outcome(action, escaped(reply.outcome), ok=not reply.failed)
     return reply

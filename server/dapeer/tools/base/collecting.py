@@ -44,7 +44,7 @@ def of_caller(
     Raises:
         ArgumentError: One cannot be; nothing has happened.
     """
-    every = [each.wanted() for each in breakpoints]
+    every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
     check_at(call, functions, program)
     return [each for each in every if isinstance(each, tuple)], functions
@@ -79,7 +79,7 @@ def visible(call: Call, session: Session) -> list[Collection]:
     return [each for each in collections if each.point.client in clients and not each.point.aside]
 
 
-def tell_until(call: Call, view: Snapshot, session: Session) -> None:
+def add_until(call: Call, view: Snapshot, session: Session) -> None:
     """Add what became of a run until something, if the session's was for one."""
     said: list[str] = []
     # The program's end is told by its first session.
@@ -93,7 +93,7 @@ def tell_until(call: Call, view: Snapshot, session: Session) -> None:
         # The line that has stopped it is told by this.
         for each in visible(call, session):
             if each.point is watch.point and not watch.every:
-                each.tell(call.focus.key)
+                each.mark_reported(call.focus.key)
     if said:
         view["until"] = said
 
@@ -103,7 +103,7 @@ def news(call: Call, session: Session) -> list[str]:
     new = [each for each in visible(call, session) if each.is_news(call.focus.key)]
     lines = section(new, session.project, call.focus.key)
     for each in new:
-        each.tell(call.focus.key)
+        each.mark_reported(call.focus.key)
     collected = session.program.collected
     mine = any(each.client in {"", call.focus.key} for each in collected.points.values())
     if mine and (lost := collected.newly_lost(call.focus.key)):

@@ -42,10 +42,10 @@ class Left:
     @property
     def to_ask(self) -> float:
         """Seconds until the adapter is no longer waited for, so that there is time to look."""
-        return max(self.to_tell - SECONDS_TO_TELL / 2, 0)
+        return max(self.to_inspect - SECONDS_TO_TELL / 2, 0)
 
     @property
-    def to_tell(self) -> float:
+    def to_inspect(self) -> float:
         """Seconds after which missing facts are left out."""
         return max(self._end + SECONDS_TO_TELL - self._clock(), 0)
 

@@ -16,7 +16,7 @@ from dapeer.mirror.places import Seen
 from dapeer.mirror.telling import Telling
 from dapeer.sessions import outcomes
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
-from dapeer.sessions.process_watch import untold_kills
+from dapeer.sessions.process_watch import unreported_kills
 from dapeer.sessions.program import NONE, StopIds
 from dapeer.sessions.session import Session
 from dapeer.sessions.views import looked_at, view_of
@@ -162,7 +162,9 @@ async def paused(
     seconds = patience / 1000 if wait else 0
     stopped = await program.next_stop(session, epoch, seconds, tell=call.progress)
     blocked = stopped is None and not session.over
-    seen = await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_tell)) if blocked else None
+    seen = (
+        await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_inspect)) if blocked else None
+    )
     told = program.stop_or_end(session, epoch) or program.living(session)
     return await look(call, told, seen, left, asked)
 
@@ -180,14 +182,14 @@ async def look(
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
-    await looked_at(session, min(left.to_tell, SECONDS_TO_LOOK))
+    await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
     telling, view = Telling(session.mirror), view_of(session)
     await add_values(view, session, asked, left)
     stop = telling.stop if asked.evaluate else None
     over = looking.left(session, stop) if stop and stop.left_by else None
     if stop and over and left.ms:
         return await next_stop(call, session, stop.number, left.ms, asked=asked)
-    telling.told()
+    telling.mark_reported()
     view = session.advice.noted(view, session.program.output)
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         _add_places(view, session, seen)
@@ -196,14 +198,14 @@ async def look(
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
     await session.program.read_rows()
-    collecting.tell_until(call, view, session)
-    breakpoints = outcomes.untold(session, call.debugger.breakpoints, mute=mute, hits=hits)
+    collecting.add_until(call, view, session)
+    breakpoints = outcomes.unreported(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints
     if collected := collecting.news(call, session):
         view["collected"] = collected
     said = [*_silences(session, seen), *session.program.about_others(session), *running(session)]
-    said += untold_kills(session.program)
+    said += unreported_kills(session.program)
     said += [over.what] if over else []
     said += await _slowness(session, left)
     if said:
@@ -212,8 +214,8 @@ async def look(
     if asked.show == "brief":
         told = view = brief(view)
     else:
-        told = view if asked.show == "full" else call.focus.reader.untold(view)
-        call.focus.reader.told(view)
+        told = view if asked.show == "full" else call.focus.reader.unread(view)
+        call.focus.reader.mark_read(view)
     only = len(call.debugger.sessions) == 1
     text = render.snapshot(told, call.debugger.project, only=only)
     return Reply(text, cast("dict[str, Any]", view))
@@ -222,7 +224,7 @@ async def look(
 def running(session: Session) -> list[str]:
     """Return a note on processes that an ended program has left running, once."""
     detached = session.program.first.detached
-    return [] if detached is None else detached.untold()
+    return [] if detached is None else detached.unreported()
 
 
 async def _slowness(session: Session, left: Left) -> list[str]:
@@ -239,7 +241,7 @@ async def _slowness(session: Session, left: Left) -> list[str]:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(left.to_tell):
+        async with asyncio.timeout(left.to_inspect):
             said = await in_thread(session.advice.of_slow)
             return [said] if said else []
     return []

@@ -41,9 +41,9 @@ class Failures:
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + 1
         if count & (count - 1) == 0:
-            self.tell()
+            self.report()
 
-    def tell(self, debugger: Any = None) -> None:
+    def report(self, debugger: Any = None) -> None:
         """Report unreported failures through a debugger, by default the current one."""
         with self._lock:
             news = {key: n for key, n in self._counts.items() if self._reported.get(key) != n}
@@ -97,7 +97,7 @@ def send_off(body: dict[str, Any]) -> bool:
     return send(body, event=patching.EVENT)
 
 
-def tell_tracer() -> None:
+def report_tracer() -> None:
     """Tell, at the end of a program's first thread, that it was no longer traced: until Python 3.11 only one can trace."""
     untraced: Any = sys.modules.get("in_debuggee.dapeer_untraced")
     if untraced is not None and not untraced.tracing.is_on:

@@ -124,7 +124,7 @@ class Calls:
             return bool(self.point.end())
         if self._first:
             self._first = False
-            self._rows.begun(self.point.id, self.name)
+            self._rows.function_called(self.point.id, self.name)
         call = Call(self.point.id, hit, frame, self._around(frame), self._names)
         self._running[id(frame)] = self._calls[id(frame)] = call
         return False

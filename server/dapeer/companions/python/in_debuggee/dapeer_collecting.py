@@ -122,7 +122,7 @@ class Collector:
             self._watch = deadline.Watch()
             self._watch.start()
         self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS
-        maker = recorders.Maker(self._watch, self._rows, tell)
+        maker = recorders.Maker(self._watch, self._rows, report_condition)
         return str(self._road.begin(points.Bound(self._points, maker, self._stops)))
 
     def leave(self) -> None:
@@ -137,10 +137,10 @@ class Collector:
             self._rows.close()
             self._rows = None
 
-    def tell_rows(self) -> None:
+    def report_lost_rows(self) -> None:
         """Tell how many rows are lost."""
         if self._rows is not None:
-            self._rows.tell()
+            self._rows.report_lost()
 
     def forked(self) -> None:
         """Go on in a new process, with a file of its own."""
@@ -157,7 +157,7 @@ class Collector:
             self._begin()
 
 
-def tell(point: Any, error: str) -> None:
+def report_condition(point: Any, error: str) -> None:
     """Tell what a condition has raised."""
     breaking: Any = sys.modules.get("in_debuggee.dapeer_breaking")
     if breaking is not None:
@@ -184,17 +184,17 @@ def collector() -> Collector:
     """Return the one of this process."""
     if not collectors:
         collectors.append(Collector())
-        atexit.register(guard.hook(tell_rows))
+        atexit.register(guard.hook(report_lost_rows))
         os.register_at_fork(after_in_child=guard.hook(forked))
         leaving.first.append(leave)
         leaving.LEAVE.apply()
     return collectors[0]
 
 
-def tell_rows() -> None:
+def report_lost_rows() -> None:
     """Tell how many rows are lost at the end of the program."""
     for each in collectors:
-        each.tell_rows()
+        each.report_lost_rows()
 
 
 def forked() -> None:

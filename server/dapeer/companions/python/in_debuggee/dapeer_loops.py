@@ -86,7 +86,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 @ASYNCIO
-def tell_what_asyncio_catches(row: Any) -> None:
+def report_what_asyncio_catches(row: Any) -> None:
     """Patch asyncio once the program has imported it."""
     method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
     Finder(row, method, "self context", call_exception_handler)
@@ -103,12 +103,12 @@ def call_exception_handler(
     stock: Callable[..., Any], self: Any, context: Any, *rest: Any, **named: Any
 ) -> Any:
     """Handle an exception as an event loop does, and report it."""
-    tell(context)
+    report(context)
     return stock(self, context, *rest, **named)
 
 
 @guard.hook
-def tell(context: Any) -> None:
+def report(context: Any) -> None:
     """Report an exception that an event loop handles."""
     error = context.get("exception")
     if isinstance(error, Exception):

@@ -104,7 +104,7 @@ class Row:
         if is_switched_off(self.name):
             self.off = f"switched off by {SETTING}"
             if self.secures:
-                self._tell(self.off)
+                self._report(self.off)
             return False
         try:
             self.probe()
@@ -140,7 +140,7 @@ class Row:
             return
         why = str(error) if isinstance(error, Misfit) else f"{type(error).__name__}: {error}"
         self.off = f"{_FAILED}{why}"
-        self._tell(why)
+        self._report(why)
 
     def note(self, error: BaseException) -> dict[str, str]:
         """Return what tells that it is off, for what was raised: its name, what is lost, and why."""
@@ -149,10 +149,10 @@ class Row:
     def _note(self, why: str) -> dict[str, str]:
         return {"name": self.name, "lost": self.lost, "why": why[:_MOST]}
 
-    def _tell(self, why: str) -> None:
+    def _report(self, why: str) -> None:
         self.off_note = self._note(why)
         news.append(self.off_note)
-        tell_news()
+        report_news()
 
     def probe(self) -> None:
         """Check that all is there that it needs.
@@ -247,7 +247,7 @@ def is_switched_off(name: str) -> bool:
     return "off" in words or f"-{name}" in words
 
 
-def tell_news() -> None:
+def report_news() -> None:
     """Tell of the rows that are off, where anything can tell it."""
     for each in list(news) if tell else ():
         try:

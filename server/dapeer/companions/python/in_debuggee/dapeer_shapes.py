@@ -60,7 +60,7 @@ class Shapes:
 
     def text(self, hit: int, context: Any, values: tuple[Any, ...]) -> bytes:
         """Return a row as a line."""
-        head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.told(context)}"
+        head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.context_text(context)}"
         return f"{head}{self.columns(values)}\n".encode()
 
     def columns(self, values: tuple[Any, ...]) -> str:

@@ -93,7 +93,7 @@ def match_by_name(row: Any) -> None:
 
 
 @UNKNOWN
-def tell_unknown(row: Any) -> None:
+def report_unknown(row: Any) -> None:
     """Report at the end of the first process which names no class had; children may not import all types."""
     if not patching.first_process[0]:
         return

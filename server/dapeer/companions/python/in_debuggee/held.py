@@ -45,7 +45,7 @@ class Told:
         return self._text
 
 
-def tell(names: "list[str]", variables: "dict[str, Any]") -> Told:
+def members_of(names: "list[str]", variables: "dict[str, Any]") -> Told:
     """Return, as JSON, what these variables of a frame hold."""
     told: Any = {}
     for name in names:
