@@ -122,9 +122,9 @@ class Toy(Session):
         """Say that nobody knows."""
         return "the adapter ended unexpectedly"
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
         """Send them."""
-        await self.set_breakpoints(path, wanted)
+        await self.set_breakpoints(path, requested)
 
     async def force(self) -> None:
         """Kill the adapter."""

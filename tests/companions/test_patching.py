@@ -103,7 +103,7 @@ def test_where_a_patch_raises_the_stock_function_does_it_once_and_the_row_is_off
         told.append(body)
         return True
 
-    monkeypatch.setattr(patching, "tell", [tell])
+    monkeypatch.setattr(patching, "reporters", [tell])
     made, stack = patched(ours), there.Stack()
     assert [stack.frames(2), stack.frames(levels=1)] == [[0, 1], [0]]
     assert stack.asked == [2, 1]

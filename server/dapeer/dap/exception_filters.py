@@ -158,17 +158,17 @@ class Filters:
         return texts
 
     @staticmethod
-    def _options(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
-        for name, only in wanted:
+    def _options(types: Types, choices: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
+        for name, only in choices:
             path = [{"names": [types.category]}, *([{"names": [only]}] if only else [])]
             yield {"path": path, "breakMode": types.modes.get(name, "always")}
 
     @staticmethod
-    def _conditions(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, str]]:
+    def _conditions(types: Types, choices: Sequence[Wanted]) -> Iterator[dict[str, str]]:
         """Yield one condition for each filter; a filter that was also requested without one has none."""
-        plain = {name for name, only in wanted if not only}
-        for filter_ in dict.fromkeys(name for name, _ in wanted if name not in plain):
-            each = [_condition(types, only) for name, only in wanted if name == filter_]
+        plain = {name for name, only in choices if not only}
+        for filter_ in dict.fromkeys(name for name, _ in choices if name not in plain):
+            each = [_condition(types, only) for name, only in choices if name == filter_]
             joined = each[0] if len(each) == 1 else " || ".join(f"({one})" for one in each)
             yield {"filterId": filter_, "condition": joined}
 

@@ -51,14 +51,14 @@ class WantedFunction(TypedDict):
     life: NotRequired[WantedLife]
 
 
-def collects_at(wanted: WantedFunction) -> bool:
+def collects_at(requested: WantedFunction) -> bool:
     """Whether a program collects at functions, and does not stop there."""
-    return bool(wanted["calls"] or wanted["collect"])
+    return bool(requested["calls"] or requested["collect"])
 
 
-def title_of(wanted: WantedFunction) -> str:
+def title_of(requested: WantedFunction) -> str:
     """Return what functions at which a program collects are known by."""
-    return f"calls of {wanted['name']}" if wanted["calls"] else wanted["name"]
+    return f"calls of {requested['name']}" if requested["calls"] else requested["name"]
 
 
 def function_breakpoint(text: str) -> dict[str, str]:

@@ -164,9 +164,9 @@ def in_project(project: Path) -> Found:
     return Found(tuple(found), file.compounds)
 
 
-def in_neovim(told: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
+def in_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
     """Return the `dap.configurations` that Neovim has sent."""
-    return tuple(_from_neovim(each, _around(project)) for each in told)
+    return tuple(_from_neovim(each, _around(project)) for each in sent)
 
 
 def together(project: Found, neovim: Sequence[Configuration]) -> Found:
@@ -191,11 +191,11 @@ def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
     return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
 
 
-def _from_neovim(told: Json, around: Surroundings) -> Configuration:
-    values, asks = resolved(_own(_normal(told["config"])), around, {})
-    said = tuple(_ask_from_neovim(text) for text in told["asks"])
-    facts = (told["name"], told["type"], told["request"], NVIM, values)
-    return Configuration(*facts, (*said, *asks), told["filetype"])
+def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
+    values, asks = resolved(_own(_normal(sent["config"])), around, {})
+    said = tuple(_ask_from_neovim(text) for text in sent["asks"])
+    facts = (sent["name"], sent["type"], sent["request"], NVIM, values)
+    return Configuration(*facts, (*said, *asks), sent["filetype"])
 
 
 def _around(project: Path) -> Surroundings:

@@ -172,9 +172,9 @@ def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> It
             yield Ask(field, f"{found[0]}{more}", variable)
 
 
-def _input(wanted: object) -> str:
+def _input(described: object) -> str:
     """Return in parentheses what an input asks: its question, its options, its default."""
-    if not is_object(about := wanted):
+    if not is_object(about := described):
         return " (not among the file's inputs)"
     options = [
         str(option.get("value")) if is_object(option) else str(option)

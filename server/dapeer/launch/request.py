@@ -133,12 +133,12 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     raise ArgumentError(f"`program`: {path} {reason}.", f"Give an existing file{or_command}.")
 
 
-def check_named(asked: LaunchRequest) -> None:
+def check_named(launch: LaunchRequest) -> None:
     """Reject a request that has a name and nothing to run: a configuration was meant."""
-    if asked.name and not asked.config and not {*TARGETS} & asked.inputs.keys():
+    if launch.name and not launch.config and not {*TARGETS} & launch.inputs.keys():
         raise ArgumentError(
-            f"`name` only names the new session: nothing says what {asked.name!r} runs.",
-            f"To start the configuration of that name, give configuration={asked.name!r}.",
+            f"`name` only names the new session: nothing says what {launch.name!r} runs.",
+            f"To start the configuration of that name, give configuration={launch.name!r}.",
         )
 
 

@@ -110,11 +110,11 @@ class Placed:
             self.news += 1
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
-    def refused(self, command: str, asked: Body, why: str) -> None:
+    def refused(self, command: str, arguments: Body, why: str) -> None:
         """Record that the adapter has rejected a request, with its error."""
-        if command == SET_LINES and asked:
+        if command == SET_LINES and arguments:
             self.news += 1
-            self.unanswered[_path(asked)] = f"refused: {why}"
+            self.unanswered[_path(arguments)] = f"refused: {why}"
 
     def changed(self, body: BreakpointEventBody) -> None:
         """Apply a `breakpoint` event."""
@@ -237,28 +237,28 @@ class Placed:
             None,
         )
 
-    def _set_lines(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_lines(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
         self._numbers = None
-        path = _path(asked)
+        path = _path(arguments)
         self.unanswered.pop(path, None)
-        known, told = self.lines.get(path, []), _paired(asked, body)
+        known, told = self.lines.get(path, []), _paired(arguments, body)
         # js-debug has a client ask twice at a start, and answers the second time with an empty list.
-        silent = as_array(asked.get("breakpoints"))[len(told) :]
+        silent = as_array(arguments.get("breakpoints"))[len(told) :]
         self.lines[path] = [*told, *(pair for pair in known if pair[0] in silent)]
 
-    def _set_functions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
         self._numbers = None
-        self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(asked, body)]
+        self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(arguments, body)]
 
-    def _set_data(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_data(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self._numbers = None
-        self.data = _paired(asked, body)
+        self.data = _paired(arguments, body)
 
-    def _set_instructions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_instructions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self._numbers = None
-        self.instructions = _paired(asked, body)
+        self.instructions = _paired(arguments, body)
 
 
 def _may_be_in(made: Breakpoint, path: str) -> bool:
@@ -271,8 +271,8 @@ def _line(pair: tuple[WantedBreakpoint, Breakpoint]) -> int:
     return pair[0]["line"]
 
 
-def _path(asked: Body) -> str:
-    return str(as_object(asked.get("source")).get("path"))
+def _path(arguments: Body) -> str:
+    return str(as_object(arguments.get("source")).get("path"))
 
 
 def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
@@ -283,8 +283,8 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
     return cast("Breakpoint", {**kept, **new})
 
 
-def _paired(asked: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
-    wanted = as_array(asked.get("breakpoints"))
+def _paired(arguments: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
+    wanted = as_array(arguments.get("breakpoints"))
     return list(zip(wanted, map(_plain, body.get("breakpoints", ())), strict=False))
 
 

@@ -286,13 +286,13 @@ class Mirror:
         elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
 
-    def _launched(self, _asked: Body, _body: Body) -> None:
+    def _launched(self, _arguments: Body, _body: Body) -> None:
         self._started = True
 
-    def _initialize(self, _asked: Body, body: Body) -> None:
+    def _initialize(self, _arguments: Body, body: Body) -> None:
         self.capabilities.take(body)
 
-    def _threads(self, _asked: Body, body: ThreadsResponseBody) -> None:
+    def _threads(self, _arguments: Body, body: ThreadsResponseBody) -> None:
         threads = body.get("threads", ())
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
         self.threads = Bounded("threads", named)

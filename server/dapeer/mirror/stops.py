@@ -184,9 +184,9 @@ class Stop:
             if not variable["name"].startswith(_REWRITTEN)
         ]
 
-    def take_variables(self, asked: Body, variables: list[Variable]) -> None:
+    def take_variables(self, arguments: Body, variables: list[Variable]) -> None:
         """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
-        reference = asked["variablesReference"]
+        reference = arguments["variablesReference"]
         if self.written:
             variables = [self._as_written(reference, each) for each in variables]
         self.lazy |= {
@@ -194,15 +194,15 @@ class Stop:
             for each in variables
             if each.get("presentationHint", {}).get("lazy")
         }
-        if not asked.keys() & {"filter", "start", "count"}:
+        if not arguments.keys() & {"filter", "start", "count"}:
             self.variables[reference] = variables
             self.outdated.discard(reference)
-        elif asked.get("start") == 0:
-            self.parts.take(reference, variables, int(asked.get("count") or MEMBERS))
+        elif arguments.get("start") == 0:
+            self.parts.take(reference, variables, int(arguments.get("count") or MEMBERS))
 
-    def take_written(self, asked: Body, body: Body) -> None:
+    def take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value: some adapters report the old one until the program resumes."""
-        key = asked.get("variablesReference", 0), str(asked.get("name"))
+        key = arguments.get("variablesReference", 0), str(arguments.get("name"))
         for variable in self.variables.get(key[0], ()):
             if variable["name"] == key[1] and "value" in body:
                 before = self.written.get(key, (variable["value"],))[0]
@@ -268,7 +268,7 @@ class Stop:
         return self.parts.opened(variable), fitted(variable["value"], KEPT_VALUE)
 
     def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
-        """Return the locals that history shows, by name: each as it is shown, and what is `depth_and_value` of it."""
+        """Return the locals that history shows, by name: each as it is shown, and its `depth_and_value`."""
         told: dict[str, tuple[str, tuple[int, str]]] = {}
         for each in self.locals()[:KEPT_VARIABLES]:
             said = self.depth_and_value(each)

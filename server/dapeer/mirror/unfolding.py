@@ -43,10 +43,10 @@ class Unfolding:
         """Whether anything was fetched."""
         return bool(self.first or self.reported)
 
-    def take(self, reference: int, variables: Sequence[Variable], asked: int) -> None:
-        """Keep the first children of a folded value; an adapter may send more than it was `asked` for."""
+    def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
+        """Keep the first children of a folded value; an adapter may send more than `count`."""
         members = [each for each in variables if not is_aside(each)]
-        self.first[reference] = members[: min(asked, MEMBERS)]
+        self.first[reference] = members[: min(count, MEMBERS)]
         self._outdate()
 
     def shown(self, variable: Variable) -> str:

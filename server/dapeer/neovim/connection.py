@@ -10,7 +10,7 @@ from dapeer.base.errors import Stranger
 from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
-Heard = Callable[[bytes], None]
+DataCallback = Callable[[bytes], None]
 
 
 class Connection(asyncio.Protocol):
@@ -29,7 +29,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._data_callback: Heard | None = None
+        self._data_callback: DataCallback | None = None
         self._early: deque[bytes] = deque()
         """Data that arrived before `start`."""
         self._end: Exception | None = None
@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
             self._loop.close()
             raise
 
-    def run(self, data_cb: Heard) -> None:
+    def run(self, data_cb: DataCallback) -> None:
         """Pass incoming data to `data_cb` until `stop`.
 
         Raises:

@@ -46,7 +46,7 @@ class Catalogue:
         opencode: The server.
         project: The directory whose skills are listed.
         changed: Is called when these skills are others than before.
-        heard: Is told each event after which what was told may be true no more.
+        listener: Gets each event after which an earlier answer may be true no more.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class Catalogue:
         opencode: OpenCode,
         project: Path,
         changed: Callable[[], None] = lambda: None,
-        heard: Callable[[Json], None] | None = None,
+        listener: Callable[[Json], None] | None = None,
     ) -> None:
         self.opencode = opencode
         self.project_skills: Sequence[Json] = ()
         """Those of the project, from memory: as `skills` returns them."""
         self._project = project
         self._changed = changed
-        self._listener = heard
+        self._listener = listener
         self._kept: dict[tuple[object, ...], Any] = {}
         self._hears = False
         self._era = 0

@@ -56,14 +56,14 @@ class Use:
     """The URL of the core that the server is to have there; empty: none."""
 
     @classmethod
-    def read(cls, told: Json) -> Self:
+    def read(cls, sent: Json) -> Self:
         """Take what Neovim tells; an empty table of Lua is no list."""
-        directories: Sequence[object] = told.get("directories") or ()
+        directories: Sequence[object] = sent.get("directories") or ()
         return cls(
-            url=str(told.get("url") or ""),
-            authorization=str(told.get("authorization") or ""),
+            url=str(sent.get("url") or ""),
+            authorization=str(sent.get("authorization") or ""),
             directories=tuple(map(str, directories)),
-            core=str(told.get("core") or ""),
+            core=str(sent.get("core") or ""),
         )
 
 

@@ -20,7 +20,7 @@ from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.outcome import Outcome
-from dapeer.opencode.runs import Tell
+from dapeer.opencode.runs import ReportProgress
 from dapeer.opencode.session import Session
 from dapeer.opencode.tool_run import ToolRun
 
@@ -93,7 +93,7 @@ class Relay:
             return await self._fitting(tool, arguments, await self._list())
 
     async def call(
-        self, tool: str, arguments: Json, tell: Tell, seconds: float
+        self, tool: str, arguments: Json, report: ReportProgress, seconds: float
     ) -> tuple[Json, Outcome]:
         """Run a tool until it has ended or needs an answer; only then its session stays.
 
@@ -103,7 +103,7 @@ class Relay:
         session = await self._session(f"dapeer calls {tool}")
         run = ToolRun(self._opencode, session, new_id())
         order = {"tool": tool, "arguments": arguments}
-        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), tell, seconds)
+        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), report, seconds)
         return session, await ended(self._opencode, session, going_on, self._catalogue.afterwards)
 
     async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:

@@ -24,14 +24,14 @@ from dapeer.opencode.narration import Narration
 from dapeer.opencode.outcome import Outcome
 from dapeer.opencode.session import PAGE, Session
 
-ASKED: Final = ("permission.asked", "question.asked")
+QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
 BEATS: Final = (6, 2)
 """Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 
-Tell = Callable[[str], Awaitable[None]]
+ReportProgress = Callable[[str], Awaitable[None]]
 Begin = Callable[[], Coroutine[Any, Any, Any]]
 
 _ours: deque[str] = deque(maxlen=1000)
@@ -66,7 +66,7 @@ class Run:
         self.prompt = prompt
 
     async def wait(
-        self, begin: Begin | None, tell: Tell, seconds: float, reply_to: str = ""
+        self, begin: Begin | None, report: ReportProgress, seconds: float, reply_to: str = ""
     ) -> Outcome:
         """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
 
@@ -74,7 +74,7 @@ class Run:
 
         Args:
             begin: Starts or resumes it; called once the event stream is open. None: it runs already.
-            tell: Gets the newest text.
+            report: Gets the newest text.
             seconds: How long to wait.
             reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
 
@@ -84,7 +84,7 @@ class Run:
         self._reply_to = reply_to
         if reply_to or begin is None:
             self._there.set()
-        async with self._started(begin, tell) as (watching, beginning):
+        async with self._started(begin, report) as (watching, beginning):
             try:
                 try:
                     async with asyncio.timeout(seconds):
@@ -112,13 +112,13 @@ class Run:
 
     @asynccontextmanager
     async def _started(
-        self, begin: Begin | None, tell: Tell
+        self, begin: Begin | None, report: ReportProgress
     ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()
             if not self._among_others and self.prompt:
                 _ours.append(self.prompt)
-        watching = asyncio.create_task(self._watch(tell, look_at_once=begin is None))
+        watching = asyncio.create_task(self._watch(report, look_at_once=begin is None))
         beginning = asyncio.create_task(self._begin(begin))
         try:
             yield watching, beginning
@@ -181,7 +181,7 @@ class Run:
             set_.cancel()
         return watching.result() if watching.done() else None
 
-    async def _watch(self, tell: Tell, *, look_at_once: bool) -> Outcome:
+    async def _watch(self, report: ReportProgress, *, look_at_once: bool) -> Outcome:
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
@@ -192,7 +192,7 @@ class Run:
                 if self._is_news(event) and (outcome := await self._try_to_look(event)):
                     return outcome
                 if words := narration.words(event):
-                    await tell(words)
+                    await report(words)
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 
     async def _try_to_look(self, event: Json) -> Outcome | None:
@@ -205,7 +205,7 @@ class Run:
         kind, told = event["type"], event["properties"]
         if kind == CONNECTED:
             self._among_others = True
-        if kind in (CONNECTED, HEARTBEAT, *ASKED):
+        if kind in (CONNECTED, HEARTBEAT, *QUESTION_EVENTS):
             return True
         info: Json = told.get("info") or {}
         if self.session.id not in (told.get("sessionID"), info.get("sessionID")):

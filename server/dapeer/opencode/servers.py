@@ -117,9 +117,9 @@ class Servers:
         self._registrations[who].want(use, lambda: OpenCode(use.url, credentials), report)
 
     def _take(
-        self, who: str, opencode: OpenCode, heard: Callable[[Json], None] | None = None
+        self, who: str, opencode: OpenCode, listener: Callable[[Json], None] | None = None
     ) -> None:
-        catalogue = Catalogue(opencode, self._project, self._changed, heard)
+        catalogue = Catalogue(opencode, self._project, self._changed, listener)
         self._known[who] = catalogue
         scope = self._watches[who] = anyio.CancelScope()
         self._tasks.start_soon(_look_after, catalogue, scope)

@@ -23,7 +23,7 @@ FORGET = "require('dapeer.person.approvals').forget(...)"
 
 LONGEST = 300
 """Characters of arguments and outcomes that the log keeps."""
-ASKED = 1_000_000
+LONGEST_ARGUMENTS = 1_000_000
 """Characters of arguments that a question has: a rule of the person's reads all of them."""
 
 QUESTIONS = 1_000_000
@@ -106,7 +106,7 @@ class Approvals:
             return
         number = next(self._ids)
         future = self._pending[number] = asyncio.get_running_loop().create_future()
-        self._neovim.send(ASK, number, action.facts(ASKED), self._neovim.channel)
+        self._neovim.send(ASK, number, action.facts(LONGEST_ARGUMENTS), self._neovim.channel)
         try:
             allowed, why = await future
         finally:

@@ -12,9 +12,9 @@ AT = "require('dapeer.editor.collecting').at(...)"
 class CollectionSigns:
     """Keeps the signs of one Neovim equal to the points at which programs collect."""
 
-    def __init__(self, wanted: Breakpoints, neovim: Neovim) -> None:
-        self._points = wanted.points
-        self._functions = wanted.collecting
+    def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
+        self._points = breakpoints.points
+        self._functions = breakpoints.collecting
         self._neovim = neovim
         self._points.listeners.append(self._show)
         self._functions.listeners.append(self._send_functions)

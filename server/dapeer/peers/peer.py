@@ -49,7 +49,7 @@ class Peer:
         opencode: Servers,
         judge: Judge,
         tools_changed: Callable[[], None],
-        page_wanted: Callable[[Peer], None],
+        on_page_request: Callable[[Peer], None],
     ) -> None:
         self.id = number
         self.neovim: Neovim
@@ -81,7 +81,7 @@ class Peer:
             "not_applied": self._not_applied,
             "exceptions": self._exceptions,
             "exception_options": self._exception_options,
-            "page": lambda: page_wanted(self),
+            "page": lambda: on_page_request(self),
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
         }
@@ -239,19 +239,19 @@ class Peer:
         except Exception:
             log.exception("Neovim sent an unexpected notification: %s", kind)
 
-    def _breakpoints(self, told: object, applied: int) -> None:
-        self._push(self.shared.take(told, applied))
+    def _breakpoints(self, sent: object, applied: int) -> None:
+        self._push(self.shared.take(sent, applied))
 
-    def _breakpoints_joined(self, told: object) -> None:
+    def _breakpoints_joined(self, sent: object) -> None:
         """nvim-dap has just been loaded: now breakpoints can become signs."""
-        self._push(self.shared.join(told))
+        self._push(self.shared.join(sent))
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
         self.shared.not_applied(number, unsaved)
 
-    def _exceptions(self, told: object) -> None:
+    def _exceptions(self, sent: object) -> None:
         """The person has chosen exception filters: for the programs elsewhere, too."""
-        filters = self._filters.take(told)
+        filters = self._filters.take(sent)
         if filters is None:
             return
         own = self.sessions.by_number.values()
@@ -280,13 +280,13 @@ class Peer:
         for line in await self._debugger.push(*paths).untaken():
             log.warning("breakpoints of the person: %s", line)
 
-    def _take_tools(self, told: object) -> None:
+    def _take_tools(self, sent: object) -> None:
         self._tools.expect()
-        self._tasks.start_soon(self._take_tools_in, told)
+        self._tasks.start_soon(self._take_tools_in, sent)
 
-    async def _take_tools_in(self, told: object) -> None:
+    async def _take_tools_in(self, sent: object) -> None:
         try:
-            await self._tools.take(told)
+            await self._tools.take(sent)
         except Exception:
             log.exception("Neovim sent an invalid list of tools")
         self._tools_changed()

@@ -73,14 +73,14 @@ class SharedBreakpoints:
             while self._unknown:
                 await self._news.wait()
 
-    def join(self, told: object) -> list[str]:
+    def join(self, signs: object) -> list[str]:
         """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
-        picture = self._read(told)
+        picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
             for line, wanted in lines.items():
                 if line not in picture.get(path, {}):
                     self._on_breakpoint(path, line, wanted)
-        return self.take(told, 0)
+        return self.take(signs, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
         """Record that Neovim, without nvim-dap, has not applied dapeer's changes up to this one.
@@ -105,12 +105,12 @@ class SharedBreakpoints:
         self._refused.discard(place)
         return refused
 
-    def take(self, told: object, applied: int) -> list[str]:
+    def take(self, signs: object, applied: int) -> list[str]:
         """Compare Neovim's whole set with the last one; return the files with changes.
 
         `applied` is the number of dapeer's latest change that the picture contains.
         """
-        before, now = self._picture, self._read(told)
+        before, now = self._picture, self._read(signs)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
         for path, line in self._unknown:
             wanted = self._breakpoints.by_path.get(path, {}).get(line)
@@ -150,7 +150,7 @@ class SharedBreakpoints:
                 changed = True
         return changed
 
-    def _on_breakpoint(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
+    def _on_breakpoint(self, path: str, line: int, requested: WantedBreakpoint | None) -> None:
         """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return
@@ -159,8 +159,8 @@ class SharedBreakpoints:
         self._names[_real(path)] = path
         self._refused.discard((path, line))
         change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
-        if wanted is not None:
-            change["wanted"] = dict(wanted)
+        if requested is not None:
+            change["wanted"] = dict(requested)
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
     def _is_edited(self, path: str) -> bool:
@@ -171,9 +171,9 @@ class SharedBreakpoints:
             if not each.mirror.ended
         )
 
-    def _read(self, told: object) -> Picture:
+    def _read(self, signs: object) -> Picture:
         """Read breakpoints that Lua has sent; an empty table arrives as a list."""
-        files = as_object(told)
+        files = as_object(signs)
         picture: Picture = {}
         self.signs = {}
         for there, lines in files.items():
@@ -196,16 +196,16 @@ class SharedFilters:
         """Stop sharing; both sides keep what they have."""
         self._breakpoints.filter_listeners.remove(self._on_filters)
 
-    def join(self, told: object) -> object:
+    def join(self, sent: object) -> object:
         """Return what both sides have from now on: what the person has chosen, or else what was chosen here."""
-        if told is None and self._breakpoints.exceptions is not None:
+        if sent is None and self._breakpoints.exceptions is not None:
             self._on_filters(self._breakpoints.exceptions)
-        return self._breakpoints.exceptions if told is None else told
+        return self._breakpoints.exceptions if sent is None else sent
 
-    def take(self, told: object) -> list[str] | None:
+    def take(self, sent: object) -> list[str] | None:
         """Take in what the person has chosen; return it if it is something else than before."""
         # Lua's empty table may arrive as an object.
-        filters = None if told is None else [*map(str, as_array(told))]
+        filters = None if sent is None else [*map(str, as_array(sent))]
         before = self._breakpoints.exceptions
         self._listening = False
         try:

@@ -70,37 +70,37 @@ class Breakpoints:
         """Return what is wanted on a line."""
         return self.by_path.get(path, {}).get(line), self.points.get(path, line, client)
 
-    def add(self, path: str, wanted: WantedBreakpoint, client: str = "") -> OnLine:
+    def add(self, path: str, requested: WantedBreakpoint, client: str = "") -> OnLine:
         """Want a breakpoint; return what was wanted on its line.
 
         A client has one on a line: it stops or it collects. But what collects leaves a person's alone.
         """
-        line = wanted["line"]
-        client = wanted.get("collectedBy") or client
+        line = requested["line"]
+        client = requested.get("collectedBy") or client
         before = self.on(path, line, client)
-        if "collect" in wanted:
-            self.points.put(path, line, client, wanted)
-        if "collect" not in wanted or (path, line) not in self.persons:
-            self._put(path, line, None if "collect" in wanted else wanted)
-        if "collect" not in wanted:
+        if "collect" in requested:
+            self.points.put(path, line, client, requested)
+        if "collect" not in requested or (path, line) not in self.persons:
+            self._put(path, line, None if "collect" in requested else requested)
+        if "collect" not in requested:
             self.points.put(path, line, client, None)
         return before
 
-    def _put(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
+    def _put(self, path: str, line: int, requested: WantedBreakpoint | None) -> None:
         """Have programs stop on a line, or not any longer."""
-        before = self._take(path, line, wanted)
-        if before != wanted:
+        before = self._take(path, line, requested)
+        if before != requested:
             for listener in self.listeners:
-                listener(path, line, wanted)
+                listener(path, line, requested)
 
     def _take(
-        self, path: str, line: int, wanted: WantedBreakpoint | None
+        self, path: str, line: int, requested: WantedBreakpoint | None
     ) -> WantedBreakpoint | None:
         self.changes += 1
         lines = self.by_path.setdefault(path, {})
         before = lines.pop(line, None)
-        if wanted is not None:
-            lines[line] = wanted
+        if requested is not None:
+            lines[line] = requested
         if not lines:
             del self.by_path[path]
         return before
@@ -134,11 +134,11 @@ class Breakpoints:
         for each in moving:
             self.add(path, {**each, "line": moves[each["line"]]})
 
-    def _drop(self, path: str, wanted: WantedBreakpoint) -> None:
-        if "collect" in wanted:
-            self.points.put(path, wanted["line"], wanted.get("collectedBy") or "", None)
+    def _drop(self, path: str, requested: WantedBreakpoint) -> None:
+        if "collect" in requested:
+            self.points.put(path, requested["line"], requested.get("collectedBy") or "", None)
         else:
-            self._put(path, wanted["line"], None)
+            self._put(path, requested["line"], None)
 
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         moved = (
@@ -153,19 +153,19 @@ class Breakpoints:
         """Return client and title of what a client collects at functions."""
         return [each for each in self.collecting if each[0] == client]
 
-    def want_functions(self, wanted: Sequence[WantedFunction]) -> None:
+    def want_functions(self, requested: Sequence[WantedFunction]) -> None:
         """Want to collect at functions from now on, or to stop."""
-        for each in wanted:
+        for each in requested:
             if collects_at(each):
                 self.collecting[each.get("collectedBy", ""), title_of(each)] = each
             elif each["name"] not in self.functions:
                 self.functions = [*self.functions, each["name"]]
 
     @contextlib.contextmanager
-    def wanting_functions(self, wanted: Sequence[WantedFunction]) -> Generator[None]:
+    def wanting_functions(self, requested: Sequence[WantedFunction]) -> Generator[None]:
         """Want to collect at functions from now on, or to stop; all is as before if the body fails."""
         before, stops = dict(self.collecting), self.functions
-        self.want_functions(wanted)
+        self.want_functions(requested)
         try:
             yield
         except BaseException:
@@ -176,10 +176,10 @@ class Breakpoints:
             raise
 
     @contextlib.contextmanager
-    def wanting(self, wanted: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
+    def wanting(self, requested: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
         """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
         persons = {*self.persons}
-        replaced = [(path, each, self.add(path, each)) for path, each in wanted]
+        replaced = [(path, each, self.add(path, each)) for path, each in requested]
         try:
             yield
         except BaseException:
@@ -259,13 +259,13 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 """The options of a breakpoint."""
 
 
-def unsupported(mirror: Mirror, wanted: WantedBreakpoint) -> list[str]:
+def unsupported(mirror: Mirror, requested: WantedBreakpoint) -> list[str]:
     """Return the options of a breakpoint that an adapter will not heed."""
     return [
-        option for option in OPTIONS if option in wanted and not can(mirror.capabilities, option)
+        option for option in OPTIONS if option in requested and not can(mirror.capabilities, option)
     ]
 
 
-def answered(mirror: Mirror, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
+def answered(mirror: Mirror, path: str, requested: WantedBreakpoint) -> Breakpoint | None:
     """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
-    return mirror.placed.on(path, wanted["line"], collecting="collect" in wanted)
+    return mirror.placed.on(path, requested["line"], collecting="collect" in requested)

@@ -30,16 +30,16 @@ class CollectionPoints:
         return self.by_path.get(path, {}).get((line, client))
 
     def put(
-        self, path: str, line: int, client: str, wanted: WantedBreakpoint | None
+        self, path: str, line: int, client: str, requested: WantedBreakpoint | None
     ) -> WantedBreakpoint | None:
         """Have a client collect on a line, or nothing there any longer; return what it has collected there."""
         points = self.by_path.setdefault(path, {})
         before = points.pop((line, client), None)
-        if wanted is not None:
-            points[line, client] = wanted
+        if requested is not None:
+            points[line, client] = requested
         if not points:
             del self.by_path[path]
-        if before != wanted:
+        if before != requested:
             self.news += 1
             for listener in self.listeners:
                 listener(path)
@@ -79,26 +79,26 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
             listener()
 
 
-def point_of(collected: Collected, path: str, wanted: WantedBreakpoint) -> Point:
+def point_of(collected: Collected, path: str, requested: WantedBreakpoint) -> Point:
     """Return the point of a breakpoint that collects."""
     return collected.point(
-        wanted.get("collect") or (),
+        requested.get("collect") or (),
         path=path,
-        line=wanted["line"],
-        expect=wanted.get("expect") or "",
-        client=wanted.get("collectedBy") or "",
-        max_hits=wanted.get("maxHits") or 0,
+        line=requested["line"],
+        expect=requested.get("expect") or "",
+        client=requested.get("collectedBy") or "",
+        max_hits=requested.get("maxHits") or 0,
     )
 
 
-def point_at(collected: Collected, wanted: WantedFunction) -> Point:
+def point_at(collected: Collected, requested: WantedFunction) -> Point:
     """Return the point of functions at which a program collects."""
     return collected.point(
-        wanted["collect"],
-        function=wanted["name"],
-        client=wanted.get("collectedBy") or "",
-        max_hits=wanted.get("maxHits") or 0,
-        calls=wanted["calls"],
+        requested["collect"],
+        function=requested["name"],
+        client=requested.get("collectedBy") or "",
+        max_hits=requested.get("maxHits") or 0,
+        calls=requested["calls"],
     )
 
 

@@ -51,8 +51,8 @@ class SessionControl(abc.ABC):
         return True
 
     @abc.abstractmethod
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """See to it that `wanted` are the breakpoints of a file, whoever sends them."""
+    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+        """See to it that `requested` are the breakpoints of a file, whoever sends them."""
 
     # -- end
 

@@ -19,7 +19,7 @@ from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import Breakpoints
-from dapeer.sessions.broadcast import Broadcast, Tell, set_lines
+from dapeer.sessions.broadcast import Broadcast, SendChange, set_lines
 from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.registry import Restart, Sessions
@@ -230,9 +230,9 @@ class Debugger:
             if not line or session.takes(path):
                 session.program.awaited.places.add((path, line))
 
-    def broadcast(self, what: str, sessions: Iterable[Session], tell: Tell) -> Broadcast:
+    def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
         """Start sending something to some running sessions; `what` describes it in the answer."""
-        return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], tell)
+        return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending the breakpoints of files to every session whose program can hold such files.

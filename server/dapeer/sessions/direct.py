@@ -162,9 +162,9 @@ class DirectSession(Session):
         """Whether processes that the program starts are debugged."""
         return self.plan.definition.children is not None
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file."""
-        await self.set_breakpoints(path, wanted)
+    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file."""
+        await self.set_breakpoints(path, requested)
 
     @property
     def _pid(self) -> int:

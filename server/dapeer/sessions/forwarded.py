@@ -116,26 +116,26 @@ class ForwardedSession(Session):
                 f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
             )
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
         """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""
         if not self.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
-        if await self.wait_for(lambda: self._has(path, wanted), SECONDS_FOR_SIGNS):
-            await self.lines.collect(path, wanted)
+        if await self.wait_for(lambda: self._has(path, requested), SECONDS_FOR_SIGNS):
+            await self.lines.collect(path, requested)
             return
         try:
-            await self.set_breakpoints(path, wanted)
+            await self.set_breakpoints(path, requested)
         except NeovimBusy as error:
             raise NeovimBusy(
                 f"The breakpoints of {Path(path).name} are not set yet: {error.what}",
                 "They will be set once Neovim responds.",
             ) from error
 
-    def _has(self, path: str, wanted: Sequence[WantedBreakpoint]) -> bool:
+    def _has(self, path: str, requested: Sequence[WantedBreakpoint]) -> bool:
         """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
         sent = [asked for asked, _ in self.mirror.breakpoints.get(path, ())]
-        wanted = [each for each in wanted if "collect" not in each]
-        return sorted(map(_key, sent)) == sorted(map(_key, wanted))
+        requested = [each for each in requested if "collect" not in each]
+        return sorted(map(_key, sent)) == sorted(map(_key, requested))
 
     # -- end
 

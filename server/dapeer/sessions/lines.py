@@ -83,11 +83,11 @@ class Lines:
         """Whether the program can look at every line by itself."""
         return self.road == "tracer"
 
-    async def set(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
-        sent: list[Mapping[str, Any]] = [each for each in wanted if "collect" not in each]
+    async def set(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file, without options that the adapter lacks."""
+        sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
-            sent += self.log.of(path, wanted)
+            sent += self.log.of(path, requested)
         arguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
@@ -96,12 +96,12 @@ class Lines:
             "sourceModified": False,
         }
         await self._request("setBreakpoints", arguments)
-        await self.collect(path, wanted)
+        await self.collect(path, requested)
 
-    async def collect(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    async def collect(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
         road = self.road
-        points = [each for each in wanted if "collect" in each]
+        points = [each for each in requested if "collect" in each]
         if points and road:
             self._list_tools()
         if road == "tracer" and (points or path in self._points):
@@ -142,12 +142,12 @@ class Lines:
                 self._observe(Event(TRACED, body))
             self._observe(Event(REMOVED, {"point": number}))
 
-    def why_not_at(self, wanted: WantedFunction, adapter: str) -> str:
+    def why_not_at(self, requested: WantedFunction, adapter: str) -> str:
         """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""
-        if wanted["calls"]:
+        if requested["calls"]:
             where = "at `function`" if stops and road else "on a line of it"
             return f"{adapter} does not tell calls: `collect` {where} tells how they begin"
         if not self.sees_output:
@@ -167,17 +167,17 @@ class Lines:
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self._supports(option)
 
-    def _point(self, path: str, wanted: WantedBreakpoint) -> Point:
-        return point_of(self._collected, path, wanted)
+    def _point(self, path: str, requested: WantedBreakpoint) -> Point:
+        return point_of(self._collected, path, requested)
 
-    def _point_at(self, wanted: WantedFunction) -> Point:
-        return point_at(self._collected, wanted)
+    def _point_at(self, requested: WantedFunction) -> Point:
+        return point_at(self._collected, requested)
 
-    def _life(self, wanted: WantedFunction) -> dict[str, Any]:
-        if "life" not in wanted:
+    def _life(self, requested: WantedFunction) -> dict[str, Any]:
+        if "life" not in requested:
             return {}
-        lines = self._collected.point(OF_LIVES, function=wanted["name"])
-        return {"life": {**wanted["life"], "lines": lines.number}}
+        lines = self._collected.point(OF_LIVES, function=requested["name"])
+        return {"life": {**requested["life"], "lines": lines.number}}
 
     async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
         """Have the program watch one thing more, looked up in a frame; return what came of it."""
@@ -234,12 +234,12 @@ class Lines:
         for each in self._watched.values():
             yield {**each}
 
-    def _apply_answers(self, told: Mapping[str, Any]) -> None:
+    def _apply_answers(self, answer: Mapping[str, Any]) -> None:
         """Have the mirror take in what came of it."""
-        whole = str(told.get("message") or "")
+        whole = str(answer.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {
             int(each["id"]): {**each, "message": each.get("message") or whole}
-            for each in told.get("points") or ()
+            for each in answer.get("points") or ()
         }
         self._answers = {0: {"message": whole}, **answers}
         for path, wanted in self._points.items():
@@ -256,12 +256,12 @@ class Lines:
             self._observe(Event(TRACED, {"functions": self.functions, "made": made}))
 
 
-def _facts(point: Point, wanted: WantedBreakpoint | WantedFunction) -> dict[str, Any]:
+def _facts(point: Point, requested: WantedBreakpoint | WantedFunction) -> dict[str, Any]:
     return {
         "id": point.number,
         "collect": [*point.expressions],
-        "condition": wanted.get("condition"),
-        "expect": wanted.get("expect"),
+        "condition": requested.get("condition"),
+        "expect": requested.get("expect"),
         "max_hits": point.max_hits or None,
         "calls": point.calls,
     }

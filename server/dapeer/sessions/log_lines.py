@@ -49,13 +49,13 @@ class LogLines:
         """Return the breakpoints of a file, as they were wanted last."""
         return self._requested.get(path, ())
 
-    def of(self, path: str, wanted: Sequence[WantedBreakpoint]) -> Iterator[Mapping[str, Any]]:
+    def of(self, path: str, requested: Sequence[WantedBreakpoint]) -> Iterator[Mapping[str, Any]]:
         """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
-        self._requested[path] = wanted
+        self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
             {**each, "point": point_of(self._collected, path, each).number}
-            for each in wanted
+            for each in requested
             if "collect" in each
         ]
         for point in self._left([*numbered, *self._at.get(path, ())]):
@@ -106,8 +106,8 @@ class LogLines:
             path for path in {*before, *self._at} if before.get(path) != self._at.get(path)
         }
 
-    async def _found(self, wanted: WantedFunction) -> Breakpoint:
-        name = wanted["name"]
+    async def _found(self, requested: WantedFunction) -> Breakpoint:
+        name = requested["name"]
         if name not in self._places:
             async with self._stops_at.trying(name) as made:
                 if not made.get("verified"):
@@ -121,7 +121,7 @@ class LogLines:
             self._places[name] = places
         if any(line in self._stopping(path) for path, line, _ in self._places[name]):
             return Breakpoint(verified=False, message=STOPS)
-        point = self._point(wanted)
+        point = self._point(requested)
         for path, line, column in self._places[name]:
             place = {"line": line, "column": column} if column else {"line": line}
             self._at.setdefault(path, []).append({**place, **point})
@@ -130,10 +130,13 @@ class LogLines:
     def _stopping(self, path: str) -> set[int]:
         return {each["line"] for each in self.requested(path) if "collect" not in each}
 
-    def _point(self, wanted: WantedFunction) -> dict[str, Any]:
+    def _point(self, requested: WantedFunction) -> dict[str, Any]:
         """Return what a log point at a function has, but for its place."""
-        point = {"collect": wanted["collect"], "point": point_at(self._collected, wanted).number}
-        return point | ({"condition": wanted["condition"]} if "condition" in wanted else {})
+        point = {
+            "collect": requested["collect"],
+            "point": point_at(self._collected, requested).number,
+        }
+        return point | ({"condition": requested["condition"]} if "condition" in requested else {})
 
     async def _places_of(self, made: Breakpoint) -> list[Place]:
         """Return all places of a function breakpoint."""

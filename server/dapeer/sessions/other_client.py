@@ -162,12 +162,12 @@ class OtherClient:
         self._requests.clear()
 
 
-def _is_same(asked: Request, command: str, arguments: Body) -> bool:
+def _is_same(request: Request, command: str, arguments: Body) -> bool:
     """Whether a request asks for what another one does, from the beginning on."""
-    if asked.command != command or any(asked.arguments.get(each) for each in PARTS):
+    if request.command != command or any(request.arguments.get(each) for each in PARTS):
         return False
     return all(
-        asked.arguments.get(each) == value
+        request.arguments.get(each) == value
         for each, value in arguments.items()
         if each not in {*PARTS, "levels"}
     )

@@ -94,9 +94,9 @@ class Plan:
         """The same, but for a stop at the program's entry."""
         return replace(self, inputs={**self.inputs, "stop_on_entry": True})
 
-    def begins_stopped(self, wanted: Breakpoints) -> bool:
+    def begins_stopped(self, breakpoints: Breakpoints) -> bool:
         """Whether the program is stopped at its entry for a moment: what it collects at functions is known only there."""
-        return self.launched and self.definition.collect.at_entry and bool(wanted.collecting)
+        return self.launched and self.definition.collect.at_entry and bool(breakpoints.collecting)
 
     @property
     def delegates(self) -> bool:

@@ -15,7 +15,7 @@ from dapeer.sessions.program import Program
 from dapeer.sessions.session import Session
 from dapeer.view.snapshot import KILLED
 
-SECONDS_TO_TELL_THE_END: Final = 0.1
+SECONDS_TO_REPORT_THE_END: Final = 0.1
 """Seconds that an adapter has to report the end of a program that was killed while stopped."""
 SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
@@ -133,7 +133,7 @@ class ProcessWatch:
             patience = TARDY
         else:
             patience = (
-                SECONDS_TO_TELL_THE_END
+                SECONDS_TO_REPORT_THE_END
                 if session.mirror.stop is not None
                 else SECONDS_WITHOUT_OUTPUT
             )

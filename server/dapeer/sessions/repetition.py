@@ -19,7 +19,7 @@ Until: TypeAlias = Literal["stop", "failure"]
 """What ends the repetition, apart from a failed run: any stop, or only a failure."""
 
 Begin: TypeAlias = Callable[[], Awaitable[Session]]
-Tell: TypeAlias = Callable[[str, float | None, float | None], Awaitable[None]]
+ReportProgress: TypeAlias = Callable[[str, float | None, float | None], Awaitable[None]]
 """Reports progress to the caller: as a sentence, as a number, and of how many."""
 
 
@@ -31,7 +31,7 @@ class Repetition:
     begin: Begin
     """Starts a run."""
     until: Until
-    report_progress: Tell
+    report_progress: ReportProgress
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
         """Run it so often, or until a run does not pass, or until the time is up; return the last run's session, and the tally.

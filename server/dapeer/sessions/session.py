@@ -215,25 +215,25 @@ class Session(SessionControl):
             await self.force()
             raise RequestTimeout(command, limit, killed=True) from error
 
-    def supports(self, wanted: str) -> bool:
+    def supports(self, name: str) -> bool:
         """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
-        allowed = self.post_mortem is None or self.post_mortem.allows(wanted)
-        return allowed and can(self.mirror.capabilities, wanted)
+        allowed = self.post_mortem is None or self.post_mortem.allows(name)
+        return allowed and can(self.mirror.capabilities, name)
 
-    def has_now(self, wanted: str) -> bool:
+    def has_now(self, name: str) -> bool:
         """Whether a caller can use it now."""
-        return self.supports(wanted) and not self.over
+        return self.supports(name) and not self.over
 
-    def require(self, wanted: str) -> None:
+    def require(self, name: str) -> None:
         """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
 
         Some adapters crash on a request they do not know, some never answer anything again.
         """
         if self.post_mortem is not None:
-            self.post_mortem.check(wanted)
-        if not self.supports(wanted):
+            self.post_mortem.check(name)
+        if not self.supports(name):
             raise Unsupported(
-                f"The adapter {self.adapter} does not support `{wanted}`.",
+                f"The adapter {self.adapter} does not support `{name}`.",
                 "Reach it another way: dap_evaluate may, or a breakpoint.",
             )
 
@@ -285,10 +285,10 @@ class Session(SessionControl):
 
     # -- breakpoints
 
-    async def set_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
+    async def set_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
         self.inspect.editions.keep(path)
-        await self.lines.set(path, wanted)
+        await self.lines.set(path, requested)
 
     def heed(self, stopping: Stopping) -> None:
         """Apply what the definition knows of the adapter's stops."""

@@ -75,8 +75,8 @@ class StopsAt:
         names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
         return [*map(function_breakpoint, names), *self._logging]
 
-    async def _set(self, wanted: Sequence[Mapping[str, Any]]) -> Body:
-        return await self._request("setFunctionBreakpoints", {"breakpoints": wanted})
+    async def _set(self, requested: Sequence[Mapping[str, Any]]) -> Body:
+        return await self._request("setFunctionBreakpoints", {"breakpoints": requested})
 
     async def exceptions(self, texts: Sequence[str]) -> None:
         """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""

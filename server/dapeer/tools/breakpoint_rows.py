@@ -148,8 +148,8 @@ def listed(rows: Sequence[Row]) -> dict[str, Any]:
     return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 
 
-def _made(session: Session, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
-    return answered(session.mirror, path, as_loaded(session, path, wanted))
+def _made(session: Session, path: str, requested: WantedBreakpoint) -> Breakpoint | None:
+    return answered(session.mirror, path, as_loaded(session, path, requested))
 
 
 def _edition(session: Session, path: str) -> Sequence[str] | None:

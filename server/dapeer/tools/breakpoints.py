@@ -76,14 +76,14 @@ async def dap_set_breakpoint(
     return noted(Reply(text_of(rows, debugger), data), untaken)
 
 
-async def _want(call: Call, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+async def _want(call: Call, path: str, requested: Sequence[WantedBreakpoint]) -> None:
     """Add breakpoints of a file to the set, all or none.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file.
     """
     breakpoints, client = call.debugger.breakpoints, call.focus.key
-    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in wanted]
+    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in requested]
     await call.peers.shown()
     try:
         for line, _ in replaced:

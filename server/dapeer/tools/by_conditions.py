@@ -206,14 +206,14 @@ class ByConditions(Driving):
                     # Without a column, a breakpoint is at the first place of its line.
                     self._shared[path, line] = here[0], asked.get("condition", "")
 
-    def _sharing(self, path: str, asked: WantedBreakpoint) -> WantedBreakpoint:
+    def _sharing(self, path: str, requested: WantedBreakpoint) -> WantedBreakpoint:
         """Return a breakpoint of somebody's that looks, too."""
-        line = asked["line"]
+        line = requested["line"]
         number, own = self._shared.get((path, line), (-1, ""))
         if number < 0 or not self._known.begin:
-            return asked
+            return requested
         return {
-            **asked,
+            **requested,
             "condition": self._known.filled(
                 self._known.shared, {"ours": self._condition(number), "own": own or 1}
             ),

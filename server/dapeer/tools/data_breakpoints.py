@@ -145,9 +145,9 @@ def _data_id(info: Body, path: str, access: str) -> str:
     return str(data_id)
 
 
-async def _send_data(session: Session, wanted: Sequence[DataBreakpoint]) -> None:
-    if wanted or session.mirror.placed.data:
-        await session.request("setDataBreakpoints", {"breakpoints": list(wanted)})
+async def _send_data(session: Session, requested: Sequence[DataBreakpoint]) -> None:
+    if requested or session.mirror.placed.data:
+        await session.request("setDataBreakpoints", {"breakpoints": list(requested)})
 
 
 @tool("Stop at an instruction", idempotent=True, needs=["setInstructionBreakpoints"])
@@ -178,9 +178,9 @@ async def dap_set_instruction_breakpoint(
     return Reply(row.text(), row.data())
 
 
-async def _send_instructions(session: Session, wanted: Sequence[InstructionBreakpoint]) -> None:
-    if wanted or session.mirror.placed.instructions:
-        await session.request("setInstructionBreakpoints", {"breakpoints": list(wanted)})
+async def _send_instructions(session: Session, requested: Sequence[InstructionBreakpoint]) -> None:
+    if requested or session.mirror.placed.instructions:
+        await session.request("setInstructionBreakpoints", {"breakpoints": list(requested)})
 
 
 def _removed(place: str, count: int) -> Reply:

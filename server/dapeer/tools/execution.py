@@ -94,7 +94,7 @@ async def dap_step_into(
     return await _step(call, session, "stepIn", arguments, timeout_ms, asked)
 
 
-async def _target(session: Session, thread: int, wanted: str) -> int:
+async def _target(session: Session, thread: int, name: str) -> int:
     """Return the adapter's id of a call on the current line, named whole or in part.
 
     Raises:
@@ -105,12 +105,12 @@ async def _target(session: Session, thread: int, wanted: str) -> int:
     arguments = {"frameId": frames[0]["id"] if frames else 0}
     body = await session.request("stepInTargets", arguments)
     targets = cast("Sequence[StepInTarget]", body.get("targets") or [])
-    named = [each for each in targets if wanted in each["label"]]
+    named = [each for each in targets if name in each["label"]]
     if not named:
         calls = ", ".join(shortened(each["label"], LABEL) for each in targets) or "none"
-        raise ArgumentError(f"`target`: this line has no call {wanted!r}.", f"Calls: {calls}.")
+        raise ArgumentError(f"`target`: this line has no call {name!r}.", f"Calls: {calls}.")
     # `price` is rather the call price(order) than total(price(order)).
-    named.sort(key=lambda each: not each["label"].startswith(wanted))
+    named.sort(key=lambda each: not each["label"].startswith(name))
     return named[0]["id"]
 
 
@@ -132,11 +132,11 @@ async def dap_step_out(
 
 
 async def _step(
-    call: Call, session: Session, command: str, arguments: Body, timeout_ms: int, asked: Asked
+    call: Call, session: Session, command: str, arguments: Body, timeout_ms: int, options: Asked
 ) -> Reply:
     """Step, and say so where that was not in the frame that was shown: some debuggers step in the innermost one."""
     before = session.mirror.stop
-    reply = await resume(call, session, session.resume(command, arguments), timeout_ms, asked)
+    reply = await resume(call, session, session.resume(command, arguments), timeout_ms, options)
     stop = session.mirror.stop
     if before is None or not before.front or stop is None or stop.reason != "step":
         return reply
@@ -220,11 +220,11 @@ async def dap_pause(
     """Stop the program, or show where it is blocked."""
     session = call.session(session_id)
     if session.mirror.stop is not None:
-        return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
+        return await next_stop(call, session, -1, timeout_ms, options=Asked(evaluate, show))
     epoch = session.mirror.epoch
     left = Left(timeout_ms)
     answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.to_ask))
-    return await paused(call, session, epoch, left, wait=answered, asked=Asked(evaluate, show))
+    return await paused(call, session, epoch, left, wait=answered, options=Asked(evaluate, show))
 
 
 @tool("Wait for a stop", read_only=True)
@@ -239,7 +239,7 @@ async def dap_wait_until_paused(
     if evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(session_id)
-    return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
+    return await next_stop(call, session, -1, timeout_ms, options=Asked(evaluate, show))
 
 
 TOOLS = (

@@ -62,19 +62,19 @@ def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, quoted(name)) for name in names[:LISTED]]
 
 
-async def added(call: Call, wanted: WantedFunction) -> Reply:
+async def added(call: Call, requested: WantedFunction) -> Reply:
     """Collect or stop at functions, in programs that run and in later ones."""
     debugger = call.debugger
-    if not collects_at(wanted):
+    if not collects_at(requested):
         return await _stop_at(
-            call, [*dict.fromkeys([*debugger.breakpoints.functions, wanted["name"]])]
+            call, [*dict.fromkeys([*debugger.breakpoints.functions, requested["name"]])]
         )
-    check_at(call, [wanted])
-    title = title_of(wanted)
-    debugger.breakpoints.collecting[call.focus.key, title] = wanted
+    check_at(call, [requested])
+    title = title_of(requested)
+    debugger.breakpoints.collecting[call.focus.key, title] = requested
     debugger.expect_now(title, 0)
     untaken = await debugger.push_collecting().untaken()
-    return noted(Reply(lines_of(_states(call, title, wanted)), data(wanted)), untaken)
+    return noted(Reply(lines_of(_states(call, title, requested)), data(requested)), untaken)
 
 
 async def removed(call: Call, name: str) -> Reply:
@@ -105,19 +105,19 @@ def lines(call: Call) -> list[str]:
     return [line for (_, title), each in wanted.items() for line in _states(call, title, each)]
 
 
-def _states(call: Call, title: str, wanted: WantedFunction) -> list[str]:
+def _states(call: Call, title: str, requested: WantedFunction) -> list[str]:
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
-    return list(dict.fromkeys(_state_lines(title, wanted, live)))
+    return list(dict.fromkeys(_state_lines(title, requested, live)))
 
 
-def _state_lines(title: str, wanted: WantedFunction, live: Sequence[Session]) -> Iterator[str]:
-    options = render.options(wanted)
+def _state_lines(title: str, requested: WantedFunction, live: Sequence[Session]) -> Iterator[str]:
+    options = render.options(requested)
     for each in live:
         made = each.mirror.placed.collecting_at.get(title)
         if made is not None:
             yield f"{quoted(title)} {_state(made)}{options}"
         elif not each.delegates:
-            yield f"{quoted(title)} not collected ({each.lines.why_not_at(wanted, each.adapter)}){options}"
+            yield f"{quoted(title)} not collected ({each.lines.why_not_at(requested, each.adapter)}){options}"
     if not live:
         yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
 
@@ -127,13 +127,13 @@ def _state(made: Breakpoint) -> str:
     return f"{render.breakpoint_state(made)}{f': {said}' if said else ''}"
 
 
-def data(wanted: WantedFunction) -> dict[str, Any]:
+def data(requested: WantedFunction) -> dict[str, Any]:
     """Return a point as facts."""
     facts: dict[str, Any] = {
-        "calls" if wanted["calls"] else "function": quoted(wanted["name"]),
-        "collect": wanted["collect"] or None,
-        "condition": quoted(wanted.get("condition") or "") or None,
-        "max_hits": wanted.get("maxHits"),
+        "calls" if requested["calls"] else "function": quoted(requested["name"]),
+        "collect": requested["collect"] or None,
+        "condition": quoted(requested.get("condition") or "") or None,
+        "max_hits": requested.get("maxHits"),
     }
     return {key: value for key, value in facts.items() if value is not None}
 

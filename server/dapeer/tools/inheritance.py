@@ -99,29 +99,29 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def places(
-    wanted: Iterable[tuple[str, WantedBreakpoint]], functions: Iterable[WantedFunction]
+    requested: Iterable[tuple[str, WantedBreakpoint]], functions: Iterable[WantedFunction]
 ) -> list[tuple[str, int]]:
     """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
-    lines = [(path, each["line"]) for path, each in wanted]
+    lines = [(path, each["line"]) for path, each in requested]
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
 
 async def before(
     call: Call,
-    wanted: Sequence[tuple[str, WantedBreakpoint]],
+    requested: Sequence[tuple[str, WantedBreakpoint]],
     functions: Sequence[WantedFunction],
     filters: Sequence[str] | None,
     *,
     fresh: bool,
 ) -> Inheritance:
-    """Return the state before a start with the `wanted` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
+    """Return the state before a start with the `requested` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
 
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.
     """
     debugger = call.debugger
     stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
-    given = {*places(wanted, functions), *stop_at}
+    given = {*places(requested, functions), *stop_at}
     if not fresh:
         return Inheritance(
             debugger,
@@ -135,8 +135,8 @@ async def before(
         await _end(debugger, program)
     stops = bool(debugger.breakpoints.functions)
     collecting = bool(debugger.breakpoints.collecting)
-    kept = places((each for each in wanted if "collect" not in each[1]), ())
-    collected = places((each for each in wanted if "collect" in each[1]), functions)
+    kept = places((each for each in requested if "collect" not in each[1]), ())
+    collected = places((each for each in requested if "collect" in each[1]), functions)
     paths = debugger.breakpoints.forget(kept, collected, call.focus.key)
     if stops:
         await debugger.push_functions().untaken()
@@ -167,18 +167,18 @@ def _numbered(programs: Sequence[Session]) -> str:
     return f"session{'s' if len(programs) > 1 else ''} {numbers}"
 
 
-def follow_edits(wanted: Breakpoints, before: Session) -> Iterator[str]:
+def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     """Move the breakpoints that a program had with the text of their lines, which was edited since; yield lines on what became of them."""
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:
-        for path in wanted.paths:
+        for path in breakpoints.paths:
             change = session.inspect.editions.known(path)
             if change is None or change.then is None:
                 continue
             had = {asked["line"] for asked, _ in session.mirror.placed.at(path)}
-            lines = {each["line"] for each in wanted.of(path)} & had
+            lines = {each["line"] for each in breakpoints.of(path)} & had
             moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
-            wanted.move(path, moves)
+            breakpoints.move(path, moves)
             before.program.awaited.move(path, moves)
             name = relative(path, before.project)
             yield from (

@@ -44,7 +44,7 @@ UNHANDLED = ("unhandled", "userUnhandled")
 @tool("Look at everything", read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
-    return await look(call, call.focus.look(session_id), asked=Asked(show="full"))
+    return await look(call, call.focus.look(session_id), options=Asked(show="full"))
 
 
 @tool("Where is it", read_only=True)

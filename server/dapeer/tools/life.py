@@ -103,16 +103,16 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> Found:
     )
 
 
-def _ran(told: Life, found: Found, seconds: float, timeout_ms: int) -> str:
+def _ran(life: Life, found: Found, seconds: float, timeout_ms: int) -> str:
     """Say that the program ran again, and whether it did the same."""
     said = f"The program ran again for its lines ({seconds:.1f} s)"
-    late = "" if told.in_time else f"; after {timeout_ms} ms it was ended"
-    if told.call is None:
-        other = "; there this call did not end" if told.lines else "; there was no such call there"
+    late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"
+    if life.call is None:
+        other = "; there this call did not end" if life.lines else "; there was no such call there"
         return f"{said}{late}{other}."
-    if likeness(told.call, found.row) == WHOLE:
+    if likeness(life.call, found.row) == WHOLE:
         return f"{said}{late}."
-    return f"{said}{late}, and went another way: there this call is {as_text(told.call.cells, ())}."
+    return f"{said}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
 
 
 TOOLS = (dap_call,)

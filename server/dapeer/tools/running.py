@@ -45,24 +45,24 @@ class Running:
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
-    async def run(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
+    async def run(self, again: Repeat, timeout_ms: int, options: Asked, *, stops: bool) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP
         limit = min(limit, timeout_ms)
         if again.is_repeated:
-            left = Left(limit if asked.wait else 0)
+            left = Left(limit if options.wait else 0)
             repetition = Repetition(
                 self.call.debugger, self._begin, again.until or "stop", self.call.progress
             )
             session, tally = await repetition.run(again.times, left.ms / 1000)
-            reply = await next_stop(self.call, session, 0, left.ms, asked=asked, waited=limit)
+            reply = await next_stop(self.call, session, 0, left.ms, options=options, waited=limit)
             reply = _headed(reply, tally)
         else:
             session = await self._begin()
             # What was attached to may be in its trouble already.
             before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
-            reply = await next_stop(self.call, session, 0, limit, asked=asked, waited=before)
+            reply = await next_stop(self.call, session, 0, limit, options=options, waited=before)
         sent = (self._push, self._collects, self._stops)
         pushes = [each for each in sent if each is not None]
         lines = await self.inherited.report(session, pushes)

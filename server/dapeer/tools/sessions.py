@@ -202,7 +202,7 @@ async def dap_restart(
     session = await call.debugger.restart(before)
     call.focus.started(session)
     asked = Asked(evaluate, show, wait_until_paused)
-    reply = await next_stop(call, session, 0, timeout_ms, asked=asked)
+    reply = await next_stop(call, session, 0, timeout_ms, options=asked)
     return noted(reply, [*running(before), *edited, *located(call, session)])
 
 

@@ -97,8 +97,10 @@ def _first(rows: Sequence[Row], levels: int) -> list[Row]:
     return kept
 
 
-def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str]) -> Iterator[str]:
-    """Yield a line for each frame, written by `tell`; one line for adjacent frames of one library, unless the caller has selected them."""
+def _row(
+    call: Call, row: Row, start: int, write: Callable[[int, StackFrame], str]
+) -> Iterator[str]:
+    """Yield a line for each frame, written by `write`; one line for adjacent frames of one library, unless the caller has selected them."""
     if row.run.is_label:
         yield indented(f"({shortened(row.run.frames[0]['name'], NAME)})")
         return
@@ -106,7 +108,7 @@ def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str
     listed = frames[: _listed(row, start)]
     if row.run.owners and len(listed) > 1:
         yield f"{row.run.of()}:"
-    yield from (tell(number, frame) for number, frame in listed)
+    yield from (write(number, frame) for number, frame in listed)
     folded = frames[len(listed) :]
     if folded:
         what = (

@@ -47,7 +47,7 @@ async def dap_send_input(
     # The caller has seen the earlier output.
     log.shown = max(log.shown, begin)
     asked = Asked(evaluate, show, wait=False)
-    return await next_stop(call, session, epoch, left.ms, asked=asked)
+    return await next_stop(call, session, epoch, left.ms, options=asked)
 
 
 TOOLS = (dap_send_input,)

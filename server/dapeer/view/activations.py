@@ -149,11 +149,11 @@ def _same_function(one: Stop, other: Stop) -> bool:
     )
 
 
-Told = tuple[str, tuple[int, str]]
+ShownLocal = tuple[str, tuple[int, str]]
 """A local as it is shown, with how far it is expanded and what the adapter says of it."""
 
 
-def _differs(before: Told, now: Told) -> bool:
+def _differs(before: ShownLocal, now: ShownLocal) -> bool:
     """Whether a local has changed; values that are expanded differently are compared unexpanded."""
     (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
     return was != shown if depth_before == depth else said_before != said

@@ -136,12 +136,12 @@ def _turns(count: int, steps: Sequence[Step]) -> str:
     return f"{count:,} more turn{'' if count == 1 else 's'} of {where}"
 
 
-def _bounded(told: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
+def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
     """Yield the first lines and the last ones, and of those between them what came once only."""
-    middle = range(FIRST, len(told) - LAST)
-    once = [number for number in middle if counts.get(told[number][1]) == 1][:ODD]
+    middle = range(FIRST, len(lines) - LAST)
+    once = [number for number in middle if counts.get(lines[number][1]) == 1][:ODD]
     left_out = 0
-    for number, (text, _) in enumerate(told):
+    for number, (text, _) in enumerate(lines):
         if number in middle and number not in once:
             left_out += 1
             continue

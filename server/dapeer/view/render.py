@@ -59,9 +59,9 @@ def _changed(view: Snapshot) -> str:
     return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
 
 
-def outcomes(told: Mapping[str, Sequence[str]]) -> Iterable[str]:
+def outcomes(by_state: Mapping[str, Sequence[str]]) -> Iterable[str]:
     """Yield a line for each state of breakpoints that did not work as requested."""
-    return (f"{state.capitalize()}: {', '.join(places)}" for state, places in told.items())
+    return (f"{state.capitalize()}: {', '.join(places)}" for state, places in by_state.items())
 
 
 def _stopped(view: Snapshot, project: Path, which: str) -> str:
@@ -169,26 +169,26 @@ def values(view: Snapshot) -> list[str]:
     return assignments(view.get("values", {})) + failed
 
 
-def breakpoint_line(wanted: WantedBreakpoint, made: Breakpoint | None, text: str) -> str:
+def breakpoint_line(requested: WantedBreakpoint, made: Breakpoint | None, text: str) -> str:
     """Return a breakpoint as one line: location, options, state."""
-    line = wanted["line"]
+    line = requested["line"]
     state = breakpoint_state(made)
     actual = made.get("line") if made else None
     moved = f", moved to line {actual}" if actual not in (None, line) else ""
     said = made.get("message") if made else None
     message = f": {said}" if said else ""
-    return f"{line} {state}{moved}{message}{options(wanted)}" + (
+    return f"{line} {state}{moved}{message}{options(requested)}" + (
         f" | {text.strip()}" if text.strip() else ""
     )
 
 
-def options(wanted: WantedBreakpoint | WantedFunction) -> str:
+def options(requested: WantedBreakpoint | WantedFunction) -> str:
     """Return the options of a breakpoint, in parentheses, if it has any."""
     told = [
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
-        if (value := cast("object", wanted.get(key))) not in (None, [])
-        and not (key == "collect" and "expect" in wanted)
+        if (value := cast("object", requested.get(key))) not in (None, [])
+        and not (key == "collect" and "expect" in requested)
     ]
     return f" ({'; '.join(told)})" if told else ""
 

@@ -53,11 +53,11 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
-def missing(told: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
+def missing(reported: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
     """Return the frames that a program reports and its adapter does not, below the outermost common one."""
     others: list[StackFrame] = []
     left = [(each["name"], each["line"]) for each in known if not is_label(each)]
-    for frame in told:
+    for frame in reported:
         if left and (frame["name"], frame["line"]) == left[0]:
             del left[0]
         elif left:

@@ -106,13 +106,13 @@ class Misfires:
             yield Event("output", {"category": category, "output": text})
         self._held = {}
 
-    def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
-        error = error_of(told)
-        meant = self._meant(kind, told, error)
-        if not meant and (messages := self._meant("log_message", told, error)):
+    def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
+        error = error_of(groups)
+        meant = self._meant(kind, groups, error)
+        if not meant and (messages := self._meant("log_message", groups, error)):
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
             kind, meant = "log_message", [replace(each, expression="") for each in messages]
-        one = meant[0] if len(meant) == 1 else Asked("", 0, told.get("expression") or "")
+        one = meant[0] if len(meant) == 1 else Asked("", 0, groups.get("expression") or "")
         if 1 < len(meant) <= FEW:
             error += (
                 f" (at {' or '.join(f'{PurePath(each.path).name}:{each.line}' for each in meant)})"
@@ -126,9 +126,9 @@ class Misfires:
         }
         return Event(EVENT, body)
 
-    def _meant(self, kind: str, told: Mapping[str, str | None], error: str) -> list[Asked]:
+    def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[Asked]:
         """Return the breakpoints that a failure may belong to."""
-        expression, line = told.get("expression"), told.get("line")
+        expression, line = groups.get("expression"), groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
         if line is not None:
             meant = [each for each in meant if each.line == int(line)] or meant

@@ -217,8 +217,8 @@ class Table:
             raise self._not(key, _KINDS[kind], value)
         return value
 
-    def _not(self, key: str, wanted: str, value: object) -> DefinitionError:
-        return self.wrong(f"key `{self.at(key)}` must be {wanted}, not {value!r}")
+    def _not(self, key: str, expected: str, value: object) -> DefinitionError:
+        return self.wrong(f"key `{self.at(key)}` must be {expected}, not {value!r}")
 
 
 def parsed(path: Path) -> dict[str, Any]:

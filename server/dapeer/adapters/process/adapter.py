@@ -100,12 +100,12 @@ class Adapter:
         """Return the end of the adapter's stderr."""
         return self._spawned.tail.text() if self._spawned else ""
 
-    def on_patch_off(self, tell: Callable[[Body], None]) -> None:
+    def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Report each patch of ours that is off in the adapter's process, or here."""
         if self._patch_off is not None:
-            tell(self._patch_off)
+            listener(self._patch_off)
         if self._spawned is not None:
-            self._spawned.tail.on_patch_off(tell)
+            self._spawned.tail.on_patch_off(listener)
 
     def own(self, pid: int) -> None:
         """Make a program that dapeer has started end with the adapter, with the process group that it leads."""

@@ -73,18 +73,21 @@ class LogPoints:
         sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in wanted]
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
-    def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
-        place = path, int(wanted.get("line") or 0), log_rows.points(wanted)
-        if "collect" in wanted:
-            wanted = log_rows.as_log_point(
-                wanted, self.mark, self._value, conditions=self._conditions
+    def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+        place = path, int(requested.get("line") or 0), log_rows.points(requested)
+        if "collect" in requested:
+            requested = log_rows.as_log_point(
+                requested, self.mark, self._value, conditions=self._conditions
             )
         if place not in self._places:
             self._places.append(place)
         number = self._places.index(place)
         if not self._conditions and not place[2]:
-            wanted = self._kept_back(place[:2], wanted)
-        return {**wanted, "logMessage": f"{self.mark}.{number}@{wanted['logMessage']}{self.mark}@"}
+            requested = self._kept_back(place[:2], requested)
+        return {
+            **requested,
+            "logMessage": f"{self.mark}.{number}@{requested['logMessage']}{self.mark}@",
+        }
 
     def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
         """Return a log point without what the adapter would not heed there: that is looked at here."""

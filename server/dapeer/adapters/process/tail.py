@@ -64,11 +64,11 @@ class Tail(asyncio.Protocol):
         if self._words is not None:
             self._words.hear(data)
 
-    def on_patch_off(self, tell: Callable[[Body], None]) -> None:
+    def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Report what the adapter's process says of patches of ours that are off there, from its beginning."""
-        self._report_patch_off = tell
+        self._report_patch_off = listener
         for body in self._off:
-            tell(body)
+            listener(body)
         self._off.clear()
 
     def _look_for_patches(self, data: bytes) -> None:
@@ -143,9 +143,9 @@ class OutputFilter:
         """Leave lines out that begin so, too."""
         self._hide = (*self._hide, beginning)
 
-    def listen(self, tell: Callable[[str], None]) -> None:
+    def listen(self, listener: Callable[[str], None]) -> None:
         """Pass the output on, from its beginning."""
-        self.listener = tell
+        self.listener = listener
         self.hear(b"")
 
     def hear(self, data: bytes, *, final: bool = False) -> None:

@@ -85,11 +85,11 @@ def _sources(found: Found) -> Sequence[Path]:
     return [Path(str(source)), *Path(str(source)).parents] if source else ()
 
 
-def _kept(found: Sequence[Found], join: str, wanted: Sequence[str]) -> list[Found]:
+def _kept(found: Sequence[Found], join: str, names: Sequence[str]) -> list[Found]:
     def has(test: str) -> bool:
-        parts, length = test.split(join), len(wanted)
+        parts, length = test.split(join), len(names)
         starts = range(len(parts) - length + 1)
-        return any(parts[start : start + length] == [*wanted] for start in starts)
+        return any(parts[start : start + length] == [*names] for start in starts)
 
     kept = [Found(each.values, [test for test in each.tests if has(test)]) for each in found]
     return [each for each in kept if each.tests]
@@ -124,8 +124,8 @@ def _step(value: object, step: str) -> object:
     return value[int(step)] if int(step) < len(value) else None
 
 
-def _stands(value: object, wanted: object) -> bool:
-    return bool(value) if wanted is True else value == wanted
+def _stands(value: object, expected: object) -> bool:
+    return bool(value) if expected is True else value == expected
 
 
 def _objects(text: str, where: str) -> Iterator[Any]:

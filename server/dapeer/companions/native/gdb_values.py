@@ -256,7 +256,7 @@ def load_printers(row: Any) -> None:
 
 
 if gdb is not None:
-    patching.tell[:] = [patching.to_stderr]
+    patching.reporters[:] = [patching.to_stderr]
     # GDB has read its environment already.
     gdb.execute(f"unset environment {patching.WORD}")
     RUST.apply()

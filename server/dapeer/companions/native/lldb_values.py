@@ -62,7 +62,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     def improve(row: Any) -> None:  # pyright: ignore[reportUnusedFunction]
         register(debugger)
 
-    patching.tell[:] = [patching.to_stderr]
+    patching.reporters[:] = [patching.to_stderr]
     # LLDB has read its environment already.
     debugger.HandleCommand(f"settings append target.unset-env-vars {patching.WORD}")
     VALUES.apply()

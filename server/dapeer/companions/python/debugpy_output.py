@@ -155,13 +155,13 @@ def pass_on(row: Any) -> None:
     row.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
 
 
-def drain(connection: Any, told: Callable[..., None]) -> bool:
-    """Ask the launcher of a connection's session whether all output has been `sent`, which is `told` later; return whether it can be asked."""
+def drain(connection: Any, answered: Callable[..., None]) -> bool:
+    """Ask the launcher of a connection's session whether all output has been `sent`, which `answered` gets later; return whether it can be asked."""
     if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
         return False
 
     def respond(response: Any) -> None:
-        told(sent=response.success and response.body["sent"])
+        answered(sent=response.success and response.body["sent"])
 
     connection.launcher.channel.send_request(COMMAND).on_response(respond)
     return True

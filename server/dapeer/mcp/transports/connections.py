@@ -45,7 +45,7 @@ WAITING_TO_BE_ACCEPTED: Final = 1024
 SECONDS_WITHOUT_DESCRIPTORS: Final = 1.0
 """After that time it retries, because no event reports a free file descriptor."""
 SECONDS_FOR_NEWCOMERS: Final = 0.001
-SECONDS_TO_TELL: Final = 0.2
+SECONDS_FOR_LAST_ANSWERS: Final = 0.2
 """That the last answers may take; a stream of the older transport never ends by itself."""
 SECONDS_TO_FINISH: Final = 1.0
 """Timeout for the calls of a disconnected client."""
@@ -127,7 +127,7 @@ async def _finish(state: ServerState) -> None:
 
     Afterwards their calls end as if the clients had disconnected.
     """
-    await _ended(state.tasks, SECONDS_TO_TELL)
+    await _ended(state.tasks, SECONDS_FOR_LAST_ANSWERS)
     for connection in list(state.connections):
         connection.transport.close()
     for task in await _ended(state.tasks, SECONDS_TO_FINISH):

@@ -103,21 +103,21 @@ async def _connect(address: str) -> ByteStream:
     return stream
 
 
-async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
+async def _listen(stream: ByteStream, answers: dict[int, Any]) -> None:
     """Note the answers as they come, until all are there.
 
     Raises:
         ValueError: The process that answers is no Neovim.
     """
     unpacker = msgpack.Unpacker(max_buffer_size=LARGEST_ANSWER, unicode_errors="replace")
-    while _FACTS not in said:
+    while _FACTS not in answers:
         unpacker.feed(await stream.receive())
         for message in unpacker:
             match message:
                 case [1, number, None, {"mode": mode, "blocking": waits}] if number == _MODE:
-                    said[_MODE] = str(mode) if waits else None
+                    answers[_MODE] = str(mode) if waits else None
                 case [1, number, None, str(facts)] if number == _FACTS:
-                    said[_FACTS] = json.loads(facts)
+                    answers[_FACTS] = json.loads(facts)
                 case [2, *_]:
                     pass
                 case _:

@@ -128,7 +128,7 @@ def at_functions(
 
 
 def collecting(
-    wanted: WantedBreakpoint,
+    requested: WantedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
     expect: str | None = None,
@@ -141,13 +141,13 @@ def collecting(
         ArgumentError: It cannot do both.
     """
     if expect and expect.strip():
-        wanted["expect"] = expect.strip()
+        requested["expect"] = expect.strip()
         expressions = [*(expressions or operands(expect)), f"not not ({expect.strip()})"]
     if not (expressions or calls):
         if max_hits is not None:
             raise ArgumentError("`max_hits` is for `collect`.", "To stop later: hit_condition.")
-        return wanted
-    if other := next((key for key in ("logMessage", "hitCondition") if key in wanted), None):
+        return requested
+    if other := next((key for key in ("logMessage", "hitCondition") if key in requested), None):
         name = "log_message" if other == "logMessage" else "hit_condition"
         raise ArgumentError(
             f"`{'expect' if expect else 'collect'}` and `{name}` exclude each other.",
@@ -159,10 +159,10 @@ def collecting(
         )
     if not all(each.strip() for each in expressions):
         raise ArgumentError("An expression of `collect` is empty.", "Leave it out.")
-    wanted["collect"] = [each.strip() for each in expressions]
+    requested["collect"] = [each.strip() for each in expressions]
     if max_hits is not None:
-        wanted["maxHits"] = max_hits
-    return wanted
+        requested["maxHits"] = max_hits
+    return requested
 
 
 def source_breakpoint(

@@ -17,23 +17,23 @@ LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def mine(
-    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]], adapter: str = ""
+    call: Call, requested: Sequence[tuple[str, WantedBreakpoint]], adapter: str = ""
 ) -> Sequence[tuple[str, WantedBreakpoint]]:
     """Return breakpoints (path and breakpoint) for an adapter; on those that collect it is noted who has asked for it.
 
     Raises:
         ArgumentError: An expression does not parse; nothing has happened.
     """
-    for path, each in wanted:
+    for path, each in requested:
         check_breakpoint(call.debugger, path, each, adapter)
         if "collect" in each:
             each["collectedBy"] = call.focus.key
-    return wanted
+    return requested
 
 
-def is_of_another(call: Call, wanted: WantedBreakpoint) -> bool:
+def is_of_another(call: Call, requested: WantedBreakpoint) -> bool:
     """Whether a breakpoint collects for another client."""
-    return wanted.get("collectedBy", call.focus.key) != call.focus.key
+    return requested.get("collectedBy", call.focus.key) != call.focus.key
 
 
 def of_caller(
@@ -50,12 +50,12 @@ def of_caller(
     return [each for each in every if isinstance(each, tuple)], functions
 
 
-def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") -> None:
+def check_at(call: Call, requested: Sequence[WantedFunction], program: str = "") -> None:
     """Look whether what is collected at functions parses, and note who has asked for it.
 
     Args:
         call: Who asks.
-        wanted: The functions.
+        requested: The functions.
         program: What is started; empty: it is not known.
 
     Raises:
@@ -63,7 +63,7 @@ def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") ->
     """
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
     traced = all(each.lines.tracers for each in live)
-    for each in wanted:
+    for each in requested:
         # Only Python's programs tell calls.
         named = is_python(call.debugger, program) if program else traced and ":" not in each["name"]
         python = each["calls"] or named

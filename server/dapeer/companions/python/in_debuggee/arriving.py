@@ -107,12 +107,12 @@ def collect(
     return Told(told)
 
 
-def look(texts: dict[str, str], asked: str) -> Told:
+def look(texts: dict[str, str], question: str) -> Told:
     """Answer what `dapeer_waits` is asked; of its modules none stays in a program that has no others of the package."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
-        return Told(importlib.import_module(f"{PACKAGE}.dapeer_waits").look(asked))
+        return Told(importlib.import_module(f"{PACKAGE}.dapeer_waits").look(question))
     finally:
         sys.meta_path.remove(finder)
         forget_unless_improved()

@@ -58,12 +58,12 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
     return found
 
 
-def places(frames: Any, wanted: list[Any]) -> tuple[list[Any], list[int]]:
-    """Return a frame for each place at which some of the `wanted` ones are, and the number of that for each of them."""
+def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
+    """Return a frame for each place at which some of the `selected` ones are, and the number of that for each of them."""
     described: list[Any] = []
     numbers: dict[tuple[object, ...], int] = {}
     like: list[int] = []
-    for frame in wanted:
+    for frame in selected:
         line = frames.frame_id_to_lineno.get(id(frame), frame.f_lineno)
         # A traceback tells columns, too.
         columns: Any = frames.frame_id_to_line_col_info.get(id(frame))

@@ -143,7 +143,7 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 
 
 @guard.hook
-def show(told: Any) -> None:
+def show(failure: Any) -> None:
     """Stop at an exception that Twisted itself logs."""
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):
@@ -151,11 +151,11 @@ def show(told: Any) -> None:
     if frame is None or not name_of(frame).startswith("twisted.internet."):
         return
     caught = sys.exc_info()[1]
-    error = caught if told is None else told.value
+    error = caught if failure is None else failure.value
     if not isinstance(error, Exception):
         return
-    if told is not None and frame.f_code.co_name == "__del__":
-        show_collected(error, told.frames, frame)
+    if failure is not None and frame.f_code.co_name == "__del__":
+        show_collected(error, failure.frames, frame)
     elif error is caught and tracebacks.is_in_program(error.__traceback__):
         stop(error, error.__traceback__)
 

@@ -1,7 +1,7 @@
 """The register of what dapeer changes in other people's Python code. Nothing else changes any of it.
 
 A `Row` stands beside each patch: its name, whose code it changes, the versions that it was tried with, what it needs, and what is lost without it. A row whose probe does not hold is off. Where one of its functions raises, the stock function does the work of
-that call, and the row is off from then on. The names of the rows that are off, and why, go to `tell`.
+that call, and the row is off from then on. The names of the rows that are off, and why, go to `reporters`.
 
 It also runs in the debuggee, in Python 3.8 and later, so it imports nothing of dapeer.
 """
@@ -47,7 +47,7 @@ first_process = [
 ]  # whether this is the process that the adapter has started, so its stdout is the program's output
 setting = [os.environ.get(SETTING, "")]
 """What the user has set; the last one counts."""
-tell: list[Callable[[dict[str, str]], bool]] = []
+reporters: list[Callable[[dict[str, str]], bool]] = []
 """What tells it, if anything can; it returns whether it did. The last one is asked."""
 
 
@@ -249,9 +249,9 @@ def is_switched_off(name: str) -> bool:
 
 def report_news() -> None:
     """Tell of the rows that are off, where anything can tell it."""
-    for each in list(news) if tell else ():
+    for each in list(news) if reporters else ():
         try:
-            if not tell[-1](each):
+            if not reporters[-1](each):
                 return
             # Another thread may have told it, too.
             news.remove(each)

@@ -27,32 +27,32 @@ NOWHERE = (0, 0)
 class Point:
     """A point of the specification."""
 
-    def __init__(self, told: dict[str, Any], names: Any) -> None:
+    def __init__(self, spec: dict[str, Any], names: Any) -> None:
         """Take what is told of it, and the frame in which names are looked up that are watched.
 
         Raises:
             Refused: An expression does not parse.
         """
-        self.spec = told
-        self.id: int = told["id"]
-        self.file = sources.same_file(sources.mapped(told["file"])) if told.get("file") else ""
-        self.function: str = told.get("function") or ""
-        self.calls: bool = bool(told.get("calls"))
-        self.life: dict[str, Any] = told.get("life") or {}
-        self.line: int = told.get("line") or 0
-        wanted: list[str] = told.get("collect") or []
+        self.spec = spec
+        self.id: int = spec["id"]
+        self.file = sources.same_file(sources.mapped(spec["file"])) if spec.get("file") else ""
+        self.function: str = spec.get("function") or ""
+        self.calls: bool = bool(spec.get("calls"))
+        self.life: dict[str, Any] = spec.get("life") or {}
+        self.line: int = spec.get("line") or 0
+        wanted: list[str] = spec.get("collect") or []
         self.expressions: list[Any] = [expressions.Expression(each) for each in wanted]
         self.condition: Any = (
-            expressions.Expression(told["condition"]) if told.get("condition") else None
+            expressions.Expression(spec["condition"]) if spec.get("condition") else None
         )
-        self.expect: Any = expressions.Expression(told["expect"]) if told.get("expect") else None
-        self.max_hits: int | None = told.get("max_hits")
+        self.expect: Any = expressions.Expression(spec["expect"]) if spec.get("expect") else None
+        self.max_hits: int | None = spec.get("max_hits")
         self.hits = itertools.count(1)
         self.message = ""
         self.ended = False
         self.watch: Any = None
-        if told.get("until") or told.get("writes"):
-            self.watch = watching.Watch(self, told, names)
+        if spec.get("until") or spec.get("writes"):
+            self.watch = watching.Watch(self, spec, names)
 
     def end(self) -> bool:
         """Have enough hits."""

@@ -76,14 +76,14 @@ else:
 CONDITION = """
 $since = $now()
 if $ec.waits($since):
-    $tell($point, $waiting)
+    $report($point, $waiting)
     return
 try:
 {reads}
     $met = $bool({value})
 except $BaseException as $error:
     $met = False
-    $tell($point, $failed($error, $ec, $since))
+    $report($point, $failed($error, $ec, $since))
     {again}
 if not $met:
     return

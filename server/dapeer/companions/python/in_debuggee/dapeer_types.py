@@ -28,13 +28,13 @@ class Named(type):
         return any(each is there or has_name(each, cls.name_of_type) for each in above)
 
 
-def has_name(kind: type, wanted: str) -> bool:
+def has_name(kind: type, name: str) -> bool:
     """Whether a class has a name, with or without its module or the last part of that.
 
     >>> has_name(KeyError, "KeyError"), has_name(KeyError, "builtins.KeyError"), has_name(KeyError, "Error")
     (True, True, False)
     """
-    return f".{kind.__module__}.{kind.__qualname__}".endswith(f".{wanted}")
+    return f".{kind.__module__}.{kind.__qualname__}".endswith(f".{name}")
 
 
 def type_of(name: str) -> type:

@@ -68,9 +68,9 @@ class Wait:
         """Whether nobody else can end the wait."""
 
 
-def look(asked: str) -> str:
+def look(question: str) -> str:
     """Answer, as JSON: `{}` what waits for what; with `id`, `number` and `place` the variables of a frame, or a value at a `path`."""
-    wanted = json.loads(asked)
+    wanted = json.loads(question)
     members = [*threads(), *tasks()][:MOST]
     return json.dumps(in_frame(members, wanted) if "number" in wanted else graph(members))
 
@@ -95,19 +95,19 @@ def tasks() -> Iterator[Member]:
         yield Member("task", awaiting.name_of(task), task, frames)
 
 
-def in_frame(members: list[Member], wanted: dict[str, Any]) -> dict[str, Any]:
+def in_frame(members: list[Member], question: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of a frame, or of a value in it; an `error` if it is no longer there."""
-    frames = [each.frames for each in members if each.id == wanted["id"]]
-    frame = dict(enumerate(frames[0] if frames else ())).get(wanted["number"])
-    if frame is None or awaiting.place(frame) != wanted["place"]:
+    frames = [each.frames for each in members if each.id == question["id"]]
+    frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
+    if frame is None or awaiting.place(frame) != question["place"]:
         return {"error": "the frame has gone on"}
     named, value = paths.variables_of(frame), None
-    if wanted.get("path"):
+    if question.get("path"):
         try:
-            found = paths.value_at(wanted["path"], frame, runs=wanted.get("runs"))
+            found = paths.value_at(question["path"], frame, runs=question.get("runs"))
         except LookupError as error:
             return {"error": str(error.args[0])}
-        named, value = paths.parts(found), paths.row(wanted["path"], found)
+        named, value = paths.parts(found), paths.row(question["path"], found)
     return {"value": value, "variables": [paths.row(*each) for each in named]}
 
 
