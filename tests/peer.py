@@ -12,7 +12,7 @@ import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
@@ -122,7 +122,7 @@ class Toy(Session):
         """Say that nobody knows."""
         return "the adapter ended unexpectedly"
 
-    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Send them."""
         await self.set_breakpoints(path, requested)
 

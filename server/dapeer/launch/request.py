@@ -12,17 +12,17 @@ from typing import Any, Literal, TypeAlias, cast
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.interpreter import called
 from dapeer.adapters.definition.definition import TARGETS
-from dapeer.adapters.runners.named_tests import Named
+from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import surroundings
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]
-Placed: TypeAlias = tuple[str, WantedBreakpoint]
+Placed: TypeAlias = tuple[str, RequestedBreakpoint]
 """A breakpoint, with its file."""
 
 
@@ -40,7 +40,7 @@ class LaunchRequest:
     """Functions to stop in."""
     conditions: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of the filters."""
-    tests: Named | None = None
+    tests: NamedTests | None = None
 
     @property
     def opts(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.launch.configurations import (
     NVIM,
     Configuration,
-    Found,
+    KnownConfigurations,
     argument_for,
     in_neovim,
     in_project,
@@ -86,7 +86,7 @@ class Launcher:
         here = [peer for peer in peers if Path(peer.cwd).resolve().is_relative_to(project)]
         return next(iter(here or peers[:1]), None)
 
-    async def found(self, of_neovim: Sequence[Json]) -> Found:
+    async def found(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
         """Return all configurations: those of the project, and those that Neovim has sent (`of_neovim`)."""
         project = self.debugger.project
         here = await in_thread(in_project, project)

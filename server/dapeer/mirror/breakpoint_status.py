@@ -13,7 +13,7 @@ from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, StackFrame
-from dapeer.dap.wanted import WantedBreakpoint, last_part, title_of
+from dapeer.dap.wanted import RequestedBreakpoint, last_part, title_of
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
@@ -60,12 +60,12 @@ class _At(NamedTuple):
 class Placed:
     """Each breakpoint that was sent, with the adapter's answer. `Mirror` feeds it."""
 
-    lines: dict[str, list[tuple[WantedBreakpoint, Breakpoint]]] = field(
-        default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
+    lines: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]
     )
     """By source path."""
-    collecting: dict[str, list[tuple[WantedBreakpoint, Breakpoint]]] = field(
-        default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
+    collecting: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]
     )
     """By source path, those that no adapter has: the program collects there by itself."""
     collecting_at: dict[str, Breakpoint] = field(default_factory=dict[str, Breakpoint])
@@ -162,7 +162,7 @@ class Placed:
 
     def at(
         self, path: str, *, collecting: bool = False
-    ) -> list[tuple[WantedBreakpoint, Breakpoint]]:
+    ) -> list[tuple[RequestedBreakpoint, Breakpoint]]:
         """Return those on lines of a file; what is `collecting` by itself first, or last."""
         every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
@@ -267,7 +267,7 @@ def _may_be_in(made: Breakpoint, path: str) -> bool:
     return told.rpartition("/")[2] == path.rpartition("/")[2]
 
 
-def _line(pair: tuple[WantedBreakpoint, Breakpoint]) -> int:
+def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:
     return pair[0]["line"]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dapeer.mirror.row_blocks import Part
-from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
+from dapeer.mirror.row_blocks import BlockPart
+from dapeer.mirror.rows import HEAD, CollectedRow, Table, by_point, in_order
 
 ROW = "dapeerRow"
 """Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
@@ -172,7 +172,7 @@ class Collected:
         self.points[point.number] = point
         return point
 
-    def rows_of(self, point: Point) -> Iterator[Row]:
+    def rows_of(self, point: Point) -> Iterator[CollectedRow]:
         """Yield the rows of a point, of one process after the other."""
         for (_, number), each in self.collections.items():
             if number == point.number:
@@ -200,7 +200,7 @@ class Collected:
             self.collections[key] = Collection(point, process, table, road, among=self._rows)
         return self.collections[key]
 
-    def add(self, process: int, row: Row, road: str) -> None:
+    def add(self, process: int, row: CollectedRow, road: str) -> None:
         """Take in one row, which came by itself."""
         collection = self.of(process, row.point, road)
         if collection is None or len(row.cells) != collection.table.width:
@@ -212,7 +212,7 @@ class Collected:
         collection.table.add(row._replace(hit=collection.hits), order)
         _bound(collection)
 
-    def take(self, process: int, part: Part, road: str, started: float = 0.0) -> None:
+    def take(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Take in rows that a process has written, which count seconds from a time on."""
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count
@@ -264,7 +264,7 @@ class Collected:
             for each in self.collections.values()
         )
 
-    def rows(self, process: int) -> Iterator[Row]:
+    def rows(self, process: int) -> Iterator[CollectedRow]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""
         tables = [
             (number, each.table) for (of, number), each in self.collections.items() if of == process

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.mirror.collected import LOG, ROW, Collected
-from dapeer.mirror.rows import Row
+from dapeer.mirror.rows import CollectedRow
 
 REMOVED = "dapeerRemoved"
 """Tells that the log points of a `point` are gone, since they have brought all rows that were wanted."""
@@ -42,5 +42,5 @@ class Gathered:
         """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
         self._started_at = at if self._started_at is None else self._started_at
         point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
-        row = Row(point, 0, at - self._started_at, "", "", "", cells)
+        row = CollectedRow(point, 0, at - self._started_at, "", "", "", cells)
         self.collected.add(self.process, row, LOG)

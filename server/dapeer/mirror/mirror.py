@@ -12,7 +12,7 @@ from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed
@@ -141,7 +141,7 @@ class Mirror:
         return self._suspended.stop
 
     @property
-    def breakpoints(self) -> dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]:
+    def breakpoints(self) -> dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]:
         """By source path: each breakpoint that was sent, with its state."""
         return self.placed.lines
 

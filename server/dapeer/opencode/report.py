@@ -13,7 +13,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks
 from dapeer.opencode.messages import call_of, calls_of, error_of, text_of
-from dapeer.opencode.outcome import Outcome
+from dapeer.opencode.outcome import PromptOutcome
 
 LONGEST_LINE: Final = 160
 LONGEST_OUTPUT: Final = 1_000
@@ -22,7 +22,7 @@ LONGEST_TEXT: Final = 60_000
 MOST_CALLS: Final = 30
 
 
-def facts(session: str, outcome: Outcome) -> Json:
+def facts(session: str, outcome: PromptOutcome) -> Json:
     """Return an outcome as data."""
     calls = outcome.turn.calls
     told: Json = {

@@ -21,8 +21,8 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import Turn, error_of, last_prompt
 from dapeer.opencode.narration import Narration
-from dapeer.opencode.outcome import Outcome
-from dapeer.opencode.session import PAGE, Session
+from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.session import PAGE, OpenCodeSession
 
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
@@ -38,7 +38,7 @@ _ours: deque[str] = deque(maxlen=1000)
 """The prompts that dapeer has sent to idle sessions: it may stop these runs."""
 
 
-class Run:
+class PromptRun:
     """One prompt, or one command.
 
     Args:
@@ -62,12 +62,12 @@ class Run:
         self._silent_beats = 0
         self._unsure = ""
         """Why it may never have reached OpenCode; empty: it has."""
-        self.session = Session(opencode, session)
+        self.session = OpenCodeSession(opencode, session)
         self.prompt = prompt
 
     async def wait(
         self, begin: Begin | None, report: ReportProgress, seconds: float, reply_to: str = ""
-    ) -> Outcome:
+    ) -> PromptOutcome:
         """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
 
         If cancelled, stop the run, if this or an earlier `wait` has started it.
@@ -92,13 +92,13 @@ class Run:
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
                     ended = await self._until(self._there, watching, beginning)
-                    return ended or Outcome("running", await self._turn())
+                    return ended or PromptOutcome("running", await self._turn())
             except asyncio.CancelledError:
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
                     await self._stop()
                 raise
 
-    async def begin(self, begin: Begin) -> Outcome:
+    async def begin(self, begin: Begin) -> PromptOutcome:
         """Start it, and return when OpenCode works on it, or has queued it.
 
         Raises:
@@ -108,12 +108,12 @@ class Run:
             begun = self._there if self._among_others else self._taken
             ended = await self._until(begun, watching, beginning)
             # From now on, the session's state is that of this prompt.
-            return ended or Outcome("running", Turn(()))
+            return ended or PromptOutcome("running", Turn(()))
 
     @asynccontextmanager
     async def _started(
         self, begin: Begin | None, report: ReportProgress
-    ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
+    ) -> AsyncGenerator[tuple[asyncio.Task[PromptOutcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()
             if not self._among_others and self.prompt:
@@ -136,8 +136,8 @@ class Run:
             await begin()
 
     async def _first(
-        self, watching: asyncio.Task[Outcome], beginning: asyncio.Task[None]
-    ) -> Outcome:
+        self, watching: asyncio.Task[PromptOutcome], beginning: asyncio.Task[None]
+    ) -> PromptOutcome:
         # Not awaited themselves: a cancelled caller still needs them.
         await asyncio.wait((watching, beginning), return_when=asyncio.FIRST_COMPLETED)
         if not watching.done() and (outcome := await self._after(beginning)):
@@ -145,7 +145,7 @@ class Run:
         await asyncio.wait((watching,))
         return watching.result()
 
-    async def _after(self, beginning: asyncio.Task[None]) -> Outcome | None:
+    async def _after(self, beginning: asyncio.Task[None]) -> PromptOutcome | None:
         """Check the result after the request that starts the run was answered."""
         try:
             beginning.result()
@@ -161,9 +161,9 @@ class Run:
     async def _until(
         self,
         event: asyncio.Event,
-        watching: asyncio.Task[Outcome],
+        watching: asyncio.Task[PromptOutcome],
         beginning: asyncio.Task[None],
-    ) -> Outcome | None:
+    ) -> PromptOutcome | None:
         """Wait for news of the prompt; return its result, if it has ended."""
         set_ = asyncio.create_task(event.wait())
         try:
@@ -181,7 +181,7 @@ class Run:
             set_.cancel()
         return watching.result() if watching.done() else None
 
-    async def _watch(self, report: ReportProgress, *, look_at_once: bool) -> Outcome:
+    async def _watch(self, report: ReportProgress, *, look_at_once: bool) -> PromptOutcome:
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
@@ -195,7 +195,7 @@ class Run:
                     await report(words)
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 
-    async def _try_to_look(self, event: Json) -> Outcome | None:
+    async def _try_to_look(self, event: Json) -> PromptOutcome | None:
         # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
         with contextlib.suppress(NoOpenCode):
             return await self.look(beat=event["type"] == HEARTBEAT)
@@ -237,14 +237,14 @@ class Run:
         self._taken.set()
         return self._among_others and bool(info.get("finish") or info.get("error"))
 
-    async def look(self, *, beat: bool = False) -> Outcome | None:
+    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
         """Return its result, or what it needs; None while it runs.
 
         Args:
             beat: Some time has passed since the last look.
         """
         if asks := await self.session.asks(self._reply_to):
-            return Outcome("needs_input", await self._turn(), asks)
+            return PromptOutcome("needs_input", await self._turn(), asks)
         if await self.session.is_busy():
             # When a stream begins, OpenCode says so a moment before it listens itself.
             unsure = self._among_others or not self._there.is_set()
@@ -255,18 +255,20 @@ class Run:
         if turn.ended:
             return _ended(turn)
         if self._error:
-            return Outcome("failed", turn, error=self._error)
+            return PromptOutcome("failed", turn, error=self._error)
         self._silent_beats += beat
         stopped = turn.messages and self._taken.is_set()
         if stopped or self._silent_beats >= BEATS[bool(turn.messages)]:
-            return Outcome("failed", turn, error=self._unsure or UNANSWERED)
+            return PromptOutcome("failed", turn, error=self._unsure or UNANSWERED)
         return None
 
-    async def state(self) -> Outcome:
+    async def state(self) -> PromptOutcome:
         """Return how far it is, without waiting."""
         if outcome := await self.look():
             return outcome
-        return Outcome("running" if await self.session.is_busy() else "idle", await self._turn())
+        return PromptOutcome(
+            "running" if await self.session.is_busy() else "idle", await self._turn()
+        )
 
     async def _turn(self) -> Turn:
         turn = await self.session.turn(self.prompt)
@@ -286,8 +288,8 @@ class Run:
                 await self.session.abort(self._reply_to)
 
 
-def _ended(turn: Turn) -> Outcome:
-    return Outcome("failed" if turn.error else "done", turn, error=turn.error)
+def _ended(turn: Turn) -> PromptOutcome:
+    return PromptOutcome("failed" if turn.error else "done", turn, error=turn.error)
 
 
 async def _nobody(_words: str) -> None:

@@ -16,7 +16,7 @@ PAGE: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""
 
 
-class Session:
+class OpenCodeSession:
     """A session.
 
     Args:

@@ -30,7 +30,7 @@ SECONDS_FOR_LAST_WORDS: Final = 1.0
 """Seconds in which what a Neovim has sent is here, also from one that was killed."""
 
 
-class Progress(Protocol):
+class ProgressCallback(Protocol):
     """Receives the progress of a running tool: a text, and how far it is, if known."""
 
     def __call__(
@@ -98,7 +98,9 @@ class LuaTools:
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
-    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:
+    async def run(
+        self, one: LuaTool, arguments: Json, client: str, progress: ProgressCallback
+    ) -> Any:
         """Run a tool in Neovim and return its result. If the call is cancelled, so is the tool.
 
         Raises:
@@ -145,7 +147,7 @@ class LuaTools:
             ) from error
 
     async def _answer(
-        self, one: LuaTool, answers: asyncio.Queue[tuple[Any, ...]], progress: Progress
+        self, one: LuaTool, answers: asyncio.Queue[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         try:
             async with asyncio.timeout(one.seconds):

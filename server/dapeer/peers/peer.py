@@ -23,7 +23,7 @@ from dapeer.peers.attaching import ATTACH
 from dapeer.peers.collecting import CollectionSigns
 from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tool import LuaTool
-from dapeer.peers.lua_tools import LuaTools, Progress
+from dapeer.peers.lua_tools import LuaTools, ProgressCallback
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints, SharedFilters
 from dapeer.sessions.debugger import Debugger
@@ -204,7 +204,7 @@ class Peer:
         self._tools.refuse(name, why)
 
     async def run_tool(
-        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Progress
+        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: ProgressCallback
     ) -> Any:
         """Run one of its tools and return the result.
 

@@ -10,7 +10,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_array, as_object
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.forwarded import ForwardedSession
@@ -18,7 +18,7 @@ from dapeer.sessions.forwarded import ForwardedSession
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 CHOOSE = "require('dapeer.nvim_dap.exceptions').take(...)"
 
-Picture = dict[str, dict[int, WantedBreakpoint]]
+Picture = dict[str, dict[int, RequestedBreakpoint]]
 """By path and line."""
 
 
@@ -137,8 +137,8 @@ class SharedBreakpoints:
     def _merge(
         self,
         path: str,
-        before: Mapping[int, WantedBreakpoint],
-        now: Mapping[int, WantedBreakpoint],
+        before: Mapping[int, RequestedBreakpoint],
+        now: Mapping[int, RequestedBreakpoint],
     ) -> bool:
         """Apply the changes of a file's signs; return whether there were any."""
         changed = False
@@ -150,7 +150,7 @@ class SharedBreakpoints:
                 changed = True
         return changed
 
-    def _on_breakpoint(self, path: str, line: int, requested: WantedBreakpoint | None) -> None:
+    def _on_breakpoint(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
         """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return

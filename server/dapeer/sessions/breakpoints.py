@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, collects_at, title_of
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction, collects_at, title_of
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.collection_points import CollectionPoints, FunctionPoints
 
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
-Listener = Callable[[str, int, WantedBreakpoint | None], None]
+Listener = Callable[[str, int, RequestedBreakpoint | None], None]
 """Gets path, line, and the breakpoint that is wanted there now."""
 
 
-OnLine = tuple[WantedBreakpoint | None, WantedBreakpoint | None]
+OnLine = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
 """What is wanted on a line: to stop or log, and to collect for one client."""
 
 
@@ -31,8 +31,8 @@ class Breakpoints:
     and one that collects for each client.
     """
 
-    by_path: dict[str, dict[int, WantedBreakpoint]] = field(
-        default_factory=dict[str, dict[int, WantedBreakpoint]]
+    by_path: dict[str, dict[int, RequestedBreakpoint]] = field(
+        default_factory=dict[str, dict[int, RequestedBreakpoint]]
     )
     """By absolute source path and the line that was asked for."""
     changes: int = 0
@@ -70,7 +70,7 @@ class Breakpoints:
         """Return what is wanted on a line."""
         return self.by_path.get(path, {}).get(line), self.points.get(path, line, client)
 
-    def add(self, path: str, requested: WantedBreakpoint, client: str = "") -> OnLine:
+    def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> OnLine:
         """Want a breakpoint; return what was wanted on its line.
 
         A client has one on a line: it stops or it collects. But what collects leaves a person's alone.
@@ -86,7 +86,7 @@ class Breakpoints:
             self.points.put(path, line, client, None)
         return before
 
-    def _put(self, path: str, line: int, requested: WantedBreakpoint | None) -> None:
+    def _put(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
         """Have programs stop on a line, or not any longer."""
         before = self._take(path, line, requested)
         if before != requested:
@@ -94,8 +94,8 @@ class Breakpoints:
                 listener(path, line, requested)
 
     def _take(
-        self, path: str, line: int, requested: WantedBreakpoint | None
-    ) -> WantedBreakpoint | None:
+        self, path: str, line: int, requested: RequestedBreakpoint | None
+    ) -> RequestedBreakpoint | None:
         self.changes += 1
         lines = self.by_path.setdefault(path, {})
         before = lines.pop(line, None)
@@ -113,7 +113,7 @@ class Breakpoints:
 
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
-    ) -> WantedBreakpoint | None:
+    ) -> RequestedBreakpoint | None:
         """Want it no longer, and nothing collected there for the client; `line` is the one asked for, or the one an adapter moved it to.
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
@@ -134,7 +134,7 @@ class Breakpoints:
         for each in moving:
             self.add(path, {**each, "line": moves[each["line"]]})
 
-    def _drop(self, path: str, requested: WantedBreakpoint) -> None:
+    def _drop(self, path: str, requested: RequestedBreakpoint) -> None:
         if "collect" in requested:
             self.points.put(path, requested["line"], requested.get("collectedBy") or "", None)
         else:
@@ -153,7 +153,7 @@ class Breakpoints:
         """Return client and title of what a client collects at functions."""
         return [each for each in self.collecting if each[0] == client]
 
-    def want_functions(self, requested: Sequence[WantedFunction]) -> None:
+    def want_functions(self, requested: Sequence[RequestedFunction]) -> None:
         """Want to collect at functions from now on, or to stop."""
         for each in requested:
             if collects_at(each):
@@ -162,7 +162,7 @@ class Breakpoints:
                 self.functions = [*self.functions, each["name"]]
 
     @contextlib.contextmanager
-    def wanting_functions(self, requested: Sequence[WantedFunction]) -> Generator[None]:
+    def wanting_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
         """Want to collect at functions from now on, or to stop; all is as before if the body fails."""
         before, stops = dict(self.collecting), self.functions
         self.want_functions(requested)
@@ -176,7 +176,7 @@ class Breakpoints:
             raise
 
     @contextlib.contextmanager
-    def wanting(self, requested: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
+    def wanting(self, requested: Sequence[tuple[str, RequestedBreakpoint]]) -> Generator[None]:
         """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
         persons = {*self.persons}
         replaced = [(path, each, self.add(path, each)) for path, each in requested]
@@ -245,7 +245,7 @@ class Breakpoints:
         stop = [(path, line) for path, lines in self.by_path.items() for line in lines]
         return list(dict.fromkeys([*stop, *self.points.places(client)]))
 
-    def of(self, path: str) -> list[WantedBreakpoint]:
+    def of(self, path: str) -> list[RequestedBreakpoint]:
         """Return the breakpoints of a file, by line; those that collect behind the one that stops."""
         stop = [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
         return sorted([*stop, *self.points.of(path)], key=lambda each: each["line"])
@@ -259,13 +259,13 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 """The options of a breakpoint."""
 
 
-def unsupported(mirror: Mirror, requested: WantedBreakpoint) -> list[str]:
+def unsupported(mirror: Mirror, requested: RequestedBreakpoint) -> list[str]:
     """Return the options of a breakpoint that an adapter will not heed."""
     return [
         option for option in OPTIONS if option in requested and not can(mirror.capabilities, option)
     ]
 
 
-def answered(mirror: Mirror, path: str, requested: WantedBreakpoint) -> Breakpoint | None:
+def answered(mirror: Mirror, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
     """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
     return mirror.placed.on(path, requested["line"], collecting="collect" in requested)

@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import DapeerError, SourceChanged
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.outcomes import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
@@ -27,7 +27,7 @@ SendChange = Callable[[Session], Awaitable[object]]
 """Sends a change to one session, within its own deadline."""
 
 
-async def set_lines(session: Session, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
     """Make `requested` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
 
     Raises:
@@ -50,7 +50,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[WantedBreak
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 
-def _line(requested: WantedBreakpoint) -> int:
+def _line(requested: RequestedBreakpoint) -> int:
     return requested["line"]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collected, Point
 
 
@@ -16,8 +16,8 @@ from dapeer.mirror.collected import Collected, Point
 class CollectionPoints:
     """The breakpoints that collect instead of stopping. Each client has its own on a line."""
 
-    by_path: dict[str, dict[tuple[int, str], WantedBreakpoint]] = field(
-        default_factory=dict[str, dict[tuple[int, str], WantedBreakpoint]]
+    by_path: dict[str, dict[tuple[int, str], RequestedBreakpoint]] = field(
+        default_factory=dict[str, dict[tuple[int, str], RequestedBreakpoint]]
     )
     """By absolute source path, and line and client."""
     news: int = 0
@@ -25,13 +25,13 @@ class CollectionPoints:
     listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     """Called at once with the path of a file whose points have changed."""
 
-    def get(self, path: str, line: int, client: str) -> WantedBreakpoint | None:
+    def get(self, path: str, line: int, client: str) -> RequestedBreakpoint | None:
         """Return what a client collects on a line; None: nothing."""
         return self.by_path.get(path, {}).get((line, client))
 
     def put(
-        self, path: str, line: int, client: str, requested: WantedBreakpoint | None
-    ) -> WantedBreakpoint | None:
+        self, path: str, line: int, client: str, requested: RequestedBreakpoint | None
+    ) -> RequestedBreakpoint | None:
         """Have a client collect on a line, or nothing there any longer; return what it has collected there."""
         points = self.by_path.setdefault(path, {})
         before = points.pop((line, client), None)
@@ -45,7 +45,7 @@ class CollectionPoints:
                 listener(path)
         return before
 
-    def of(self, path: str) -> list[WantedBreakpoint]:
+    def of(self, path: str) -> list[RequestedBreakpoint]:
         """Return those of a file, by line."""
         points = self.by_path.get(path, {})
         return [points[place] for place in sorted(points)]
@@ -55,7 +55,7 @@ class CollectionPoints:
         return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
 
 
-class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
+class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
     """The functions at which programs collect, by client and title."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
         """Called at once when they have changed."""
         super().__init__()
 
-    def __setitem__(self, key: tuple[str, str], item: WantedFunction) -> None:
+    def __setitem__(self, key: tuple[str, str], item: RequestedFunction) -> None:
         super().__setitem__(key, item)
         self._changed()
 
@@ -79,7 +79,7 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
             listener()
 
 
-def point_of(collected: Collected, path: str, requested: WantedBreakpoint) -> Point:
+def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
     """Return the point of a breakpoint that collects."""
     return collected.point(
         requested.get("collect") or (),
@@ -91,7 +91,7 @@ def point_of(collected: Collected, path: str, requested: WantedBreakpoint) -> Po
     )
 
 
-def point_at(collected: Collected, requested: WantedFunction) -> Point:
+def point_at(collected: Collected, requested: RequestedFunction) -> Point:
     """Return the point of functions at which a program collects."""
     return collected.point(
         requested["collect"],

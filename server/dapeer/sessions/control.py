@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.detached import Detached
 
 
@@ -51,7 +51,7 @@ class SessionControl(abc.ABC):
         return True
 
     @abc.abstractmethod
-    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """See to it that `requested` are the breakpoints of a file, whoever sends them."""
 
     # -- end

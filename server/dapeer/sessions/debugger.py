@@ -17,7 +17,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast, SendChange, set_lines
 from dapeer.sessions.direct import DirectSession
@@ -77,7 +77,7 @@ class Debugger:
     # -- start and end
 
     async def start(
-        self, plan: Plan, breakpoints: Sequence[tuple[str, WantedBreakpoint]] = ()
+        self, plan: Plan, breakpoints: Sequence[tuple[str, RequestedBreakpoint]] = ()
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
@@ -284,7 +284,7 @@ class Debugger:
         ]
         # Begun first: an adapter that does not answer in time may have it all the same.
         self._tasks.start_soon(self._restore, session, path, session.mirror.epoch)
-        await session.set_breakpoints(path, [*others, WantedBreakpoint(line=line)])
+        await session.set_breakpoints(path, [*others, RequestedBreakpoint(line=line)])
 
     async def _restore(self, session: Session, path: str, epoch: int) -> None:
         """Make the breakpoints of a file what is wanted, once the session has stopped after `epoch`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.failures import TRACING
 from dapeer.sessions.collection_points import LATE
 from dapeer.sessions.session import Session
@@ -12,7 +12,7 @@ STARTED = " (or in a process that it started: {} follows none)"
 UNSEEN = " (or not seen: tracing failed)"
 
 
-def doubt(first: Session, path: str, requested: WantedBreakpoint, *, mute: bool) -> str:
+def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
     """Return a doubt about a breakpoint that was not hit; an adapter that is `mute` does not tell of conditions that fail."""
     if mute and "condition" in requested:
         return HELD

@@ -11,7 +11,7 @@ import anyio
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.dap.messages import Event, Message, Response
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
@@ -116,7 +116,7 @@ class ForwardedSession(Session):
                 f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
             )
 
-    async def ensure_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""
         if not self.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
@@ -131,7 +131,7 @@ class ForwardedSession(Session):
                 "They will be set once Neovim responds.",
             ) from error
 
-    def _has(self, path: str, requested: Sequence[WantedBreakpoint]) -> bool:
+    def _has(self, path: str, requested: Sequence[RequestedBreakpoint]) -> bool:
         """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
         sent = [asked for asked, _ in self.mirror.breakpoints.get(path, ())]
         requested = [each for each in requested if "collect" not in each]
@@ -181,7 +181,7 @@ class ForwardedSession(Session):
         return ending
 
 
-def _key(breakpoint_: WantedBreakpoint) -> tuple[int, str, str, str]:
+def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:
     return (
         breakpoint_["line"],
         breakpoint_.get("condition") or "",

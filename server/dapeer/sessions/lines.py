@@ -17,7 +17,7 @@ from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import OF_LIVES, Collected, Point
 from dapeer.mirror.gathered import REMOVED
@@ -34,12 +34,12 @@ OVER = "it has all its rows"
 FAILED = "the program does not collect"
 
 
-class Lines:
+class LineBreakpoints:
     """Sets breakpoints on lines, and knows which of them collect."""
 
     tracers: tuple[str, ...] = ()
     """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
-    functions: Sequence[WantedFunction]
+    functions: Sequence[RequestedFunction]
     """The functions at which the program is to collect."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Lines:
         """What the adapter says of log points passes us."""
         self.folder: Callable[[], Path] | None = None
         """Tells where the program's processes write their rows."""
-        self._points: dict[str, list[WantedBreakpoint]] = {}
+        self._points: dict[str, list[RequestedBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
         self._watched: dict[int, Mapping[str, Any]] = {}
@@ -83,7 +83,7 @@ class Lines:
         """Whether the program can look at every line by itself."""
         return self.road == "tracer"
 
-    async def set(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+    async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Make `requested` the breakpoints of a file, without options that the adapter lacks."""
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
@@ -98,7 +98,7 @@ class Lines:
         await self._request("setBreakpoints", arguments)
         await self.collect(path, requested)
 
-    async def collect(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+    async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
         road = self.road
         points = [each for each in requested if "collect" in each]
@@ -108,7 +108,7 @@ class Lines:
             self._points[path] = points
             await self.trace()
 
-    async def collect_at(self, functions: Sequence[WantedFunction]) -> None:
+    async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
         """Have the program collect at these functions, and no others."""
         able = [each for each in functions if not self.why_not_at(each, "")]
         if not (able or self.functions):
@@ -142,7 +142,7 @@ class Lines:
                 self._observe(Event(TRACED, body))
             self._observe(Event(REMOVED, {"point": number}))
 
-    def why_not_at(self, requested: WantedFunction, adapter: str) -> str:
+    def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
         """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
@@ -167,13 +167,13 @@ class Lines:
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self._supports(option)
 
-    def _point(self, path: str, requested: WantedBreakpoint) -> Point:
+    def _point(self, path: str, requested: RequestedBreakpoint) -> Point:
         return point_of(self._collected, path, requested)
 
-    def _point_at(self, requested: WantedFunction) -> Point:
+    def _point_at(self, requested: RequestedFunction) -> Point:
         return point_at(self._collected, requested)
 
-    def _life(self, requested: WantedFunction) -> dict[str, Any]:
+    def _life(self, requested: RequestedFunction) -> dict[str, Any]:
         if "life" not in requested:
             return {}
         lines = self._collected.point(OF_LIVES, function=requested["name"])
@@ -256,7 +256,7 @@ class Lines:
             self._observe(Event(TRACED, {"functions": self.functions, "made": made}))
 
 
-def _facts(point: Point, requested: WantedBreakpoint | WantedFunction) -> dict[str, Any]:
+def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
     return {
         "id": point.number,
         "collect": [*point.expressions],

@@ -8,7 +8,7 @@ from typing import Any
 from dapeer.adapters.definition.collect import Collect
 from dapeer.base.errors import DapeerError
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collected
 from dapeer.sessions.collection_points import point_at, point_of
 from dapeer.sessions.fetching import SendRequest
@@ -34,7 +34,7 @@ class LogLines:
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
-        self._requested: dict[str, Sequence[WantedBreakpoint]] = {}
+        self._requested: dict[str, Sequence[RequestedBreakpoint]] = {}
         """By path the breakpoints of a file, as they were wanted last."""
         self._places: dict[str, list[Place]] = {}
         """By name where a function begins; it may have several forms."""
@@ -45,11 +45,13 @@ class LogLines:
         self._named: list[dict[str, Any]] = []
         """The log points at functions that have no place."""
 
-    def requested(self, path: str) -> Sequence[WantedBreakpoint]:
+    def requested(self, path: str) -> Sequence[RequestedBreakpoint]:
         """Return the breakpoints of a file, as they were wanted last."""
         return self._requested.get(path, ())
 
-    def of(self, path: str, requested: Sequence[WantedBreakpoint]) -> Iterator[Mapping[str, Any]]:
+    def of(
+        self, path: str, requested: Sequence[RequestedBreakpoint]
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
         self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
@@ -79,7 +81,7 @@ class LogLines:
         path = self._collected.points[number].path
         return [*([path] if path in self._requested else ()), *at]
 
-    def over(self, path: str) -> list[WantedBreakpoint]:
+    def over(self, path: str) -> list[RequestedBreakpoint]:
         """Return those breakpoints of a file whose log points are gone, since they have all their rows."""
         wanted = [each for each in self.requested(path) if "collect" in each]
         return [
@@ -94,7 +96,9 @@ class LogLines:
     def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return [each for each in points if each["point"] not in self._over]
 
-    async def find(self, functions: Sequence[WantedFunction]) -> tuple[list[Breakpoint], set[str]]:
+    async def find(
+        self, functions: Sequence[RequestedFunction]
+    ) -> tuple[list[Breakpoint], set[str]]:
         """Find where functions begin; return what comes of each, and the files whose log points change."""
         if self.known.functions:
             self._named = [{"name": each["name"], **self._point(each)} for each in functions]
@@ -106,7 +110,7 @@ class LogLines:
             path for path in {*before, *self._at} if before.get(path) != self._at.get(path)
         }
 
-    async def _found(self, requested: WantedFunction) -> Breakpoint:
+    async def _found(self, requested: RequestedFunction) -> Breakpoint:
         name = requested["name"]
         if name not in self._places:
             async with self._stops_at.trying(name) as made:
@@ -130,7 +134,7 @@ class LogLines:
     def _stopping(self, path: str) -> set[int]:
         return {each["line"] for each in self.requested(path) if "collect" not in each}
 
-    def _point(self, requested: WantedFunction) -> dict[str, Any]:
+    def _point(self, requested: RequestedFunction) -> dict[str, Any]:
         """Return what a log point at a function has, but for its place."""
         point = {
             "collect": requested["collect"],

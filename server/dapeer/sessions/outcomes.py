@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from dapeer.base.text.fitting import quoted, shortened
 from dapeer.dap.requests import can
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.at_functions import REASON, State, at_functions, reason
@@ -30,7 +30,7 @@ NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessag
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BreakpointOutcome:
     """The state of one breakpoint."""
 
     state: State
@@ -74,7 +74,7 @@ def unreported(
         _outcomes(first, sessions, breakpoints, ended=ended, final=final, mute=mute)
     )
     found |= dict.fromkeys(
-        Outcome(state, name, 0, why)
+        BreakpointOutcome(state, name, 0, why)
         for state, name, why in at_functions(first, sessions, breakpoints, final=final)
     )
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
@@ -114,7 +114,7 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
     return breakpoints.news, len(awaited.places), len(awaited.kept_from), mirrors
 
 
-def as_loaded(session: Session, path: str, requested: WantedBreakpoint) -> WantedBreakpoint:
+def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
     """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
     change = session.inspect.editions.known(path)
     if change is None:
@@ -132,7 +132,7 @@ def _outcomes(
     ended: bool,
     final: bool,
     mute: bool,
-) -> Iterator[Outcome]:
+) -> Iterator[BreakpointOutcome]:
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
     for path in breakpoints.paths:
@@ -143,7 +143,7 @@ def _outcomes(
                 continue
             if place in first.program.awaited.places or path in loaded:
                 if why := _why_not_collected(first, sessions, breakpoints, path, each):
-                    yield Outcome("not collected", path, each["line"], f" ({why})")
+                    yield BreakpointOutcome("not collected", path, each["line"], f" ({why})")
                     continue
                 told = (as_loaded(session, path, each) for session in changed)
                 asked = next((one for one in told if one is not each), each)
@@ -157,7 +157,7 @@ def _why_not_collected(
     sessions: Sequence[Session],
     breakpoints: Breakpoints,
     path: str,
-    requested: WantedBreakpoint,
+    requested: RequestedBreakpoint,
 ) -> str:
     """Say why nothing is collected at a breakpoint that should; empty: it is."""
     roads = {session.lines.road for session in sessions} - {""}
@@ -173,7 +173,7 @@ def _why_not_collected(
 
 def _ignored(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, hits: str
-) -> Iterator[Outcome]:
+) -> Iterator[BreakpointOutcome]:
     """Yield the breakpoints of a program with options that its adapter ignores."""
     places = first.program.awaited.places
     for path in dict.fromkeys(path for path, _ in places):
@@ -188,21 +188,21 @@ def _ignored(
                 continue
             if lacking:
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"
-                yield Outcome("stops anyway", path, line, why)
+                yield BreakpointOutcome("stops anyway", path, line, why)
             elif count and hits and not re.fullmatch(hits, count.strip()):
                 said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
-                yield Outcome("stops anyway", path, line, said)
+                yield BreakpointOutcome("stops anyway", path, line, said)
 
 
 def _outcome(
     first: Session,
     mirrors: Sequence[Mirror],
     path: str,
-    requested: WantedBreakpoint,
+    requested: RequestedBreakpoint,
     *,
     ended: bool,
     final: bool,
-) -> Iterator[Outcome]:
+) -> Iterator[BreakpointOutcome]:
     """Yield what to report of one breakpoint: nothing, if the program has hit it."""
     line = requested["line"]
     # Log messages of breakpoints that an editor has set cannot be told from the program's output.
@@ -216,21 +216,23 @@ def _outcome(
         at = next((each.get("line", line) for each in made if each.get("verified")), line)
         moved = f" → {at}" if at != line else ""
         if moved and ("collect" in requested or not (ended and reached)):
-            yield Outcome("not hit" if ended and not reached else "moved", path, line, moved)
+            yield BreakpointOutcome(
+                "not hit" if ended and not reached else "moved", path, line, moved
+            )
         elif final and not reached and not heard:
-            yield Outcome("not hit", path, line)
+            yield BreakpointOutcome("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
         unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
         said = next(filter(None, why), unasked)
         said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
-        yield Outcome("never bound" if ended else "rejected", path, line, said)
+        yield BreakpointOutcome("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states
         alone = "" if first.follows_children() else UNFOLLOWED
         unmet = f" ({first.adapter} {UNMET}{alone})" if ended else ""
         why = unmet if pending else reason(str(each.get("message") or "") for each in made)
-        yield Outcome(
+        yield BreakpointOutcome(
             "never bound" if ended else "pending" if pending else "rejected", path, line, why
         )
 

@@ -27,7 +27,7 @@ Restart = Callable[[], Awaitable[Session]]
 ChangeKind = Literal["sessions", "capabilities", "state", "output"]
 
 
-class Change(NamedTuple):
+class SessionChange(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind
@@ -53,7 +53,7 @@ class Sessions(Mapping[int, Session]):
         """The programs that have ended, the last one last."""
         self._restarts: dict[int, Restart] = {}
         self._ids = itertools.count(1)
-        self._listeners: list[Callable[[Change], None]] = []
+        self._listeners: list[Callable[[SessionChange], None]] = []
 
     def __getitem__(self, session_id: int) -> Session:
         """Return a session.
@@ -158,14 +158,14 @@ class Sessions(Mapping[int, Session]):
 
     # -- changes
 
-    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+    def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
         """Call `listener` at every change, at once; it must not block. Returns a function that stops the calls."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def _notify(self, kind: ChangeKind, session: Session) -> None:
         for listener in self._listeners:
-            listener(Change(kind, session.id))
+            listener(SessionChange(kind, session.id))
 
     def _on_message(self, session: Session, message: Message) -> None:
         """Tell what a message of a session changes."""

@@ -21,7 +21,7 @@ from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.gathered import Gathered
 from dapeer.mirror.mirror import Mirror
@@ -30,7 +30,7 @@ from dapeer.mirror.post_mortem import PostMortem
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.sessions.control import SessionControl
 from dapeer.sessions.inspection import Inspection
-from dapeer.sessions.lines import Lines
+from dapeer.sessions.lines import LineBreakpoints
 from dapeer.sessions.log_lines import LogLines
 from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.program import Program
@@ -106,7 +106,7 @@ class Session(SessionControl):
         collected = self.program.collected
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
         log = LogLines(collected, self.stops_at, self.request)
-        self.lines = Lines(collected, self.supports, self.request, self.observe, log)
+        self.lines = LineBreakpoints(collected, self.supports, self.request, self.observe, log)
         self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.initialized = anyio.Event()
         self.over = self.by_us = False
@@ -285,7 +285,7 @@ class Session(SessionControl):
 
     # -- breakpoints
 
-    async def set_breakpoints(self, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+    async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
         self.inspect.editions.keep(path)
         await self.lines.set(path, requested)

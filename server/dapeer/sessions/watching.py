@@ -12,7 +12,7 @@ from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.mirror.collected import Collected
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.watch import Watch
-from dapeer.sessions.lines import Lines
+from dapeer.sessions.lines import LineBreakpoints
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view.watched import outcome
 
@@ -23,7 +23,9 @@ Scope = Mapping[str, list[str]]
 class Watching:
     """What a session runs until, one thing at a time, and what is recorded each time."""
 
-    def __init__(self, collected: Collected, mirror: Mirror, lines: Lines, wait: WaitFor) -> None:
+    def __init__(
+        self, collected: Collected, mirror: Mirror, lines: LineBreakpoints, wait: WaitFor
+    ) -> None:
         self.current: Watch | None = None
         """What the program runs until, or has run until last."""
         self.recorded: list[Watch] = []

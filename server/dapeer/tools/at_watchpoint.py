@@ -33,7 +33,7 @@ class AtWatchpoint(Driving):
         self._end = self._end if watch.every else float("inf")
         self._known = known
         self._number = ""
-        self._set: data_breakpoints.Row | None = None
+        self._set: data_breakpoints.MemoryRow | None = None
         self._depth = 0
         """The frame in which the value is looked up, counted from the outermost."""
         self._function = ""

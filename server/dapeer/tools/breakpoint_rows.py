@@ -10,7 +10,7 @@ from typing import Any
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.breakpoints import answered, unsupported
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.outcomes import as_loaded
@@ -32,11 +32,11 @@ LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BreakpointRow:
     """A breakpoint of the set, and its state in one adapter."""
 
     path: str
-    requested: WantedBreakpoint
+    requested: RequestedBreakpoint
     made: Breakpoint | None = None
     """None if no adapter has got it."""
     ignored: Sequence[str] = ()
@@ -98,8 +98,8 @@ class Row:
 
 
 def rows_of(
-    call: Call, path: str, chosen: Sequence[WantedBreakpoint] | None = None
-) -> Iterator[Row]:
+    call: Call, path: str, chosen: Sequence[RequestedBreakpoint] | None = None
+) -> Iterator[BreakpointRow]:
     """Yield the breakpoints of a file with their states in all adapters: all, or those of the `chosen` that are still wanted so."""
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
@@ -110,7 +110,7 @@ def rows_of(
         if only is not None and only.get(wanted["line"]) != wanted:
             continue
         sign = call.peers.sign(path, wanted["line"])
-        plain = Row(path, wanted, sign=sign, another=is_of_another(call, wanted))
+        plain = BreakpointRow(path, wanted, sign=sign, another=is_of_another(call, wanted))
         rows = {
             session.id: replace(
                 plain,
@@ -129,7 +129,7 @@ def rows_of(
             yield from (replace(row, session=number) for number, row in rows.items())
 
 
-def text_of(rows: Sequence[Row], debugger: Debugger) -> str:
+def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     """Return rows of one file as text; of many, those with nothing but a state are counted."""
     if len(rows) <= LISTED:
         return lines_of(row.text(debugger) for row in rows)
@@ -142,13 +142,13 @@ def text_of(rows: Sequence[Row], debugger: Debugger) -> str:
     return lines_of([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
 
 
-def listed(rows: Sequence[Row]) -> dict[str, Any]:
+def listed(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
     """Return rows as facts; of many, those that `text_of` does not only count."""
     shown = rows if len(rows) <= LISTED else [row for row in rows if row.is_odd][:LISTED]
     return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 
 
-def _made(session: Session, path: str, requested: WantedBreakpoint) -> Breakpoint | None:
+def _made(session: Session, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
     return answered(session.mirror, path, as_loaded(session, path, requested))
 
 

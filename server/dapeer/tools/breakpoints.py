@@ -11,7 +11,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints, functions
@@ -76,7 +76,7 @@ async def dap_set_breakpoint(
     return noted(Reply(text_of(rows, debugger), data), untaken)
 
 
-async def _want(call: Call, path: str, requested: Sequence[WantedBreakpoint]) -> None:
+async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
     """Add breakpoints of a file to the set, all or none.
 
     Raises:

@@ -13,7 +13,7 @@ from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.types import StackFrame
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.debugger import Debugger
@@ -206,7 +206,7 @@ class ByConditions(Driving):
                     # Without a column, a breakpoint is at the first place of its line.
                     self._shared[path, line] = here[0], asked.get("condition", "")
 
-    def _sharing(self, path: str, requested: WantedBreakpoint) -> WantedBreakpoint:
+    def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
         """Return a breakpoint of somebody's that looks, too."""
         line = requested["line"]
         number, own = self._shared.get((path, line), (-1, ""))
@@ -219,11 +219,11 @@ class ByConditions(Driving):
             ),
         }
 
-    def _ours(self, path: str) -> Iterable[WantedBreakpoint]:
+    def _ours(self, path: str) -> Iterable[RequestedBreakpoint]:
         for number, (of, line, column) in enumerate(self._places):
             shared = self._shared.get((path, line), (-1, ""))[0] == number
             if of == path and not shared and (path, line) not in self._useless:
-                wanted = WantedBreakpoint(line=line, condition=self._condition(number))
+                wanted = RequestedBreakpoint(line=line, condition=self._condition(number))
                 if column:
                     wanted["column"] = column
                 yield wanted

@@ -16,7 +16,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
 from dapeer.view.readable import readable
-from dapeer.view.row_listing import By, Wanted, between, kept, listing
+from dapeer.view.row_listing import By, RowSelection, between, kept, listing
 from dapeer.view.summary import place_of, summary, title
 from dapeer.view.timeline import timeline as in_order
 
@@ -40,7 +40,7 @@ async def dap_collected(
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
         raise _nothing(every, at, call)
-    wanted = Wanted(rows or "", where or "", changes, by, plot)
+    wanted = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
     lines = await in_thread(make, call, chosen, wanted)
     for each in chosen:
@@ -48,7 +48,7 @@ async def dap_collected(
     return Reply(lines_of(lines), {"collected": lines})
 
 
-def _timeline(call: Call, chosen: Sequence[Collection], selection: Wanted) -> list[str]:
+def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
     if selection.changes or selection.by or selection.plot:
         raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")
     rows: list[tuple[Collection, Sequence[int]]] = []
@@ -64,7 +64,7 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: Wanted) -> li
     return in_order(rows, call.debugger.project, between(selection.rows))
 
 
-def _lines(call: Call, chosen: Sequence[Collection], selection: Wanted) -> list[str]:
+def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
     lines: list[str] = []
     wrong: list[ArgumentError] = []
     for each in chosen:

@@ -16,7 +16,7 @@ from dapeer.base.errors import ArgumentError, RequestFailed, Unsupported
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.breakpoints import unsupported
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
@@ -76,7 +76,7 @@ async def added(
     access: Access,
     known: Watchpoints,
     more: Mapping[str, Any] | None = None,
-) -> Row:
+) -> MemoryRow:
     """Set a data breakpoint with `more` options, beside the others of a session.
 
     Raises:
@@ -100,7 +100,7 @@ async def added(
     return row
 
 
-async def take_away(session: Session, row: Row) -> None:
+async def take_away(session: Session, row: MemoryRow) -> None:
     """Remove a data breakpoint."""
     placed = [each for each, _ in session.mirror.placed.data]
     await _send_data(session, [each for each in placed if each != row.requested])
@@ -199,7 +199,7 @@ def _conditions(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MemoryRow:
     """A breakpoint in the memory of one program."""
 
     session: Session
@@ -211,7 +211,7 @@ class Row:
     @property
     def ignored(self) -> Sequence[str]:
         """Its options that the adapter does not heed."""
-        return unsupported(self.session.mirror, cast("WantedBreakpoint", self.requested))
+        return unsupported(self.session.mirror, cast("RequestedBreakpoint", self.requested))
 
     def text(self) -> str:
         """Return it as one line."""
@@ -239,21 +239,21 @@ class Row:
         return {self.kind: self.place, **{key: each for key, each in facts.items() if each}}
 
 
-def rows_of(debugger: Debugger) -> list[Row]:
+def rows_of(debugger: Debugger) -> list[MemoryRow]:
     """Return the breakpoints of all living sessions on data and instructions."""
     alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
     return [row for each in alive for row in (*_data_rows(each), *_instruction_rows(each))]
 
 
-def _data_rows(session: Session) -> Iterator[Row]:
+def _data_rows(session: Session) -> Iterator[MemoryRow]:
     for wanted, made in session.mirror.placed.data:
         place = session.mirror.placed.names.get(wanted["dataId"], wanted["dataId"])
-        yield Row(session, "data", place, wanted, made)
+        yield MemoryRow(session, "data", place, wanted, made)
 
 
-def _instruction_rows(session: Session) -> Iterator[Row]:
+def _instruction_rows(session: Session) -> Iterator[MemoryRow]:
     for wanted, made in session.mirror.placed.instructions:
-        yield Row(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
+        yield MemoryRow(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
 
 
 def recorded(debugger: Debugger) -> list[str]:

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 
 from dapeer.base.errors import DapeerError
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.rows import FAILED, Row
+from dapeer.mirror.rows import FAILED, CollectedRow
 from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.evaluating import evaluate
@@ -158,7 +158,7 @@ class Driving:
         only = len(self.session.mirror.threads) < 2
         thread = "" if only or stop.thread_id == first else name or str(stop.thread_id)
         cells = (*line, _cell(before), _cell(now))
-        row = Row(
+        row = CollectedRow(
             self.watch.point.number, 0, self._clock() - self._started_at, thread, "", "", cells
         )
         self.session.program.collected.add(self.session.id, row, self.road)
@@ -189,7 +189,7 @@ class Driving:
 
     def _note(self, place: tuple[str, str, str], value: str) -> None:
         cells = (*place, value)
-        row = Row(self.watch.looks.number, 0, 0.0, "", "", "", cells)
+        row = CollectedRow(self.watch.looks.number, 0, 0.0, "", "", "", cells)
         self.session.program.collected.add(self.session.id, row, self.road)
 
     def _is_in(self, frame: StackFrame) -> bool:

@@ -19,7 +19,7 @@ from dapeer.tools.base.arguments import (
     ThreadId,
     thread_of,
 )
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import noted
@@ -53,7 +53,7 @@ async def dap_continue(
     """Run to the next stop or the end."""
     session, arguments = stepping(call, session_id, thread_id)
     sent = session.resume("continue", arguments)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await resume(call, session, sent, timeout_ms, asked)
 
 
@@ -70,7 +70,7 @@ async def dap_step_over(
 ) -> Reply:
     """Run the line, calls included."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await _step(call, session, "next", arguments, timeout_ms, asked)
 
 
@@ -90,7 +90,7 @@ async def dap_step_into(
     session, arguments = stepping(call, session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await _step(call, session, "stepIn", arguments, timeout_ms, asked)
 
 
@@ -127,12 +127,17 @@ async def dap_step_out(
 ) -> Reply:
     """Run until the current function has returned."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await _step(call, session, "stepOut", arguments, timeout_ms, asked)
 
 
 async def _step(
-    call: Call, session: Session, command: str, arguments: Body, timeout_ms: int, options: Asked
+    call: Call,
+    session: Session,
+    command: str,
+    arguments: Body,
+    timeout_ms: int,
+    options: StopOptions,
 ) -> Reply:
     """Step, and say so where that was not in the frame that was shown: some debuggers step in the innermost one."""
     before = session.mirror.stop
@@ -177,7 +182,7 @@ async def dap_run_to(
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await resume(call, session, sent, timeout_ms, asked)
 
 
@@ -205,7 +210,7 @@ async def dap_goto(
             "Choose a line with code in the same function.",
         )
     sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
-    return await resume(call, session, sent, 10_000, Asked(evaluate, show))
+    return await resume(call, session, sent, 10_000, StopOptions(evaluate, show))
 
 
 @tool("Pause", idempotent=True)
@@ -220,11 +225,13 @@ async def dap_pause(
     """Stop the program, or show where it is blocked."""
     session = call.session(session_id)
     if session.mirror.stop is not None:
-        return await next_stop(call, session, -1, timeout_ms, options=Asked(evaluate, show))
+        return await next_stop(call, session, -1, timeout_ms, options=StopOptions(evaluate, show))
     epoch = session.mirror.epoch
     left = Left(timeout_ms)
     answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.to_ask))
-    return await paused(call, session, epoch, left, wait=answered, options=Asked(evaluate, show))
+    return await paused(
+        call, session, epoch, left, wait=answered, options=StopOptions(evaluate, show)
+    )
 
 
 @tool("Wait for a stop", read_only=True)
@@ -239,7 +246,7 @@ async def dap_wait_until_paused(
     if evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(session_id)
-    return await next_stop(call, session, -1, timeout_ms, options=Asked(evaluate, show))
+    return await next_stop(call, session, -1, timeout_ms, options=StopOptions(evaluate, show))
 
 
 TOOLS = (

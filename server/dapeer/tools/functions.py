@@ -8,7 +8,7 @@ from typing import Any
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedFunction, collects_at, function_breakpoint, title_of
+from dapeer.dap.wanted import RequestedFunction, collects_at, function_breakpoint, title_of
 from dapeer.sessions.at_functions import NO_FUNCTIONS
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
@@ -62,7 +62,7 @@ def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, quoted(name)) for name in names[:LISTED]]
 
 
-async def added(call: Call, requested: WantedFunction) -> Reply:
+async def added(call: Call, requested: RequestedFunction) -> Reply:
     """Collect or stop at functions, in programs that run and in later ones."""
     debugger = call.debugger
     if not collects_at(requested):
@@ -105,12 +105,14 @@ def lines(call: Call) -> list[str]:
     return [line for (_, title), each in wanted.items() for line in _states(call, title, each)]
 
 
-def _states(call: Call, title: str, requested: WantedFunction) -> list[str]:
+def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
     return list(dict.fromkeys(_state_lines(title, requested, live)))
 
 
-def _state_lines(title: str, requested: WantedFunction, live: Sequence[Session]) -> Iterator[str]:
+def _state_lines(
+    title: str, requested: RequestedFunction, live: Sequence[Session]
+) -> Iterator[str]:
     options = render.options(requested)
     for each in live:
         made = each.mirror.placed.collecting_at.get(title)
@@ -127,7 +129,7 @@ def _state(made: Breakpoint) -> str:
     return f"{render.breakpoint_state(made)}{f': {said}' if said else ''}"
 
 
-def data(requested: WantedFunction) -> dict[str, Any]:
+def data(requested: RequestedFunction) -> dict[str, Any]:
     """Return a point as facts."""
     facts: dict[str, Any] = {
         "calls" if requested["calls"] else "function": quoted(requested["name"]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dapeer.adapters.choice.choice import debugs
 from dapeer.base.errors import RequestTimeout
 from dapeer.base.text.fitting import quoted
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, collects_at, title_of
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction, collects_at, title_of
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
@@ -99,7 +99,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def places(
-    requested: Iterable[tuple[str, WantedBreakpoint]], functions: Iterable[WantedFunction]
+    requested: Iterable[tuple[str, RequestedBreakpoint]], functions: Iterable[RequestedFunction]
 ) -> list[tuple[str, int]]:
     """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
     lines = [(path, each["line"]) for path, each in requested]
@@ -108,8 +108,8 @@ def places(
 
 async def before(
     call: Call,
-    requested: Sequence[tuple[str, WantedBreakpoint]],
-    functions: Sequence[WantedFunction],
+    requested: Sequence[tuple[str, RequestedBreakpoint]],
+    functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
     *,
     fresh: bool,

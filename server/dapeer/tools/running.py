@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from dapeer.base.text.lines import continued
-from dapeer.dap.wanted import WantedFunction, collects_at
+from dapeer.dap.wanted import RequestedFunction, collects_at
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import Placed
 from dapeer.launch.starts import Start
@@ -14,7 +14,7 @@ from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.detached import named
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session
-from dapeer.tools.base.asked import Asked
+from dapeer.tools.base.asked import StopOptions
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
@@ -33,7 +33,7 @@ class Running:
     call: Call
     start: Start
     breakpoints: Sequence[Placed]
-    functions: Sequence[WantedFunction]
+    functions: Sequence[RequestedFunction]
     """At which it collects, or stops."""
     inherited: Inheritance
     _push: Broadcast | None = field(default=None, init=False)
@@ -45,7 +45,9 @@ class Running:
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
-    async def run(self, again: Repeat, timeout_ms: int, options: Asked, *, stops: bool) -> Reply:
+    async def run(
+        self, again: Repeat, timeout_ms: int, options: StopOptions, *, stops: bool
+    ) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP

@@ -23,7 +23,7 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.views import summary, view_of, wait_for_place
 from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
@@ -201,7 +201,7 @@ async def dap_restart(
     edited = [*follow_edits(call.debugger.breakpoints, before)]
     session = await call.debugger.restart(before)
     call.focus.started(session)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     reply = await next_stop(call, session, 0, timeout_ms, options=asked)
     return noted(reply, [*running(before), *edited, *located(call, session)])
 

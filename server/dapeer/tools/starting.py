@@ -16,14 +16,14 @@ from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
-from dapeer.launch.configurations import Configuration, Found
+from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import Until
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
@@ -77,7 +77,7 @@ async def dap_configurations(call: Call) -> Reply:
     return Reply(lines_of(lines), data)
 
 
-def _ready_types(debugger: Debugger, found: Found) -> set[str]:
+def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
     """Return the ids of the definitions that could start one of these; asking programs blocks."""
     python = find_python(None, debugger.project, surroundings(debugger.project))
     wanted = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
@@ -155,7 +155,7 @@ async def dap_run(
     wanted = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
     inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
     running = Running(call, start, wanted, functions, inherited)
-    shown = Asked(evaluate, show, wait_until_paused)
+    shown = StopOptions(evaluate, show, wait_until_paused)
     return await running.run(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
 
 

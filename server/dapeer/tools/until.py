@@ -20,7 +20,7 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools.at_watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.syntax import check_expressions, is_python
@@ -65,7 +65,7 @@ async def dap_run_until(
         check_expressions([expression], python=python)
     where = _scope(scope, call.debugger)
     wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     if not session.lines.traces:
         return await _driven(call, session, wanted, where, frame, left, asked)
     await session.watching.begin(wanted, where, frame)
@@ -81,7 +81,7 @@ async def _driven(
     scope: Scope,
     frame: int | None,
     left: Left,
-    options: Asked,
+    options: StopOptions,
 ) -> Reply:
     """Run by stops, since the program cannot watch by itself."""
     epoch = session.mirror.epoch

@@ -9,9 +9,9 @@ from typing import cast
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.places import Place
+from dapeer.mirror.places import ThreadLocation
 from dapeer.view.snapshot import KILLED, Snapshot
 from dapeer.view.stacks import relative
 
@@ -117,7 +117,7 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
     return place + (f" in {function}" if function else "")
 
 
-def place(each: Place, frames: Frames, project: Path) -> str:
+def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is: the user's innermost frame, and what that has called."""
     if not each.frames:
         return ""
@@ -169,7 +169,7 @@ def values(view: Snapshot) -> list[str]:
     return assignments(view.get("values", {})) + failed
 
 
-def breakpoint_line(requested: WantedBreakpoint, made: Breakpoint | None, text: str) -> str:
+def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, text: str) -> str:
     """Return a breakpoint as one line: location, options, state."""
     line = requested["line"]
     state = breakpoint_state(made)
@@ -182,7 +182,7 @@ def breakpoint_line(requested: WantedBreakpoint, made: Breakpoint | None, text: 
     )
 
 
-def options(requested: WantedBreakpoint | WantedFunction) -> str:
+def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
     """Return the options of a breakpoint, in parentheses, if it has any."""
     told = [
         f"{label} {_option(value)}"

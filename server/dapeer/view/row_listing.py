@@ -13,7 +13,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.mirror.collected import OF_CALLS
 from dapeer.mirror.rows import FAILED, Table
 from dapeer.view.calls import by_time, one_by_one, tree
-from dapeer.view.collected import WHOLE, Shown, columns_of, odd_rows, shown
+from dapeer.view.collected import WHOLE, ShownColumns, columns_of, odd_rows, shown
 from dapeer.view.row_filter import matching, value_of
 
 By = Literal["thread", "task", "caller", "process", "function"]
@@ -27,7 +27,7 @@ _RANGE = re.compile(r"#?(\d{1,15})(?:\s*[-…:]+\s*#?(\d{1,15})?)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RowSelection:
     """The rows that somebody asks for."""
 
     rows: str = ""
@@ -46,7 +46,7 @@ class Wanted:
 def listing(
     table: Table,
     names: Sequence[str],
-    selection: Wanted,
+    selection: RowSelection,
     *,
     calls: bool = False,
     process: int = 0,
@@ -131,7 +131,7 @@ def _error(result: str) -> str | None:
     return result[1:].partition(":")[0].strip() if result.startswith(FAILED) else None
 
 
-def _lines(table: Table, expressions: Sequence[str], selection: Wanted) -> Iterator[str]:
+def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
     found = shown(table, expressions)
     found.room = 0 if len(table) > 1 else WHOLE
     if selection.plot:
@@ -156,7 +156,7 @@ def _cut(lines: Iterable[str]) -> Iterator[str]:
     yield from every[-half:]
 
 
-def _changed(found: Shown) -> list[int]:
+def _changed(found: ShownColumns) -> list[int]:
     """Return the rows that are unlike the one before."""
     columns = [each.values for each in found.columns.values()]
     rows = list(zip(*columns, strict=True)) if columns else []
@@ -164,7 +164,7 @@ def _changed(found: Shown) -> list[int]:
 
 
 def _groups(
-    table: Table, names: Sequence[str], selection: Wanted, *, calls: bool, process: int
+    table: Table, names: Sequence[str], selection: RowSelection, *, calls: bool, process: int
 ) -> Iterator[str]:
     """Yield a summary of the rows of each thread, task or caller, or of the process."""
     key = {
@@ -190,7 +190,7 @@ def _groups(
         yield f"{len(by) - GROUPS} more groups: narrow them by where"
 
 
-def _plots(found: Shown) -> Iterator[str]:
+def _plots(found: ShownColumns) -> Iterator[str]:
     """Yield a plot for each column of numbers: the mean of the rows under each character."""
     plotted = False
     for name, each in found.columns.items():

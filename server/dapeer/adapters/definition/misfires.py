@@ -56,7 +56,7 @@ class Sent(dict[str, list[Mapping[str, Any]]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentOption:
     """A breakpoint with such an option that was sent."""
 
     path: str
@@ -112,7 +112,7 @@ class Misfires:
         if not meant and (messages := self._meant("log_message", groups, error)):
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
             kind, meant = "log_message", [replace(each, expression="") for each in messages]
-        one = meant[0] if len(meant) == 1 else Asked("", 0, groups.get("expression") or "")
+        one = meant[0] if len(meant) == 1 else SentOption("", 0, groups.get("expression") or "")
         if 1 < len(meant) <= FEW:
             error += (
                 f" (at {' or '.join(f'{PurePath(each.path).name}:{each.line}' for each in meant)})"
@@ -126,7 +126,7 @@ class Misfires:
         }
         return Event(EVENT, body)
 
-    def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[Asked]:
+    def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
         """Return the breakpoints that a failure may belong to."""
         expression, line = groups.get("expression"), groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
@@ -136,11 +136,11 @@ class Misfires:
         named = set(_WORD.findall(error))
         return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
 
-    def _options_sent(self, kind: str) -> Iterator[Asked]:
+    def _options_sent(self, kind: str) -> Iterator[SentOption]:
         for path, breakpoints in self._sent.items():
             for each in breakpoints:
                 if KINDS[kind] in each:
-                    yield Asked(path, int(each["line"]), str(each[KINDS[kind]]))
+                    yield SentOption(path, int(each["line"]), str(each[KINDS[kind]]))
 
 
 def error_of(groups: Mapping[str, str | None]) -> str:

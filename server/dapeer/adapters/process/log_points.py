@@ -154,7 +154,7 @@ class LogPoints:
         return Event(EVENT, {"kind": kind, "expression": expression, **place, "error": error})
 
 
-class Reader:
+class LogPointReader:
     """Finds the messages of log points in one stream of output; the possible beginning of one is held back."""
 
     def __init__(self, points: LogPoints) -> None:
@@ -245,7 +245,7 @@ class LogPointTransport:
     def __init__(self, inner: Transport, points: LogPoints) -> None:
         self._inner = inner
         self._points = points
-        self._reader = Reader(points)
+        self._reader = LogPointReader(points)
         self._ready: deque[Message] = deque()
 
     async def send(self, message: Message) -> None:

@@ -113,19 +113,19 @@ class Client:
         """Return an entry with this command, and with the arguments and keys that a person has added.
 
         Raises:
-            Foreign: It starts something else than dapeer's server on this machine.
+            ForeignEntry: It starts something else than dapeer's server on this machine.
         """
         given = command_in(entry)
         end = given.index(LAST, 1) if LAST in given[1:] else len(given)
         if not is_written_by_us(given[:end]):
-            raise Foreign
+            raise ForeignEntry
         added = given[end + 1 :]
         fresh = self.described([*command, *added])
         kept = {key: value for key, value in entry.items() if key not in ("command", "args")}
         return {**fresh, **kept}
 
 
-class Foreign(ValueError):
+class ForeignEntry(ValueError):
     """An entry that a person has written for something else, such as a server at a URL."""
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from dapeer.base.errors import ArgumentError
-from dapeer.cli.install.changes import Change, Link, adding, link, removing
+from dapeer.cli.install.changes import FileChange, Link, adding, link, removing
 from dapeer.cli.install.clients import CLIENTS, NAME, Client, Places, Scope
 from dapeer.neovim.discovery.discovery import plugin_folder
 from dapeer.neovim.discovery.program import refusal
@@ -61,7 +61,7 @@ def _has_nothing_to_do(title: str, *, remove: bool) -> int:
     return 0
 
 
-def _change(changes: Sequence[Change | Link], then: str, *, agreed: bool) -> int:
+def _change(changes: Sequence[FileChange | Link], then: str, *, agreed: bool) -> int:
     """Show what changes, ask, and change it; return the exit code."""
     real = list(filter(None, changes))
     for change in real:
@@ -75,7 +75,7 @@ def _change(changes: Sequence[Change | Link], then: str, *, agreed: bool) -> int
     return 0
 
 
-def changes_of(client: Client, scope: Scope, places: Places, *, remove: bool) -> list[Change]:
+def changes_of(client: Client, scope: Scope, places: Places, *, remove: bool) -> list[FileChange]:
     """Return what installs dapeer for a client, or removes it.
 
     Raises:

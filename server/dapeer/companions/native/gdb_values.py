@@ -78,7 +78,7 @@ def _of(reference: Any, name: str) -> Any:
 
 
 def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
-    types = text.Types()
+    types = text.TypeNames()
 
     def to_object(stock: Any, self: Any, *rest: Any, **named: Any) -> Json:
         told = _of(self, "result_name")

@@ -36,7 +36,7 @@ SECONDS = 5.0
 """Seconds after which the launcher no longer waits: what it reads is not taken from it."""
 
 
-class Pipes:
+class PipeCounts:
     """How much was read from each pipe, and how much of that has been sent."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ def refuse(row: Any) -> None:
 def answer(row: Any) -> None:
     """Make the launcher answer `dapeerDrain`."""
     output: Any = importlib.import_module("debugpy.launcher.output")
-    captures, pipes = output.CaptureOutput.instances, Pipes()
+    captures, pipes = output.CaptureOutput.instances, PipeCounts()
     if not {"os", "read", "_fd"} <= set(output.CaptureOutput._worker.__code__.co_names):
         raise patching.Misfit("the launcher reads output in another way")
 

@@ -64,7 +64,7 @@ def run_pytest(arguments: list[str]) -> int:
     """Run `python -m pytest`; return the exit code."""
     import pytest
 
-    class Shown:
+    class FailurePlugin:
         """A plugin that shows failures to the debugger, and switches off what disturbs debugging."""
 
         @pytest.hookimpl(hookwrapper=True)
@@ -97,7 +97,7 @@ def run_pytest(arguments: list[str]) -> int:
             for each in of_doctests(error):
                 show((type(each), each, each.__traceback__))
 
-    return int(pytest.main(arguments, plugins=[Shown()]))
+    return int(pytest.main(arguments, plugins=[FailurePlugin()]))
 
 
 def report_options(known: dict[str, Any]) -> None:

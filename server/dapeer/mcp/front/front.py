@@ -23,7 +23,7 @@ MOST_WAITING: Final = 1 << 20
 """Bytes without the end of a line; more are left to the whole server."""
 
 
-class Heard:
+class Handover:
     """What the whole server must know of the client."""
 
     def __init__(self, answered: Sequence[tuple[bytes, bytes]], rest: bytes, *, left: bool) -> None:
@@ -61,13 +61,13 @@ class Front:
         """Whether the client has left, and everything was answered; to be asked after the end of `news`."""
         return self._left and not self._rest
 
-    def hand_over(self) -> Heard:
+    def hand_over(self) -> Handover:
         """Stop reading, and return what was heard."""
         os.close(self._stop)
         self._thread.join()
         os.close(self._stopped)
         os.close(self.news)
-        return Heard(self._answered, self._rest, left=self._left)
+        return Handover(self._answered, self._rest, left=self._left)
 
     def _run(self) -> None:
         try:

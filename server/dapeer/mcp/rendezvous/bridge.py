@@ -40,7 +40,7 @@ SERVER_LEFT: Final = 1
 """Exit code when there is no server any more."""
 
 
-class Client:
+class BridgedClient:
     """The client that has started the bridge: its lines, in order, for whichever server is current."""
 
     def __init__(self, *, data: bool) -> None:
@@ -132,7 +132,7 @@ class Server:
             self.connection.sendall(line)
         self.connection.settimeout(None)
 
-    def take(self, client: Client, standing: Standing) -> None:
+    def take(self, client: BridgedClient, standing: Standing) -> None:
         """Send it the client's lines, until either has ended."""
         with suppress(OSError):
             # The other direction notices when it has ended.
@@ -156,7 +156,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
     """Carry lines both ways until the client leaves; return the exit code."""
     # The server sees its client disconnect then, and cancels its calls.
     termination.end_at_signals()
-    client, standing = Client(data=wish.data), Standing()
+    client, standing = BridgedClient(data=wish.data), Standing()
     # Each direction has its own thread, so that one that is stuck does not hold up the other.
     threading.Thread(target=client.read, daemon=True).start()
     server: Server | None = Server(reached.connection, reached)
@@ -172,7 +172,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
     return 0
 
 
-def _serve(server: Server, client: Client, standing: Standing) -> None:
+def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
     """Let a server answer until it or the client has ended."""
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
@@ -182,7 +182,7 @@ def _serve(server: Server, client: Client, standing: Standing) -> None:
 
 
 @contextmanager
-def _sending(server: Server, client: Client, standing: Standing) -> Generator[None]:
+def _sending(server: Server, client: BridgedClient, standing: Standing) -> Generator[None]:
     sending = threading.Thread(target=server.take, args=(client, standing), daemon=True)
     sending.start()
     try:
@@ -193,7 +193,9 @@ def _sending(server: Server, client: Client, standing: Standing) -> Generator[No
         sending.join()
 
 
-def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) -> Server | None:
+def _next(
+    lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
+) -> Server | None:
     """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
     # Most bridges never need these.
     from dapeer.base.system import logs  # noqa: PLC0415
@@ -222,7 +224,7 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
 
 
 def _opened(
-    server: Server, what: str, wish: ClientWish, client: Client, standing: Standing
+    server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
     """Return a server that knows the client; the next one, if it ends before that. `what`: its name, for the client."""
     try:

@@ -20,10 +20,10 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from dapeer.base.json_types import as_object
 from dapeer.mcp.front.conversation import is_modern
-from dapeer.mcp.front.front import Heard
+from dapeer.mcp.front.front import Handover
 from dapeer.mcp.transports.replay import Replay, news
 
-NOBODY: Final = Heard((), b"", left=False)
+NOBODY: Final = Handover((), b"", left=False)
 """A client that has sent nothing yet."""
 
 LONGEST_LINE: Final = 64 << 20
@@ -36,7 +36,7 @@ async def serve(
     server: Server[Any],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    handover: Heard = NOBODY,
+    handover: Handover = NOBODY,
 ) -> None:
     """Serve one client until it disconnects; its running calls are then cancelled.
 
@@ -117,7 +117,7 @@ class Outgoing(Stream):
 
 
 async def _messages(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handover: Heard, replay: Replay
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handover: Handover, replay: Replay
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the messages of all lines; what is wrong in a line is answered at once."""
     async for message in _repeated(handover, replay, writer):
@@ -130,7 +130,7 @@ async def _messages(
 
 
 async def _repeated(
-    handover: Heard, replay: Replay, writer: asyncio.StreamWriter
+    handover: Handover, replay: Replay, writer: asyncio.StreamWriter
 ) -> AsyncGenerator[SessionMessage]:
     """Tell the server what its client has said already, and the client which answers have changed."""
     changed: dict[str, None] = {}
@@ -147,7 +147,7 @@ async def _repeated(
         await _write(writer, message)
 
 
-async def _lines(reader: asyncio.StreamReader, handover: Heard) -> AsyncGenerator[bytes]:
+async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGenerator[bytes]:
     """Yield the lines that were not answered yet, until the client has left."""
     *whole, begun = handover.rest.split(b"\n")
     for line in whole:

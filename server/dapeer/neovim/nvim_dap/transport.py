@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from dapeer.dap.messages import Body, Message, Request, Response
-from dapeer.neovim.nvim_dap.feeds import Feed, Frame
+from dapeer.neovim.nvim_dap.feeds import Feed, FeedFrame
 
 UNANSWERED = 1000
 """Requests whose responses may still arrive; an adapter that owes more will never answer the oldest."""
@@ -65,15 +65,15 @@ class NvimTransport:
         self._closed = True
         await self._feed.aclose()
 
-    def _take(self, frame: Frame) -> Message | None:
+    def _take(self, frame: FeedFrame) -> Message | None:
         match frame:
-            case Frame("o", number, Request() as request):
+            case FeedFrame("o", number, Request() as request):
                 return self._outgoing(number, request)
-            case Frame("i", _, Response() as response):
+            case FeedFrame("i", _, Response() as response):
                 return self._answer(response)
-            case Frame("x", number, str(why)):
+            case FeedFrame("x", number, str(why)):
                 return Response(number, "", success=False, message=why)
-            case Frame("i", _, message) if not isinstance(message, Request | str):
+            case FeedFrame("i", _, message) if not isinstance(message, Request | str):
                 return message
             case _:
                 # nvim-dap answers its adapter's requests (runInTerminal, startDebugging) itself.

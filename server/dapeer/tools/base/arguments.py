@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
 from dapeer.tools.base.operands import operands
@@ -50,7 +50,7 @@ class BreakpointArgument(BaseModel):
         """Whether it collects instead of stopping."""
         return bool(self.collect or self.calls)
 
-    def requested(self) -> tuple[str, WantedBreakpoint] | WantedFunction:
+    def requested(self) -> tuple[str, RequestedBreakpoint] | RequestedFunction:
         """Return it with its file in DAP's terms, or the functions at which to collect.
 
         Raises:
@@ -92,10 +92,10 @@ def one_place(
 def at_functions(
     function: str | None,
     calls: Sequence[str],
-    plain: WantedBreakpoint,
+    plain: RequestedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
-) -> WantedFunction:
+) -> RequestedFunction:
     """Return the functions at which to collect, or to stop, as a breakpoint says that has no line.
 
     Raises:
@@ -113,9 +113,9 @@ def at_functions(
                 "A breakpoint with `function` that has more than a name needs `collect`.",
                 "To stop there: `function` alone, or dap_set_function_breakpoints.",
             )
-        return WantedFunction(name=name, calls=False, collect=[])
+        return RequestedFunction(name=name, calls=False, collect=[])
     plain = collecting(plain, expressions, max_hits, calls=bool(calls))
-    wanted = WantedFunction(
+    wanted = RequestedFunction(
         name=", ".join(dict.fromkeys(names)) or (function or "").strip(),
         calls=bool(calls),
         collect=plain.get("collect", []),
@@ -128,13 +128,13 @@ def at_functions(
 
 
 def collecting(
-    requested: WantedBreakpoint,
+    requested: RequestedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
     expect: str | None = None,
     *,
     calls: bool = False,
-) -> WantedBreakpoint:
+) -> RequestedBreakpoint:
     """Return a breakpoint with what it collects, if it collects something.
 
     Raises:
@@ -167,9 +167,9 @@ def collecting(
 
 def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
-) -> WantedBreakpoint:
+) -> RequestedBreakpoint:
     """Return a breakpoint in DAP's terms, without empty fields."""
-    wanted = WantedBreakpoint(line=line)
+    wanted = RequestedBreakpoint(line=line)
     if condition:
         wanted["condition"] = condition
     if hit_condition:

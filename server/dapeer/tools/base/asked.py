@@ -26,7 +26,7 @@ ROOM: Final = 2 * VALUE
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StopOptions:
     """Which expressions to evaluate at the next stop, how much of the stop to show, and whether to wait for it."""
 
     evaluate: Sequence[str] = ()
@@ -34,10 +34,10 @@ class Asked:
     wait: bool = True
 
 
-NOTHING: Final = Asked()
+NOTHING: Final = StopOptions()
 
 
-async def add_values(view: Snapshot, session: Session, options: Asked, left: Left) -> None:
+async def add_values(view: Snapshot, session: Session, options: StopOptions, left: Left) -> None:
     """Add the values of the expressions at the stop; an expression that fails has its error."""
     if not options.evaluate:
         return

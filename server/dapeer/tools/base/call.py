@@ -11,7 +11,7 @@ from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
 from dapeer.base.text.lines import escaped
 from dapeer.opencode.catalogue import Catalogue
-from dapeer.peers import Action, Peers, Progress
+from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
@@ -23,7 +23,7 @@ class Call:
     """One call of a tool: its context, and its progress."""
 
     debugger: Debugger
-    progress: Progress
+    progress: ProgressCallback
     """Sends the client the newest progress while it waits."""
     peers: Peers
     """The attached Neovims, with the people who use them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import BreakpointArgument
@@ -17,8 +17,8 @@ LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def mine(
-    call: Call, requested: Sequence[tuple[str, WantedBreakpoint]], adapter: str = ""
-) -> Sequence[tuple[str, WantedBreakpoint]]:
+    call: Call, requested: Sequence[tuple[str, RequestedBreakpoint]], adapter: str = ""
+) -> Sequence[tuple[str, RequestedBreakpoint]]:
     """Return breakpoints (path and breakpoint) for an adapter; on those that collect it is noted who has asked for it.
 
     Raises:
@@ -31,14 +31,14 @@ def mine(
     return requested
 
 
-def is_of_another(call: Call, requested: WantedBreakpoint) -> bool:
+def is_of_another(call: Call, requested: RequestedBreakpoint) -> bool:
     """Whether a breakpoint collects for another client."""
     return requested.get("collectedBy", call.focus.key) != call.focus.key
 
 
 def of_caller(
     call: Call, breakpoints: Sequence[BreakpointArgument], program: str
-) -> tuple[list[tuple[str, WantedBreakpoint]], list[WantedFunction]]:
+) -> tuple[list[tuple[str, RequestedBreakpoint]], list[RequestedFunction]]:
     """Return a caller's breakpoints with their files, and the functions at which to collect.
 
     Raises:
@@ -50,7 +50,7 @@ def of_caller(
     return [each for each in every if isinstance(each, tuple)], functions
 
 
-def check_at(call: Call, requested: Sequence[WantedFunction], program: str = "") -> None:
+def check_at(call: Call, requested: Sequence[RequestedFunction], program: str = "") -> None:
     """Look whether what is collected at functions parses, and note who has asked for it.
 
     Args:

@@ -22,7 +22,7 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.views import looked_at, view_of
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base import collecting, looking, running_frames
-from dapeer.tools.base.asked import NOTHING, Asked, add_values
+from dapeer.tools.base.asked import NOTHING, StopOptions, add_values
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.view import render, waits
@@ -53,7 +53,7 @@ async def next_stop(
     timeout_ms: float,
     old: StopIds = NONE,
     *,
-    options: Asked = NOTHING,
+    options: StopOptions = NOTHING,
     waited: float = 0,
 ) -> Reply:
     """Wait for a stop after `epoch`, the program's end, or the timeout, and return which.
@@ -150,7 +150,13 @@ def silence(session: Session, seen: Seen | None) -> str:
 
 
 async def paused(
-    call: Call, session: Session, epoch: int, left: Left, *, wait: bool, options: Asked = NOTHING
+    call: Call,
+    session: Session,
+    epoch: int,
+    left: Left,
+    *,
+    wait: bool,
+    options: StopOptions = NOTHING,
 ) -> Reply:
     """Wait for the requested stop after `epoch`; show where threads are that do not stop.
 
@@ -174,7 +180,7 @@ async def look(
     session: Session,
     seen: Seen | None = None,
     left: Left | None = None,
-    options: Asked = NOTHING,
+    options: StopOptions = NOTHING,
 ) -> Reply:
     """Return the session's current state, as far as it can be fetched in the remaining time, and have the client work on it; `seen` says where its threads are, if it runs.
 
@@ -262,7 +268,7 @@ async def resume(
     session: Session,
     send: Awaitable[None],
     timeout_ms: int,
-    options: Asked,
+    options: StopOptions,
 ) -> Reply:
     """Resume the program, and wait for its next stop if `options` say so."""
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)

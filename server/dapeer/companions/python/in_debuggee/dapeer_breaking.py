@@ -27,7 +27,7 @@ SECONDS_TO_SEND_ALL = 10.0
 """Timeout for an ending program to send its last events, in seconds."""
 
 
-class Failures:
+class FailedEvaluations:
     """Counts failed evaluations. Reports the first at once, later ones ever less often, at each stop and at the end."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Failures:
         self._reported.clear()
 
 
-failures = Failures()
+failures = FailedEvaluations()
 OURS = ("_pydevd", "pydevd", "in_debuggee")
 """How modules begin whose tracers are the debugger's."""
 REPLACED = (

@@ -53,8 +53,10 @@ class Collector:
         Raises:
             ImportError, AttributeError: pydevd is not the one we know.
         """
-        road = "dapeer_monitoring" if hasattr(sys, "monitoring") else "dapeer_tracing"
-        self._road: Any = importlib.import_module(f"in_debuggee.{road}").Road()
+        module, hooks = "dapeer_tracing", "TracingHooks"
+        if hasattr(sys, "monitoring"):
+            module, hooks = "dapeer_monitoring", "MonitoringHooks"
+        self._road: Any = getattr(importlib.import_module(f"in_debuggee.{module}"), hooks)()
         self._rows: Any = None
         self._watch: Any = None
         self._spec: dict[str, Any] = {}
@@ -100,12 +102,12 @@ class Collector:
             bound, message, line = False, "", each.get("line") or 0
             try:
                 known = (point for point in watches if point.spec == each)
-                point = next(known, None) or points.Point(each, names)
+                point = next(known, None) or points.SpecifiedPoint(each, names)
                 bound = point.bind()
                 message, line = point.message, point.line
                 if bound:
                     self._points.append(point)
-            except expressions.Refused as error:
+            except expressions.InvalidExpression as error:
                 message = str(error)
             told.append({"id": each["id"], "bound": bound, "line": line, "message": message})
         return told
@@ -119,7 +121,7 @@ class Collector:
             return str(self._road.begin(points.Bound([], None, self._stops)))
         guard.losing[:] = [self._rows.lose]
         if self._watch is None:
-            self._watch = deadline.Watch()
+            self._watch = deadline.Deadline()
             self._watch.start()
         self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS
         maker = recorders.Maker(self._watch, self._rows, report_condition)
@@ -152,7 +154,7 @@ class Collector:
             self._rows.begin()
             # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
             # again wants none of ours: the first expression starts it.
-            self._watch = deadline.Watch()
+            self._watch = deadline.Deadline()
             self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 

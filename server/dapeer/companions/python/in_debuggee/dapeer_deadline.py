@@ -29,11 +29,11 @@ PROMPT = 100
 """Jumps at each of which Python looks whether there is an exception for its thread."""
 
 
-class Overdue(BaseException):
+class CutOff(BaseException):
     """An expression was cut off."""
 
 
-class Watch:
+class Deadline:
     """Cuts off what begins with `running[thread] = now()` and is not over in time.
 
     Who evaluates sets that, calls `woken` if the watcher is `asleep`, and calls `over` at the end.
@@ -62,7 +62,7 @@ class Watch:
         """Note that this thread evaluates no more.
 
         Raises:
-            Overdue: It was cut off a moment too late; later none comes.
+            CutOff: It was cut off a moment too late; later none comes.
         """
         thread = _thread.get_ident()
         self.running.pop(thread, None)
@@ -108,7 +108,7 @@ class Watch:
         with self._lock:
             self._fired.add(thread)
             if self.running.get(thread) == since and records(thread):
-                raise_in(thread, Overdue)
+                raise_in(thread, CutOff)
                 return
             self._fired.discard(thread)
             if not records(thread):

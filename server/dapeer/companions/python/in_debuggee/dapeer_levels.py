@@ -20,7 +20,7 @@ FEW = 50
 """Frames that are described one by one."""
 
 
-class Part:
+class DebuggerWithFrames:
     """pydevd's debugger, except that a suspended thread has only some frames."""
 
     def __init__(self, debugger: Any, frames: Any) -> None:
@@ -32,7 +32,7 @@ class Part:
         return getattr(self._debugger, name)
 
     @property
-    def suspended_frames_manager(self) -> Part:
+    def suspended_frames_manager(self) -> DebuggerWithFrames:
         """What knows the frames."""
         return self
 
@@ -136,7 +136,7 @@ def describe_few(row: Any) -> None:
         wanted = shown[start_frame : start_frame + levels]
         folds = len(wanted) > FEW
         part._frames, like = places(frames, wanted) if folds else (wanted, [])
-        made = of(Part(py_db, part), 0, 0)
+        made = of(DebuggerWithFrames(py_db, part), 0, 0)
         body: dict[str, Any] = made.as_dict["body"]
         body["totalFrames"] = len(shown)
         if folds:

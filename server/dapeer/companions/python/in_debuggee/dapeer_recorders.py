@@ -20,8 +20,8 @@ expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 shapes: Any = importlib.import_module("in_debuggee.dapeer_shapes")
 texts: Any = importlib.import_module("in_debuggee.dapeer_templates")
 
-NO_VALUE = shapes.Told(f"{cells.FAILED}NameError: it has no value here")
-WAITING = shapes.Told(
+NO_VALUE = shapes.CellText(f"{cells.FAILED}NameError: it has no value here")
+WAITING = shapes.CellText(
     f"{cells.FAILED}not evaluated here: its failures took more than {expressions.SHARE_IN_WORDS} of the time"
 )
 UNKNOWN = "NameError: no `{}` in any scope of {}"
@@ -45,8 +45,8 @@ class Maker:
         self.rows = rows
         self._given: dict[str, Any] = {
             "rows": rows, "report": report, "now": time.perf_counter,
-            "told": shapes.Told, "begin": watch.begin, "over": watch.over, "find": expressions.find,
-            "Overdue": deadline.Overdue, "failed": self.failed, "StructError": struct.error,
+            "cell_text": shapes.CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
+            "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
             "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.of_program,
             "lacks": expressions.lacks, "unmet": self._unmet,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
@@ -62,7 +62,7 @@ class Maker:
         """Return the cell of an expression, evaluated from a time on, that has raised something; what is the program's is raised again."""
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
-        if isinstance(error, deadline.Overdue):
+        if isinstance(error, deadline.CutOff):
             return f"{cells.FAILED}cut off: {SECONDS.format(self.watch.seconds)}"
         if guard.is_brought(error):
             raise error
@@ -125,7 +125,7 @@ class Maker:
             unknown = each.unknown(frame) if each is not None else ()
             if unknown:
                 error = UNKNOWN.format(unknown[0], functions.qualified(frame.f_code))
-                given[f"unknown{name}"] = shapes.Told(f"{cells.FAILED}{error}")
+                given[f"unknown{name}"] = shapes.CellText(f"{cells.FAILED}{error}")
         body = self._body(point, frame, evaluated) + end
         return self._compiled(point, frame, evaluated, body, given, alone=alone)
 

@@ -15,7 +15,7 @@ from typing import Any
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 
-class Named(type):
+class NamedType(type):
     """A metaclass whose class stands for all classes with a name: these and their subclasses are its subclasses."""
 
     name_of_type: str
@@ -42,7 +42,7 @@ def type_of(name: str) -> type:
     known = getattr(builtins, name, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return known
-    return Named(name, (), {"name_of_type": name})
+    return NamedType(name, (), {"name_of_type": name})
 
 
 def below(kind: type) -> Iterator[type]:
@@ -59,7 +59,7 @@ def unknown(debugger: Any) -> set[str]:
         *debugger.break_on_uncaught_exceptions.values(),
         *debugger.break_on_user_uncaught_exceptions.values(),
     )
-    named = {each.type for each in wanted if isinstance(each.type, Named)}
+    named = {each.type for each in wanted if isinstance(each.type, NamedType)}
     there = tuple(below(BaseException)) if named else ()
     return {
         kind.name_of_type for kind in named if not any(issubclass(each, kind) for each in there)
