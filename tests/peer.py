@@ -11,8 +11,8 @@ from typing import Any
 import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT

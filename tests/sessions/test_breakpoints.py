@@ -2,7 +2,7 @@
 
 import contextlib
 
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from tests.told import Told

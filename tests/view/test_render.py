@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.view import render
 from dapeer.view.snapshot import Snapshot
 

@@ -22,8 +22,8 @@ from dapeer.base.json_types import Json
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Variable
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.launch.plans import check_interpreter, plan_of
 from dapeer.launch.request import LaunchRequest
 from dapeer.sessions.breakpoints import Breakpoints

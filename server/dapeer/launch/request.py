@@ -18,7 +18,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import surroundings
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]

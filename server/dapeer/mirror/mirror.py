@@ -9,10 +9,10 @@ from typing import Any
 from dapeer.base.errors import NotStopped
 from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed

@@ -10,7 +10,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_array, as_object
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.forwarded import ForwardedSession

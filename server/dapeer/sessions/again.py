@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.wanted import RequestedFunction, RequestedLife
+from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.mirror.collected import OF_LIVES, Point
 from dapeer.mirror.rows import CollectedRow
 from dapeer.sessions.breakpoints import Breakpoints

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.wanted import function_breakpoint
+from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.collection_points import without_calls

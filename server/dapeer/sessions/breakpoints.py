@@ -6,9 +6,14 @@ import contextlib
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    RequestedFunction,
+    collects_at,
+    title_of,
+)
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction, collects_at, title_of
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.collection_points import CollectionPoints, FunctionPoints
 

@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import DapeerError, SourceChanged
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.outcomes import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collected, Point
 
 

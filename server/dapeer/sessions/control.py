@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.detached import Detached
 
 

@@ -17,7 +17,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast, SendChange, set_lines
 from dapeer.sessions.direct import DirectSession

@@ -23,7 +23,7 @@ from dapeer.base.errors import (
 )
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.detached import Detached
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.process_watch import ProcessWatch

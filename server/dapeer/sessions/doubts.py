@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.failures import TRACING
 from dapeer.sessions.collection_points import LATE
 from dapeer.sessions.session import Session

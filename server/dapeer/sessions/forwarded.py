@@ -11,7 +11,7 @@ import anyio
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.dap.messages import Event, Message, Response
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport

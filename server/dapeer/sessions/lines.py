@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import OF_LIVES, Collected, Point
 from dapeer.mirror.gathered import REMOVED

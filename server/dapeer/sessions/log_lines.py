@@ -7,8 +7,8 @@ from typing import Any
 
 from dapeer.adapters.definition.collect import Collect
 from dapeer.base.errors import DapeerError
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collected
 from dapeer.sessions.collection_points import point_at, point_of
 from dapeer.sessions.fetching import SendRequest

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dapeer.base.text.fitting import quoted, shortened
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.at_functions import REASON, State, at_functions, reason

@@ -19,9 +19,9 @@ from dapeer.base.errors import (
 )
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.gathered import Gathered
 from dapeer.mirror.mirror import Mirror

@@ -9,9 +9,9 @@ from typing import Any
 
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import function_breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.fetching import SendRequest
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.breakpoints import answered, unsupported
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.outcomes import as_loaded

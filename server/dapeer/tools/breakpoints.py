@@ -11,7 +11,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
-from dapeer.dap.wanted import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints, functions

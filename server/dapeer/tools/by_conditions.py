@@ -12,8 +12,8 @@ from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.threads import in_thread
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import StackFrame
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.debugger import Debugger

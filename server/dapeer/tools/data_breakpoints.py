@@ -15,8 +15,8 @@ from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed, Unsupported
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
-from dapeer.dap.wanted import RequestedBreakpoint
 from dapeer.sessions.breakpoints import unsupported
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger

@@ -19,11 +19,11 @@ from dapeer.tools.base.arguments import (
     ThreadId,
     thread_of,
 )
-from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, Unlisted
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
 from dapeer.view.sources import source_file

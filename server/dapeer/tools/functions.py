@@ -7,8 +7,13 @@ from typing import Any
 
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
+from dapeer.dap.requested_breakpoints import (
+    RequestedFunction,
+    collects_at,
+    function_breakpoint,
+    title_of,
+)
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedFunction, collects_at, function_breakpoint, title_of
 from dapeer.sessions.at_functions import NO_FUNCTIONS
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply

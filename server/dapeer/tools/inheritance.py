@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from dapeer.adapters.choice.choice import debugs
 from dapeer.base.errors import RequestTimeout
 from dapeer.base.text.fitting import quoted
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction, collects_at, title_of
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    RequestedFunction,
+    collects_at,
+    title_of,
+)
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger

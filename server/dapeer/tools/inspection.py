@@ -22,12 +22,12 @@ from dapeer.sessions.inspection import OPENED
 from dapeer.sessions.session import Session
 from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
-from dapeer.tools.base.asked import StopOptions
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.evaluation import RESULT
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
+from dapeer.tools.base.stop_options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import add_waits, look, silence, tasks
 from dapeer.tools.stack import frame_place

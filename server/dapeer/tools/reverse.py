@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dapeer.base.errors import ArgumentError
 from dapeer.tools.base.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
-from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import resume
 from dapeer.tools.execution import Granularity, stepping

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from dapeer.base.text.lines import continued
-from dapeer.dap.wanted import RequestedFunction, collects_at
+from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import Placed
 from dapeer.launch.starts import Start
@@ -14,10 +14,10 @@ from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.detached import named
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session
-from dapeer.tools.base.asked import StopOptions
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.stop_options import StopOptions
 from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.inheritance import Inheritance, places
 from dapeer.view.tally import Tally

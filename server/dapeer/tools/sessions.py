@@ -23,10 +23,10 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.views import summary, view_of, wait_for_place
 from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
-from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, running
 from dapeer.tools.inheritance import follow_edits

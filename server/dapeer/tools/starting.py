@@ -23,10 +23,10 @@ from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import Until
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
-from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.inheritance import before
 from dapeer.tools.running import Running

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dapeer.base.errors import Unsupported
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.asked import Evaluate, Show, StopOptions
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop
 

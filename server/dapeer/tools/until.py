@@ -20,9 +20,9 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools.at_watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
-from dapeer.tools.base.asked import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import look, next_stop, resume

@@ -8,8 +8,8 @@ from typing import cast
 
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import ThreadLocation
 from dapeer.view.snapshot import KILLED, Snapshot

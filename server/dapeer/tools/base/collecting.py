@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dapeer.dap.wanted import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import BreakpointArgument

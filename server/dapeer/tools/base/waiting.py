@@ -22,9 +22,9 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.views import looked_at, view_of
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base import collecting, looking, running_frames
-from dapeer.tools.base.asked import NOTHING, StopOptions, add_values
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import NOTHING, StopOptions, add_values
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
