@@ -90,9 +90,9 @@ def serve(arguments: argparse.Namespace) -> int:
     from dapeer.mcp import loading
 
     with loading.quickly():
-        from dapeer.mcp.web import Address, serve_http
+        from dapeer.mcp.web import ServerAddress, serve_http
 
-    address = Address(
+    address = ServerAddress(
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
     offer = _offer(arguments, arguments.nvim)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dapeer.base.errors import ArgumentError
 from dapeer.launch.start import Where
 from dapeer.launch.starts import Start
-from dapeer.sessions.repetition import Until
+from dapeer.sessions.repetition import RepeatUntil
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Repeat:
     """How often a program is run, and until when."""
 
     times: int = 1
-    until: Until | None = None
+    until: RepeatUntil | None = None
     """None: any stop."""
     collects: bool = False
     """It is to collect, which in nvim-dap only Python programs do."""

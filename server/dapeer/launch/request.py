@@ -22,7 +22,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]
-Placed: TypeAlias = tuple[str, RequestedBreakpoint]
+BreakpointInFile: TypeAlias = tuple[str, RequestedBreakpoint]
 """A breakpoint, with its file."""
 
 
@@ -161,7 +161,9 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     return {"core": path, "program": _program(str(program), where, project)}
 
 
-def with_paths(breakpoints: Iterable[Placed], cwd: Path, project: Path) -> list[Placed]:
+def with_paths(
+    breakpoints: Iterable[BreakpointInFile], cwd: Path, project: Path
+) -> list[BreakpointInFile]:
     """Return breakpoints with the absolute paths of their files, all of them checked.
 
     Raises:

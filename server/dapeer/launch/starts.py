@@ -10,7 +10,7 @@ from typing import Protocol
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.launch.request import (
-    Placed,
+    BreakpointInFile,
 )
 from dapeer.peers import Peer, unsaved
 from dapeer.sessions.broadcast import Broadcast
@@ -46,7 +46,7 @@ class Start(Protocol):
         ...
 
     async def begin(
-        self, debugger: Debugger, breakpoints: Sequence[Placed]
+        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         """Start it with breakpoints.
 
@@ -87,7 +87,7 @@ class StartHere:
         return Path(str(self.plan.inputs["cwd"]))
 
     async def begin(
-        self, debugger: Debugger, breakpoints: Sequence[Placed]
+        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         """Start it with breakpoints."""
         if self.plan.core and breakpoints:
@@ -116,7 +116,7 @@ class StartInNeovim:
         return [WAITED] if waited else []
 
     async def begin(
-        self, debugger: Debugger, breakpoints: Sequence[Placed]
+        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
         paths = _files(breakpoints)
@@ -127,5 +127,5 @@ class StartInNeovim:
         return session, debugger.push(*paths)
 
 
-def _files(breakpoints: Sequence[Placed]) -> list[str]:
+def _files(breakpoints: Sequence[BreakpointInFile]) -> list[str]:
     return sorted({path for path, _ in breakpoints})

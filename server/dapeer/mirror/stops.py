@@ -30,7 +30,7 @@ _MODULE = "Module"
 """How js-debug names the scope of an ES module, which it calls expensive."""
 
 
-Written = dict[tuple[int, str], tuple[str, Variable]]
+WrittenValues = dict[tuple[int, str], tuple[str, Variable]]
 _WRITTEN = ("value", "type", "variablesReference")  # from the response to `setVariable`
 
 
@@ -83,7 +83,7 @@ class Stop:
     """References of lazy variables: a request for their children computes them, as a getter does."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
-    written: Written = field(default_factory=Written)
+    written: WrittenValues = field(default_factory=WrittenValues)
     """By variablesReference and name, the variables that were set: the value before, and the variable now."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""

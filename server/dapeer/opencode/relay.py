@@ -20,7 +20,7 @@ from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.outcome import PromptOutcome
-from dapeer.opencode.runs import ReportProgress
+from dapeer.opencode.runs import ReportText
 from dapeer.opencode.session import OpenCodeSession
 from dapeer.opencode.tool_run import ToolRun
 
@@ -93,7 +93,7 @@ class Relay:
             return await self._fitting(tool, arguments, await self._list())
 
     async def call(
-        self, tool: str, arguments: Json, report: ReportProgress, seconds: float
+        self, tool: str, arguments: Json, report: ReportText, seconds: float
     ) -> tuple[Json, PromptOutcome]:
         """Run a tool until it has ended or needs an answer; only then its session stays.
 

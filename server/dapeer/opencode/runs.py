@@ -31,7 +31,7 @@ BEATS: Final = (6, 2)
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 
-ReportProgress = Callable[[str], Awaitable[None]]
+ReportText = Callable[[str], Awaitable[None]]
 Begin = Callable[[], Coroutine[Any, Any, Any]]
 
 _ours: deque[str] = deque(maxlen=1000)
@@ -66,7 +66,7 @@ class PromptRun:
         self.prompt = prompt
 
     async def wait(
-        self, begin: Begin | None, report: ReportProgress, seconds: float, reply_to: str = ""
+        self, begin: Begin | None, report: ReportText, seconds: float, reply_to: str = ""
     ) -> PromptOutcome:
         """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
 
@@ -112,7 +112,7 @@ class PromptRun:
 
     @asynccontextmanager
     async def _started(
-        self, begin: Begin | None, report: ReportProgress
+        self, begin: Begin | None, report: ReportText
     ) -> AsyncGenerator[tuple[asyncio.Task[PromptOutcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()
@@ -181,7 +181,7 @@ class PromptRun:
             set_.cancel()
         return watching.result() if watching.done() else None
 
-    async def _watch(self, report: ReportProgress, *, look_at_once: bool) -> PromptOutcome:
+    async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:

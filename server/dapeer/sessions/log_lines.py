@@ -20,7 +20,7 @@ UNKNOWN = "no function of this name is loaded"
 NOWHERE = "the adapter does not tell where it is: collect on a line of it"
 STOPS = "the adapter cannot collect where a breakpoint stops"
 
-Place = tuple[str, int, int]
+LogPlace = tuple[str, int, int]
 """Path, line and column; column 0: it is not told."""
 
 
@@ -36,7 +36,7 @@ class LogLines:
         self._request = request
         self._requested: dict[str, Sequence[RequestedBreakpoint]] = {}
         """By path the breakpoints of a file, as they were wanted last."""
-        self._places: dict[str, list[Place]] = {}
+        self._places: dict[str, list[LogPlace]] = {}
         """By name where a function begins; it may have several forms."""
         self._over: set[int] = set()
         """The numbers of the points that have all their rows."""
@@ -142,9 +142,9 @@ class LogLines:
         }
         return point | ({"condition": requested["condition"]} if "condition" in requested else {})
 
-    async def _places_of(self, made: Breakpoint) -> list[Place]:
+    async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
         """Return all places of a function breakpoint."""
-        places: list[Place] = []
+        places: list[LogPlace] = []
         if self.known.places:
             command = self.known.places.replace(NUMBER, str(made.get("id")))
             arguments = {"expression": command, "context": "repl"}

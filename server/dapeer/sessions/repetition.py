@@ -15,7 +15,7 @@ from dapeer.sessions.views import looked_at
 from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.tally import Tally, Verdict
 
-Until: TypeAlias = Literal["stop", "failure"]
+RepeatUntil: TypeAlias = Literal["stop", "failure"]
 """What ends the repetition, apart from a failed run: any stop, or only a failure."""
 
 Begin: TypeAlias = Callable[[], Awaitable[Session]]
@@ -30,7 +30,7 @@ class Repetition:
     debugger: Debugger
     begin: Begin
     """Starts a run."""
-    until: Until
+    until: RepeatUntil
     report_progress: ReportProgress
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:

@@ -16,7 +16,7 @@ from dapeer.sessions.lines import LineBreakpoints
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view.watched import outcome
 
-Scope = Mapping[str, list[str]]
+ScopeSpec = Mapping[str, list[str]]
 """The code that is looked at: its `files` and `functions`; neither: all that is no library."""
 
 
@@ -36,7 +36,7 @@ class Watching:
         self._wait = wait
         self._started_at = 0.0
 
-    async def begin(self, watch: Watch, scope: Scope, frame_id: int | None) -> None:
+    async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
         """Have the stopped program watch; names are looked up in a frame.
 
         Raises:
@@ -103,7 +103,7 @@ INSTEAD = {
 }
 
 
-def _spec(watch: Watch, scope: Scope) -> dict[str, Any]:
+def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
     """Return what the program is told."""
     what = {"writes": watch.expression} if watch.on == "write" else {"until": watch.expression}
     return {

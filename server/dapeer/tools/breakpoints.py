@@ -17,7 +17,7 @@ from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints, functions
 from dapeer.tools.base.arguments import (
     AT_LINES,
-    Collect,
+    CollectArgument,
     Lines,
     MaxHits,
     SessionId,
@@ -45,7 +45,7 @@ async def dap_set_breakpoint(
     condition: str | None = None,
     hit_condition: str | None = None,
     log_message: str | None = None,
-    collect: Collect = (),
+    collect: CollectArgument = (),
     max_hits: MaxHits = None,
     expect: str | None = None,
     more_lines: Lines = (),

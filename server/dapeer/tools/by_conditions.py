@@ -19,9 +19,9 @@ from dapeer.mirror.watch import Watch
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
-from dapeer.tools.looked_at import NoConditions, Place, places, text_of, unshared
+from dapeer.tools.looked_at import ConditionPlace, NoConditions, places, text_of, unshared
 from dapeer.view.enclosing import is_inside, is_outside
 from dapeer.view.stacks import frame_path
 
@@ -39,7 +39,7 @@ class ByConditions(Driving):
         self,
         session: Session,
         watch: Watch,
-        scope: Scope,
+        scope: ScopeSpec,
         seconds: float,
         known: Until,
         debugger: Debugger,
@@ -51,7 +51,7 @@ class ByConditions(Driving):
         self._debugger = debugger
         definition = debugger.definitions.get(session.adapter)
         self._quirks = definition.quirks if definition is not None else Quirks()
-        self._places: list[Place] = []
+        self._places: list[ConditionPlace] = []
         self._useless: set[tuple[str, int]] = set()
         """The lines at which the expression cannot be evaluated."""
         self._lines: set[tuple[str, int]] = set()
@@ -63,7 +63,7 @@ class ByConditions(Driving):
         """A breakpoint of somebody's has stopped the program."""
         self._set = ""
         """The condition that is set, where nothing is recorded."""
-        self._before: Place | None = None
+        self._before: ConditionPlace | None = None
         """Where was looked before the stop; None: it is not known."""
 
     async def begin(self, frame_id: int | None) -> None:

@@ -173,7 +173,7 @@ async def dap_modules(
     return Reply("\n".join(lines), data)
 
 
-Row = Mapping[str, Any]
+CodeFacts = Mapping[str, Any]
 
 MODULE_FIELDS = {
     "name": "name",
@@ -186,7 +186,7 @@ MODULE_FIELDS = {
 SOURCE_FIELDS = {"name": "name", "path": "path", "source_reference": "sourceReference"}
 
 
-async def _modules(session: Session) -> Sequence[Row]:
+async def _modules(session: Session) -> Sequence[CodeFacts]:
     known = session.mirror.loaded
     # An adapter without the request may have sent events.
     if session.supports("modules") or not known.modules:
@@ -194,7 +194,7 @@ async def _modules(session: Session) -> Sequence[Row]:
     return [_facts(module, MODULE_FIELDS) for module in known.modules.values()]
 
 
-async def _sources(session: Session) -> Sequence[Row]:
+async def _sources(session: Session) -> Sequence[CodeFacts]:
     known = session.mirror.loaded
     if session.supports("loadedSources") or not known.sources:
         await session.request("loadedSources", {})
@@ -204,15 +204,15 @@ async def _sources(session: Session) -> Sequence[Row]:
     ]
 
 
-def _facts(body: Body, fields: Mapping[str, str]) -> Row:
+def _facts(body: Body, fields: Mapping[str, str]) -> CodeFacts:
     return {ours: body[theirs] for ours, theirs in fields.items() if body.get(theirs) is not None}
 
 
-def _where(row: Row) -> str:
+def _where(row: CodeFacts) -> str:
     return f"{row.get('name', '')} {row.get('path', '')}".strip()
 
 
-def _line(row: Row) -> str:
+def _line(row: CodeFacts) -> str:
     name, path = str(row.get("name", "")), str(row.get("path", ""))
     parts = [path if path and path.endswith(name) else _where(row)]
     parts += [str(row[key]) for key in ("version", "address_range", "symbols") if row.get(key)]

@@ -15,7 +15,7 @@ from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.view.stacks import frame_path
 
 SECONDS_TO_EVALUATE = 2.0
@@ -40,7 +40,7 @@ class Driving:
     bounded = True
     """It ends at the caller's time-out."""
 
-    def __init__(self, session: Session, watch: Watch, scope: Scope, seconds: float) -> None:
+    def __init__(self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float) -> None:
         self.session = session
         self.watch = watch
         self.scope = scope
@@ -251,7 +251,7 @@ def holds(value: str | None) -> bool:
     return not wrong and value is not None and value.strip() not in _FALSE
 
 
-def is_in(session: Session, scope: Scope, frame: StackFrame) -> bool:
+def is_in(session: Session, scope: ScopeSpec, frame: StackFrame) -> bool:
     """Whether a frame runs code of a scope."""
     files, functions = scope.get("files") or (), scope.get("functions") or ()
     if files or functions:

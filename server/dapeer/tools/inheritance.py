@@ -27,7 +27,7 @@ SHOWN = 5
 CAUSE = "ended by dap_run with fresh=true"
 HINT = "; fresh=true starts without"
 
-Places = Collection[tuple[str, int]]
+FileLines = Collection[tuple[str, int]]
 """Path and line of breakpoints."""
 
 
@@ -41,7 +41,7 @@ class Inheritance:
 
     debugger: Debugger
     client: str
-    given: Places
+    given: FileLines
     """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
     """Whether it has the exception filters from before."""

@@ -14,7 +14,7 @@ from dapeer.dap.types import StackFrame
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.view.stacks import frame_path
 
 MOST_FILES = 60
@@ -26,7 +26,7 @@ _NOTHING = re.compile(r"\s*(#|//|\*|/\*|$)")
 _LOST = frozenset({"hitCondition", "logMessage", "collect"})
 """What a breakpoint does not do any more once it has another condition."""
 
-Place = tuple[str, int, int]
+ConditionPlace = tuple[str, int, int]
 """Path, line, and column (0: that of the line)."""
 
 
@@ -35,8 +35,8 @@ class NoConditions(DapeerError):
 
 
 async def places(
-    session: Session, debugger: Debugger, scope: Scope, known: Until, frame: StackFrame | None
-) -> list[Place]:
+    session: Session, debugger: Debugger, scope: ScopeSpec, known: Until, frame: StackFrame | None
+) -> list[ConditionPlace]:
     """Return the lines at which to look.
 
     Raises:

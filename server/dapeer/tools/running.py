@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dapeer.base.text.lines import continued
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.repeat import Repeat
-from dapeer.launch.request import Placed
+from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.starts import Start
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.detached import named
@@ -32,7 +32,7 @@ class Running:
 
     call: Call
     start: Start
-    breakpoints: Sequence[Placed]
+    breakpoints: Sequence[BreakpointInFile]
     functions: Sequence[RequestedFunction]
     """At which it collects, or stops."""
     inherited: Inheritance

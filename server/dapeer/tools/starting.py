@@ -21,7 +21,7 @@ from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.repetition import Until
+from dapeer.sessions.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
@@ -134,7 +134,7 @@ async def dap_run(
     just_my_code: bool = True,
     fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False,
     repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1,
-    until: Until | None = None,
+    until: RepeatUntil | None = None,
     evaluate: Evaluate = (),
     show: Show = None,
     wait_until_paused: WaitUntilPaused = True,

@@ -17,7 +17,7 @@ from dapeer.base.system import foreign_files
 from dapeer.mirror.watch import On, Watch, watch
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.tools.at_watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
@@ -78,7 +78,7 @@ async def _driven(
     call: Call,
     session: Session,
     watch: Watch,
-    scope: Scope,
+    scope: ScopeSpec,
     frame: int | None,
     left: Left,
     options: StopOptions,
@@ -108,7 +108,7 @@ async def _driven(
 
 
 def _chosen(
-    debugger: Debugger, session: Session, watch: Watch, scope: Scope, seconds: float
+    debugger: Debugger, session: Session, watch: Watch, scope: ScopeSpec, seconds: float
 ) -> Driving:
     """Return how the program is run by stops: by what its adapter can do, and by its definition.
 
@@ -131,7 +131,7 @@ def _chosen(
     return Stepping(session, watch, scope, seconds)
 
 
-def _scope(given: Sequence[str], debugger: Debugger) -> Scope:
+def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     """Return the files and functions of a scope.
 
     Raises:

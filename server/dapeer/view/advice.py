@@ -12,7 +12,7 @@ from dapeer.dap.messages import Body, Event, Message, Response
 from dapeer.mirror.output import OutputLog
 from dapeer.view.snapshot import Snapshot
 
-Hint = Callable[[str, str], str | None]
+FindHint = Callable[[str, str], str | None]
 """Returns the hint on a text, by the place of the text."""
 
 
@@ -30,7 +30,7 @@ class Advice:
 
     def __init__(
         self,
-        hint: Hint = no_hint,
+        hint: FindHint = no_hint,
         interpreter: str | None = None,
         missing: Callable[[str], str | None] | None = None,
         program: str = "",

@@ -11,7 +11,7 @@ from dapeer.mirror.collected import Point
 from dapeer.view.call_lines import FUNCTION, as_text
 from dapeer.view.collected import value
 from dapeer.view.parting import Parting, RunComparison
-from dapeer.view.run_rows import Column, RunRows
+from dapeer.view.run_rows import ColumnNumbers, RunRows
 from dapeer.view.stacks import relative
 
 BEFORE = 4
@@ -166,7 +166,7 @@ class Compared:
         who = f" [{row.task or row.thread}]" if self.found.threads else ""
         return f"#{row.hit} {self._place(row.point, which)}{who}{f': {values}' if values else ''}"
 
-    def _column(self, column: Column) -> str:
+    def _column(self, column: ColumnNumbers) -> str:
         place, number = column
         return f"`{self.points[place][0].columns[number]}` at {self._place(place, 0)}"
 

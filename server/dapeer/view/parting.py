@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from dapeer.view.alignment import Gap, gaps
-from dapeer.view.run_rows import Column, Lane, RunRows, always, numbered
+from dapeer.view.run_rows import ColumnNumbers, Lane, RunRows, always, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Parting:
     a: int | None
     """Index of the row in run a; None: it has none any more."""
     b: int | None
-    columns: Sequence[Column] = ()
+    columns: Sequence[ColumnNumbers] = ()
     """Those whose values differ."""
     rows: tuple[int, int] = (1, 1)
     """How many rows of each run stand against each other there."""
@@ -43,12 +43,14 @@ class RunComparison:
 
     a: RunRows
     b: RunRows
-    always: dict[Column, tuple[str, str]] = field(default_factory=dict[Column, tuple[str, str]])
+    always: dict[ColumnNumbers, tuple[str, str]] = field(
+        default_factory=dict[ColumnNumbers, tuple[str, str]]
+    )
     """Columns that differ in every row, and their first values."""
     data: Parting | None = None
     """The first place of its kind."""
     flow: Parting | None = None
-    changed: Counter[Column] = field(default_factory=Counter[Column])
+    changed: Counter[ColumnNumbers] = field(default_factory=Counter[ColumnNumbers])
     """How many rows differ, by column."""
     rows_changed: int = 0
     only_a: int = 0
@@ -148,7 +150,7 @@ def _partings(
             yield Parting("flow", x, y, rows=(i - each.start_a, j - each.start_b), lane=rows.lane)
 
 
-def _unlike(found: RunComparison, x: int, y: int) -> list[Column]:
+def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
     """Return the columns in which two rows of one place differ, but for those that always do."""
     place = found.a.place(x)
     pairs = enumerate(zip(found.a.compared(x), found.b.compared(y), strict=True))

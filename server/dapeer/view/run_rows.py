@@ -13,7 +13,7 @@ from dapeer.mirror.rows import CollectedRow, Table
 
 Lane = tuple[int, str, str]
 """Who collects: number of the process among those of its run, thread, and task."""
-Column = tuple[int, int]
+ColumnNumbers = tuple[int, int]
 """Number of a place, and of one of its expressions."""
 
 SEVERAL = 3
@@ -176,9 +176,9 @@ def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
     )
 
 
-def always(a: RunRows, b: RunRows) -> dict[Column, tuple[str, str]]:
+def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     """Return the columns of which no value is in both runs, and their first values; each run has several rows there."""
-    found: dict[Column, tuple[str, str]] = {}
+    found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
         of_a, of_b = a.at(place), b.at(place)
         if min(sum(len(each.table) for each in of) for of in (of_a, of_b)) < SEVERAL:
@@ -192,7 +192,7 @@ def always(a: RunRows, b: RunRows) -> dict[Column, tuple[str, str]]:
 
 
 def numbered(
-    a: RunRows, b: RunRows, left_out: Mapping[Column, object]
+    a: RunRows, b: RunRows, left_out: Mapping[ColumnNumbers, object]
 ) -> tuple[list[int], list[int], int]:
     """Return each row as a number, and how many places there are: rows that are alike have the same, and its remainder is their place."""
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1

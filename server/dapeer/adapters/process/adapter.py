@@ -19,7 +19,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
-from dapeer.adapters.process.connecting import Address, connect_to, connector, stream_of
+from dapeer.adapters.process.connecting import HostAndPort, connect_to, connector, stream_of
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
@@ -47,7 +47,7 @@ class Adapter:
         processes: Processes,
         connect_again: Callable[[], Awaitable[ByteStream]] | None,
         terminal: Terminal | None = None,
-        address: Address | None = None,
+        address: HostAndPort | None = None,
         log_points: LogPoints | None = None,
         sent: Sent | None = None,
         patch_off: Body | None = None,

@@ -17,7 +17,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install import json_text, toml_text
-from dapeer.cli.install.clients import NAME, Client, ForeignEntry, Places, Scope
+from dapeer.cli.install.clients import NAME, Client, ConfigScope, ForeignEntry, Places
 from dapeer.cli.install.edits import BOM, TextEditor, Unsafe, with_entry, without_entry
 from dapeer.cli.install.texts import MalformedText
 
@@ -111,7 +111,7 @@ class Link:
 
 
 def adding(
-    client: Client, scope: Scope, places: Places, command: Sequence[str]
+    client: Client, scope: ConfigScope, places: Places, command: Sequence[str]
 ) -> list[FileChange]:
     """Return what lets a client start dapeer, with its skill and its agent where it has such things.
 
@@ -144,7 +144,7 @@ def adding(
     ]
 
 
-def removing(client: Client, scope: Scope, places: Places) -> list[FileChange]:
+def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
     """Return what takes dapeer out of a client's files again.
 
     Raises:
@@ -169,7 +169,7 @@ def removing(client: Client, scope: Scope, places: Places) -> list[FileChange]:
     return changes
 
 
-def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
+def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
     """Return the entry for dapeer in a client's file, if it has one.
 
     Raises:
@@ -208,7 +208,7 @@ def link(data: Path, plugin: Path, *, remove: bool) -> Link:
     return Link(path, None if remove else plugin)
 
 
-def _extras(client: Client, scope: Scope, places: Places) -> Iterator[tuple[Path, Path]]:
+def _extras(client: Client, scope: ConfigScope, places: Places) -> Iterator[tuple[Path, Path]]:
     """Yield each further file of ours, and where it goes."""
     for kind in client.extras:
         ours = shipped_folder("_agent", "packages/agent") / kind

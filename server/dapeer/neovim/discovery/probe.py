@@ -57,7 +57,7 @@ _NO_NEOVIM: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """The answers of a Neovim within the time limit."""
 
     facts: Mapping[str, Any] | None = None
@@ -66,7 +66,7 @@ class Answer:
     """The mode in which it waits for a key; None if it is busy, or responds."""
 
 
-async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
+async def probe(address: str, seconds: float = SECONDS) -> ProbeAnswer | None:
     """Look at a Neovim; None if none listens there.
 
     Args:
@@ -86,7 +86,7 @@ async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
                 await _listen(stream, said)
         except _NO_NEOVIM:
             return None
-    return Answer(said.get(_FACTS), said.get(_MODE))
+    return ProbeAnswer(said.get(_FACTS), said.get(_MODE))
 
 
 async def _connect(address: str) -> ByteStream:

@@ -20,7 +20,7 @@ FrameId = Annotated[int | None, Field()]
 Line = Annotated[int, Field(ge=1)]
 Lines = Sequence[Line]
 Milliseconds = Annotated[int, Field(ge=0)]
-Collect = Annotated[Sequence[str], Field(description="record, do not stop")]
+CollectArgument = Annotated[Sequence[str], Field(description="record, do not stop")]
 Expect = Annotated[str | None, Field(description="stop where false")]
 MaxHits = Annotated[int | None, Field(ge=1)]
 _NAME = re.compile(r"[\w.*?<>\[\]]+")
@@ -41,7 +41,7 @@ class BreakpointArgument(BaseModel):
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
-    collect: Collect = ()
+    collect: CollectArgument = ()
     max_hits: MaxHits = None
     expect: Expect = None
 
