@@ -11,8 +11,8 @@ from typing import Any
 import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
@@ -122,9 +122,9 @@ class Toy(Session):
         """Say that nobody knows."""
         return "the adapter ended unexpectedly"
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Send them."""
-        await self.set_breakpoints(path, wanted)
+        await self.set_breakpoints(path, requested)
 
     async def force(self) -> None:
         """Kill the adapter."""

@@ -22,7 +22,7 @@ def lines() -> Iterator[str]:
     for counts in dict.fromkeys(TABLE[name] for name in names):
         alike = ", ".join(name for name in names if TABLE[name] == counts)
         always = ", ".join(counts.always) or "-"
-        yield from _row(f"  {alike}", f"{always}{f' ({counts.told})' if counts.told else ''}")
+        yield from _row(f"  {alike}", f"{always}{f' ({counts.remark})' if counts.remark else ''}")
         for case in counts.cases:
             yield from _row(f"    {case.words}", ", ".join(case.adds))
     for one in lua_tools():

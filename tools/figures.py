@@ -129,11 +129,14 @@ def habits(source: Source) -> Iterator[Figure]:
 
 
 def defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the name of each function, type and attribute that a module defines."""
+    """Yield the kind and the name of each function, parameter, type, attribute and constant that a module defines."""
+    yield from (("constant", each) for each in _fields(tree.body))
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield "function", name
+            case ast.arg(arg=name):
+                yield "parameter", name
             case ast.ClassDef(name=name, body=body):
                 yield "type", name
                 yield from (("attribute", each) for each in _fields(body))

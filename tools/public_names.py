@@ -16,7 +16,7 @@ from typing import cast
 import pytest
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.adapters.runners.runner import load_runners
 from dapeer.cli.command_line import command_parser
 from dapeer.tools import OF_OPENCODE, TOOLS
@@ -82,16 +82,16 @@ def _looked_for() -> Generator[Mapping[str, set[str]]]:
     known: dict[str, set[str]] = {}
     with pytest.MonkeyPatch.context() as patch:
         for name in ("done", "free"):
-            patch.setattr(Table, name, _recording(getattr(Table, name), known))
+            patch.setattr(DefinitionTable, name, _recording(getattr(DefinitionTable, name), known))
         yield known
 
 
 def _recording(
-    read: Callable[[Table], object], known: dict[str, set[str]]
-) -> Callable[[Table], object]:
-    """Return `Table.done` or `Table.free` as one that notes the keys of its table, too."""
+    read: Callable[[DefinitionTable], object], known: dict[str, set[str]]
+) -> Callable[[DefinitionTable], object]:
+    """Return `DefinitionTable.done` or `DefinitionTable.free` as one that notes the keys of its table, too."""
 
-    def noted(table: Table) -> object:
+    def noted(table: DefinitionTable) -> object:
         name = re.sub(r"\[\d+\]", "[]", table.name)
         known.setdefault(name, set()).update(table.known)
         return read(table)

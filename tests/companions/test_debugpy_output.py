@@ -6,14 +6,14 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from dapeer.companions.python.debugpy_output import Pipes
+from dapeer.companions.python.debugpy_output import PipeCounts
 from tests.processes import LIMIT
 
 
 class Launcher:
     """Reads a pipe as debugpy's launcher does, and sends what it has read when the test lets it."""
 
-    def __init__(self, pipes: Pipes, pipe: int) -> None:
+    def __init__(self, pipes: PipeCounts, pipe: int) -> None:
         self.sent = b""
         self.may_send, self.has_read = threading.Semaphore(0), threading.Event()
         self._pipes, self._pipe = pipes, pipe
@@ -26,7 +26,7 @@ class Launcher:
 
 
 @contextmanager
-def reading(pipes: Pipes) -> Generator[tuple[int, int, Launcher, ThreadPoolExecutor]]:
+def reading(pipes: PipeCounts) -> Generator[tuple[int, int, Launcher, ThreadPoolExecutor]]:
     there, here = os.pipe()
     launcher = Launcher(pipes, there)
     with ThreadPoolExecutor() as threads:
@@ -40,7 +40,7 @@ def reading(pipes: Pipes) -> Generator[tuple[int, int, Launcher, ThreadPoolExecu
 
 
 def test_it_is_told_behind_what_was_read_and_what_was_in_the_pipe() -> None:
-    pipes = Pipes()
+    pipes = PipeCounts()
     with reading(pipes) as (there, here, launcher, threads):
         os.write(here, b"read, ")
         assert launcher.has_read.wait(LIMIT)
@@ -51,7 +51,7 @@ def test_it_is_told_behind_what_was_read_and_what_was_in_the_pipe() -> None:
 
 
 def test_output_that_comes_later_is_not_waited_for() -> None:
-    pipes = Pipes()
+    pipes = PipeCounts()
     with reading(pipes) as (there, here, launcher, _):
         os.write(here, b"before")
         assert launcher.has_read.wait(LIMIT)
@@ -64,7 +64,7 @@ def test_output_that_comes_later_is_not_waited_for() -> None:
 
 
 def test_what_cannot_be_sent_is_not_waited_for_for_ever() -> None:
-    pipes = Pipes()
+    pipes = PipeCounts()
     with reading(pipes) as (there, here, launcher, _):
         os.write(here, b"never sent")
         assert launcher.has_read.wait(LIMIT)

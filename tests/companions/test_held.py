@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
-from dapeer.companions.python.in_debuggee.held import tell
+from dapeer.companions.python.in_debuggee.held import members_of
 
 
 class Cart:
@@ -52,12 +52,12 @@ CASES: list[tuple[Any, str]] = [
 def test_a_variable_is_told_as_python_writes_it_with_what_objects_hold(
     value: object, told: str
 ) -> None:
-    assert json.loads(repr(tell(["v"], {"v": value}))) == {"v": told}
+    assert json.loads(repr(members_of(["v"], {"v": value}))) == {"v": told}
 
 
 def test_it_is_short_whatever_is_there() -> None:
     wide = {f"{n}" * 50: [{f"{m}": "text" * 1000 for m in range(100)}] * 100 for n in range(100)}
-    assert len(repr(tell(["v"], {"v": Cart(**wide)}))) < 2500
+    assert len(repr(members_of(["v"], {"v": Cart(**wide)}))) < 2500
 
 
 def test_it_runs_no_code_of_the_program() -> None:
@@ -74,5 +74,5 @@ def test_it_runs_no_code_of_the_program() -> None:
             meta, "Trap", (base,), {**dict.fromkeys(names, runs), "__dict__": property(runs)}
         )
         trap = base.__new__(kind)
-        told = json.loads(repr(tell(["v"], {"v": [trap]})))
+        told = json.loads(repr(members_of(["v"], {"v": [trap]})))
         assert told["v"].startswith("[<Trap"), told

@@ -103,7 +103,7 @@ def test_where_a_patch_raises_the_stock_function_does_it_once_and_the_row_is_off
         told.append(body)
         return True
 
-    monkeypatch.setattr(patching, "tell", [tell])
+    monkeypatch.setattr(patching, "reporters", [tell])
     made, stack = patched(ours), there.Stack()
     assert [stack.frames(2), stack.frames(levels=1)] == [[0, 1], [0]]
     assert stack.asked == [2, 1]
@@ -268,7 +268,9 @@ def test_a_row_that_keeps_others_out_is_told_also_where_the_user_has_switched_it
     assert not made.apply()
     why = "switched off by DAPEER_PATCHES"
     assert (
-        patching.news == [made.told] == [{"name": "frames", "lost": "Frames are lost.", "why": why}]
+        patching.news
+        == [made.off_note]
+        == [{"name": "frames", "lost": "Frames are lost.", "why": why}]
     )
 
 

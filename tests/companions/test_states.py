@@ -101,7 +101,9 @@ def test_what_compares_by_identity_is_the_same_only_if_it_is_that_very_object() 
 
 
 def test_a_property_is_refused_with_the_attribute_that_it_reads() -> None:
-    with pytest.raises(watched.expressions.Refused, match=r"doubled is a property .* reads number"):
+    with pytest.raises(
+        watched.expressions.InvalidExpression, match=r"doubled is a property .* reads number"
+    ):
         watched.attribute_of(Compared(1), "doubled")
     read = watched.reader_of(np.array([1, 2]), 1)
     assert read() == 2

@@ -9,8 +9,8 @@ from typing import Any
 from mcp import Client
 
 from dapeer.base.json_types import Json
-from dapeer.mirror.row_blocks import Part
-from dapeer.mirror.rows import Row
+from dapeer.mirror.row_blocks import BlockPart
+from dapeer.mirror.rows import CollectedRow
 from dapeer.mirror.rows_file import Written, read
 from tests.harness import ask
 
@@ -33,23 +33,23 @@ def files(folder: Path) -> list[Written]:
     return [read(path.read_bytes()) for path in sorted(folder.glob("*.rows"))]
 
 
-def rows(folder: Path) -> list[Row]:
+def rows(folder: Path) -> list[CollectedRow]:
     """Return the rows of the only process."""
     (written,) = files(folder)
     return parsed(written)
 
 
-def parsed(written: Written) -> list[Row]:
+def parsed(written: Written) -> list[CollectedRow]:
     """Return the rows of a file, oldest first."""
     return [row for part in written.parts for _, row in sorted(numbered(part))]
 
 
-def numbered(part: Part) -> Iterator[tuple[int, Row]]:
+def numbered(part: BlockPart) -> Iterator[tuple[int, CollectedRow]]:
     """Yield rows with their numbers."""
     for number, line in zip(part.order, part.text.splitlines(), strict=True):
         point, hit, seconds, thread, task, caller, *cells = line.split("\t")
         head = int(point), int(hit), float(seconds), thread, task, caller
-        yield number, Row(*head, tuple(cells))
+        yield number, CollectedRow(*head, tuple(cells))
     for point, table in part.tables:
         rows = (table.row(index, point) for index in range(len(table)))
         yield from zip(table.order, rows, strict=True)

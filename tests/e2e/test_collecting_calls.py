@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mirror.rows import FAILED, Row
+from dapeer.mirror.rows import FAILED, CollectedRow
 from tests.e2e.collecting import collect, rows
 from tests.harness import ask, client, has_all, read, refusal
 from tests.processes import LIMIT
@@ -18,14 +18,14 @@ from tools.collecting_page import TIME
 P = program("called.py")
 
 
-def tree(found: list[Row]) -> list[tuple[str, ...]]:
+def tree(found: list[CollectedRow]) -> list[tuple[str, ...]]:
     """Return calls as they began, indented, with arguments, result and what was changed."""
     ordered = sorted(found, key=lambda row: row.seconds)
     told = [(row.cells[0], int(row.cells[1]), *row.cells[3:6], *row.cells[7:]) for row in ordered]
     return [("  " * depth + name, *rest) for name, depth, *rest in told]
 
 
-async def called(folder: Path, python: str) -> list[Row]:
+async def called(folder: Path, python: str) -> list[CollectedRow]:
     """Run the program, and return what it has collected."""
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)

@@ -14,7 +14,7 @@ from mcp import Client
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.mcp.server.server import make_server
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.registry import Change
+from dapeer.sessions.registry import SessionChange
 from dapeer.tools import TOOLS
 from tests.harness import (
     FAKE_PROGRAM,
@@ -163,7 +163,7 @@ async def test_a_run_that_somebody_ends_is_the_last_and_no_failure(tmp_path: Pat
         Client(make_server(debugger, TOOLS)) as c,
     ):
 
-        def heard(change: Change) -> None:
+        def heard(change: SessionChange) -> None:
             mirror = debugger.sessions[1].mirror
             if change.kind == "state" and mirror.epoch and mirror.stop is None:
                 runs_on.set()

@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.cli.install import json_text
 from dapeer.cli.install.edits import with_entry, without_entry
-from dapeer.cli.install.texts import Malformed
+from dapeer.cli.install.texts import MalformedText
 
 PATH = ("mcpServers", "dapeer")
 OURS = {"command": "dapeer", "args": ["stdio"]}
@@ -79,5 +79,5 @@ def test_a_key_that_is_there_twice_is_taken_out_twice() -> None:
     ["[]", '{"a" 1}', "{", '{"a": }', "nonsense", '{"mcpServers": []}', '{"a": 1} x', '{"a": 1 2}'],
 )
 def test_what_is_no_object_is_refused(text: str) -> None:
-    with pytest.raises(Malformed, match="line 1"):
+    with pytest.raises(MalformedText, match="line 1"):
         added(text)

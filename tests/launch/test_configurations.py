@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.launch.configurations import Configuration, Found, argument_for, in_neovim, together
+from dapeer.launch.configurations import (
+    Configuration,
+    KnownConfigurations,
+    argument_for,
+    in_neovim,
+    together,
+)
 from dapeer.launch.launch_json import Ask
 from tests.json_types import Json
 
@@ -131,7 +137,7 @@ def test_what_neovim_tells_is_filled_in_and_says_what_it_asks() -> None:
 def test_what_neovim_has_copied_from_launch_json_or_lists_twice_counts_once() -> None:
     mine = Configuration("one", "python", "launch", "launch.json", {"program": "a"})
     theirs = in_neovim([told(), told("two"), told("two"), told("two", program="b")], PROJECT)
-    found = together(Found((mine,), {}), theirs)
+    found = together(KnownConfigurations((mine,), {}), theirs)
     assert [(each.name, each.origin) for each in found.configurations] == [
         ("one", "launch.json"),
         ("two", "nvim"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.launch.launch_json import Malformed, Surroundings, lifted, parse, resolved
+from dapeer.launch.launch_json import MalformedLaunchJson, Surroundings, lifted, parse, resolved
 
 HERE = Surroundings("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 
@@ -72,7 +72,7 @@ def test_a_file_without_configurations_has_none() -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_place(text: bytes, what: str, line: int, column: int) -> None:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedLaunchJson) as caught:
         parse(text)
     assert (caught.value.what, caught.value.line, caught.value.column) == (what, line, column)
 
@@ -87,7 +87,7 @@ def test_a_configuration_without_a_type_is_told_with_the_place_where_it_starts()
       { "name": "b", "request": "launch" },
   ]
 }"""
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedLaunchJson) as caught:
         parse(text)
     assert caught.value.what == "configurations[1] needs a string at `type`"
     assert (caught.value.line, caught.value.column) == (7, 7)

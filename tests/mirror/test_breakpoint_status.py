@@ -8,7 +8,7 @@ ASKED = {"source": {"path": "/a.py"}, "breakpoints": [{"line": 3}]}
 
 def test_a_file_whose_breakpoints_were_not_answered_is_known_with_the_reason() -> None:
     placed = Placed()
-    placed.asked("setBreakpoints", ASKED)
+    placed.take_request("setBreakpoints", ASKED)
     assert placed.unanswered == {"/a.py": "has not answered `setBreakpoints`"}
     placed.refused("setBreakpoints", ASKED, "no such file")
     assert placed.unanswered == {"/a.py": "refused: no such file"}
@@ -16,7 +16,7 @@ def test_a_file_whose_breakpoints_were_not_answered_is_known_with_the_reason() -
 
 def test_a_request_about_something_else_is_not_taken_for_one_about_a_file() -> None:
     placed = Placed()
-    placed.asked("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
+    placed.take_request("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
     placed.refused("setFunctionBreakpoints", ASKED, "not supported")
     assert placed.unanswered == {}
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
-from dapeer.mirror.rows_file import START, Place, read
+from dapeer.mirror.rows_file import START, FilePosition, read
 
 cell: Any = importlib.import_module("in_debuggee.dapeer_cells").cell
 recording: Any = importlib.import_module("in_debuggee.dapeer_recording")
@@ -91,10 +91,10 @@ def test_a_process_with_the_number_of_another_leaves_its_rows_alone(tmp_path: Pa
 
 @given(st.binary(max_size=200), st.integers(0, 300), st.tuples(st.integers(0), st.integers(0)))
 def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple[int, int]) -> None:
-    read(spoilt, Place(*after))
+    read(spoilt, FilePosition(*after))
     good = bytearray(GOOD)
     good[at : at + len(spoilt)] = spoilt
-    seen = read(bytes(good[: len(good) - at]), Place(*after))
+    seen = read(bytes(good[: len(good) - at]), FilePosition(*after))
     collected = Collected()
     collected.point(["a", "b"], path="/p/a.py", line=1)
     for part in seen.parts:

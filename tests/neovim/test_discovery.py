@@ -16,7 +16,7 @@ from dapeer.base.errors import NoNeovim
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery import sockets
 from dapeer.neovim.discovery.discovery import (
-    Found,
+    FoundNeovim,
     find,
     look_at,
     of_project,
@@ -110,7 +110,7 @@ async def test_a_neovim_is_found_once_with_what_it_tells(tmp_path: Path, runtime
         own = await listen(editor)
         await listen(editor, str(runtime / "my-nvim.sock"))
         (found,) = await find(ROOT)
-        assert found == Found(
+        assert found == FoundNeovim(
             own,
             "free",
             pid=editor.pid,

@@ -2,16 +2,16 @@
 
 import contextlib
 
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from tests.told import Told
 
 
-def at(line: int, condition: str | None = None) -> WantedBreakpoint:
+def at(line: int, condition: str | None = None) -> RequestedBreakpoint:
     if condition is None:
-        return WantedBreakpoint(line=line)
-    return WantedBreakpoint(line=line, condition=condition)
+        return RequestedBreakpoint(line=line)
+    return RequestedBreakpoint(line=line, condition=condition)
 
 
 def made(*lines: tuple[int, int]) -> Mirror:
@@ -96,7 +96,7 @@ def test_clearing_a_file_without_any_names_none() -> None:
 def test_options_that_an_adapter_does_not_advertise_are_named() -> None:
     told = Told()
     told.tell("initialize", {"supportsConditionalBreakpoints": True})
-    wanted = WantedBreakpoint(line=1, condition="x", hitCondition="3", logMessage="x")
+    wanted = RequestedBreakpoint(line=1, condition="x", hitCondition="3", logMessage="x")
     assert unsupported(told.mirror, wanted) == ["hitCondition", "logMessage"]
     assert unsupported(told.mirror, at(1)) == []
 
@@ -110,7 +110,7 @@ def test_what_an_adapter_made_is_found_by_the_line_that_was_asked_for() -> None:
 
 def test_what_collects_takes_the_place_of_what_a_tool_has_set_and_leaves_the_persons() -> None:
     wanted = Breakpoints(persons={("/a.py", 20)})
-    points = [WantedBreakpoint(line=line, collect=["x"], collectedBy="me") for line in (10, 20)]
+    points = [RequestedBreakpoint(line=line, collect=["x"], collectedBy="me") for line in (10, 20)]
     for point in points:
         wanted.add("/a.py", at(point["line"]))
         wanted.add("/a.py", point)
@@ -123,12 +123,12 @@ def test_what_collects_takes_the_place_of_what_a_tool_has_set_and_leaves_the_per
 
 def test_what_could_not_be_set_leaves_all_as_it_was() -> None:
     wanted = Breakpoints()
-    point = WantedBreakpoint(line=10, collect=["x"], collectedBy="me")
+    point = RequestedBreakpoint(line=10, collect=["x"], collectedBy="me")
     wanted.add("/a.py", point)
     before = wanted.add("/a.py", at(10), "me")
     wanted.restore("/a.py", 10, before, "me")
     assert wanted.of("/a.py") == [point]
-    again = WantedBreakpoint(line=10, collect=["y"], collectedBy="me")
+    again = RequestedBreakpoint(line=10, collect=["y"], collectedBy="me")
     with contextlib.suppress(KeyError), wanted.wanting([("/a.py", again), ("/b.py", at(1))]):
         assert wanted.of("/a.py") == [again]
         raise KeyError

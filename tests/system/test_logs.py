@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.logs import MOST_ALIKE, SECONDS, Bounded
+from dapeer.base.system.logs import MOST_ALIKE, SECONDS, RepetitionFilter
 from tests.processes import LIMIT
 
 LOGS_TWICE = """
@@ -33,7 +33,7 @@ def records(count: int, created: float = 0.0) -> list[logging.LogRecord]:
 
 
 def test_what_is_logged_again_and_again_is_left_out_and_counted() -> None:
-    bounded = Bounded()
+    bounded = RepetitionFilter()
     assert [bounded.filter(each) for each in records(MOST_ALIKE + 1_000)].count(True) == MOST_ALIKE
     (later,) = records(1, SECONDS + 1)
     assert bounded.filter(later)
@@ -41,7 +41,7 @@ def test_what_is_logged_again_and_again_is_left_out_and_counted() -> None:
 
 
 def test_another_warning_is_logged_meanwhile() -> None:
-    bounded = Bounded()
+    bounded = RepetitionFilter()
     for each in records(MOST_ALIKE + 1):
         bounded.filter(each)
     other = logging.LogRecord("web", logging.WARNING, "web.py", 8, "another", (), None)

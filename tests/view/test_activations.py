@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dapeer.mirror.stops import KEPT_VARIABLES, Stop
-from dapeer.view.activations import ACTIVATION, Comparison, compared
+from dapeer.view.activations import ACTIVATION, ActivationComparison, compared
 from tests.told import Told
 
 LOCALS = 7
@@ -41,7 +41,7 @@ def at(
     return stop
 
 
-def comparison(told: Told, stop: Stop) -> Comparison:
+def comparison(told: Told, stop: Stop) -> ActivationComparison:
     return compared(told.mirror.history, stop)
 
 
@@ -81,7 +81,7 @@ def test_what_is_gone_is_no_change() -> None:
 def test_the_first_stop_in_a_function_has_no_changes() -> None:
     told = Told()
     at(told, "f", x="1")
-    assert comparison(told, at(told, "g", x="2")) == Comparison()
+    assert comparison(told, at(told, "g", x="2")) == ActivationComparison()
 
 
 def test_steps_in_a_function_and_what_it_calls_stay_in_the_same_call() -> None:
@@ -173,7 +173,7 @@ def test_another_thread_is_another_place_and_its_stops_leave_the_question_open()
     told = Told()
     told.threads(1, 2)
     at(told, thread=1, x="1")
-    assert comparison(told, at(told, thread=2, x="2")) == Comparison()
+    assert comparison(told, at(told, thread=2, x="2")) == ActivationComparison()
     assert comparison(told, at(told, by="next", thread=1, line=2, x="2")).same is None
 
 
@@ -207,4 +207,4 @@ def test_variables_beyond_those_that_are_kept_are_not_taken_for_new() -> None:
 def test_a_stop_without_a_stack_has_no_changes() -> None:
     told = Told()
     told.stopped()
-    assert comparison(told, told.stopped()) == Comparison()
+    assert comparison(told, told.stopped()) == ActivationComparison()

@@ -23,8 +23,8 @@ def look(stop: int, **locals_: str) -> Snapshot:
 
 def untold(before: Snapshot, now: Snapshot) -> Snapshot:
     reader = Reader()
-    reader.told(before)
-    return reader.untold(now)
+    reader.mark_read(before)
+    return reader.unread(now)
 
 
 def test_the_locals_that_are_as_before_are_counted_and_left_out() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dapeer.mirror.row_columns import Numbers
+from dapeer.mirror.row_columns import NumberColumn
 from dapeer.mirror.rows import Table
 from dapeer.view.collected import columns_of, odd_rows, shown
 
@@ -23,14 +23,14 @@ FRACTIONS = st.one_of(
     st.integers(300, 400).map(lambda count: [each / 7 for each in range(count)]),
 )
 COLUMNS = st.one_of(
-    WHOLE.map(lambda values: Numbers(array("q", values))),
-    FRACTIONS.map(lambda values: Numbers(array("d", values))),
+    WHOLE.map(lambda values: NumberColumn(array("q", values))),
+    FRACTIONS.map(lambda values: NumberColumn(array("d", values))),
 )
 
 
-def told(cells: list[str] | Numbers) -> list[str]:
+def told(cells: list[str] | NumberColumn) -> list[str]:
     """Return what is told of two columns that are the same, and of the rows."""
-    table = Table(2, Numbers(array("q", range(1, len(cells) + 1))), cells=[cells, [*cells]])
+    table = Table(2, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells, [*cells]])
     table.threads = table.tasks = table.callers = [""] * len(cells)
     found = shown(table, ["a", "b"])
     return [*columns_of(found, few=False), *odd_rows(found)]
@@ -38,7 +38,7 @@ def told(cells: list[str] | Numbers) -> list[str]:
 
 @settings(max_examples=50)
 @given(COLUMNS)
-def test_numbers_are_told_as_their_texts_are(column: Numbers) -> None:
+def test_numbers_are_told_as_their_texts_are(column: NumberColumn) -> None:
     assert told(column) == told([*column])
     assert [column.count(each) for each in {*column}] == [[*column].count(e) for e in {*column}]
 
@@ -66,7 +66,7 @@ def test_the_row_that_breaks_a_sequence_is_odd_and_no_other(
     values: list[int], says: list[str]
 ) -> None:
     cells = [str(each) for each in values]
-    table = Table(1, Numbers(array("q", range(1, len(cells) + 1))), cells=[cells])
+    table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
     rows = odd_rows(shown(table, ["out"]))
     assert [" ".join(row.split()) for row in rows if "←" in row] == says
@@ -74,6 +74,6 @@ def test_the_row_that_breaks_a_sequence_is_odd_and_no_other(
 
 def test_a_number_that_mostly_stays_has_no_trend() -> None:
     cells = ["110"] * 59 + ["30"]
-    table = Table(1, Numbers(array("q", range(1, len(cells) + 1))), cells=[cells])
+    table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
     assert "mostly" not in "\n".join(columns_of(shown(table, ["out"]), few=False))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
-from dapeer.mirror.rows import Row
+from dapeer.mirror.rows import CollectedRow
 from dapeer.view.comparison import Compared
 from dapeer.view.parting import compared
 from dapeer.view.run_rows import places, run
@@ -26,7 +26,7 @@ def collected(steps: Iterable[tuple[int, tuple[str, ...]]], threads: str = "") -
     found.point(["total"], path="/p/a.py", line=5)
     for number, (point, cells) in enumerate(steps):
         thread = threads[number : number + 1]
-        found.add(1, Row(point, 0, 0.0, thread, "", "", cells), "log points")
+        found.add(1, CollectedRow(point, 0, 0.0, thread, "", "", cells), "log points")
     return found
 
 
@@ -123,7 +123,9 @@ def test_points_whose_lines_an_edit_has_moved_are_the_same_points() -> None:
     for found, lines in ((a, (3, 9)), (b, (4, 12))):
         for line in lines:
             point = found.point(["x"], path="/p/a.py", line=line)
-            found.add(1, Row(point.number, 0, 0.0, "", "", "", (str(lines.index(line)),)), "")
+            found.add(
+                1, CollectedRow(point.number, 0, 0.0, "", "", "", (str(lines.index(line)),)), ""
+            )
     assert "do not part: 2 rows" in text(a, b)
     b.point(["x"], path="/p/a.py", line=30)
     assert places(a.points.values(), b.points.values()) == []

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.view import render
 from dapeer.view.snapshot import Snapshot
 
@@ -34,22 +34,22 @@ def test_a_breakpoint_is_verified_pending_rejected_or_waits(
 @pytest.mark.parametrize(
     ("wanted", "made", "text", "line"),
     [
-        (WantedBreakpoint(line=5), Breakpoint(verified=True, line=5), "", "5 verified"),
-        (WantedBreakpoint(line=5), Breakpoint(verified=True), "  x = 1 ", "5 verified | x = 1"),
+        (RequestedBreakpoint(line=5), Breakpoint(verified=True, line=5), "", "5 verified"),
+        (RequestedBreakpoint(line=5), Breakpoint(verified=True), "  x = 1 ", "5 verified | x = 1"),
         (
-            WantedBreakpoint(line=5),
+            RequestedBreakpoint(line=5),
             Breakpoint(verified=True, line=7),
             "y = 2",
             "5 verified, moved to line 7 | y = 2",
         ),
         (
-            WantedBreakpoint(line=5),
+            RequestedBreakpoint(line=5),
             Breakpoint(verified=False, message="No code here"),
             "",
             "5 rejected: No code here",
         ),
         (
-            WantedBreakpoint(line=5, condition="x > 1", hitCondition="3", logMessage="{x}"),
+            RequestedBreakpoint(line=5, condition="x > 1", hitCondition="3", logMessage="{x}"),
             None,
             "",
             "5 waiting for a session (if x > 1; hits 3; logs {x})",
@@ -57,7 +57,7 @@ def test_a_breakpoint_is_verified_pending_rejected_or_waits(
     ],
 )
 def test_a_breakpoint_is_one_line(
-    wanted: WantedBreakpoint, made: Breakpoint | None, text: str, line: str
+    wanted: RequestedBreakpoint, made: Breakpoint | None, text: str, line: str
 ) -> None:
     assert render.breakpoint_line(wanted, made, text) == line
 

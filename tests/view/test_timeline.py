@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import Part
-from dapeer.view.row_listing import Wanted, listing
+from dapeer.mirror.row_blocks import BlockPart
+from dapeer.view.row_listing import RowSelection, listing
 from dapeer.view.summary import section
 from dapeer.view.timeline import timeline
 
@@ -21,7 +21,7 @@ def collected(*rows: tuple[int, int, float, str, str, str]) -> Collected:
     made.point([LONG], path="/p/shop.py", line=20)
     for number, (process, point, seconds, thread, task, cell) in enumerate(rows):
         line = f"{point}\t{number + 1}\t{seconds}\t{thread}\t{task}\tmain shop.py:9\t{cell}\n"
-        made.take(process, Part.of_text(line), "tracer", started=100.0 * process)
+        made.take(process, BlockPart.of_text(line), "tracer", started=100.0 * process)
     return made
 
 
@@ -66,14 +66,14 @@ def test_what_did_not_hold_is_told_with_the_row_before_it() -> None:
     made.point(["paid", "not not (paid > 0)"], path="/p/shop.py", line=12, expect="paid > 0")
     for hit, paid in enumerate((3, 2, 0), 1):
         row = f"1\t{hit}\t{hit}\tMainThread\t\t\t{paid}\t{paid > 0}\n"
-        made.take(1, Part.of_text(row), "tracer")
+        made.take(1, BlockPart.of_text(row), "tracer")
     assert section(made.collections.values(), PROJECT)[1:] == [
         "  #2 paid = 2",
         "  #3 paid = 0  ← not (paid > 0)",
     ]
     (of,) = made.collections.values()
-    of.tell("")
-    made.take(1, Part.of_text("1\t4\t4\tMainThread\t\t\t1\tTrue\n"), "tracer")
+    of.mark_reported("")
+    made.take(1, BlockPart.of_text("1\t4\t4\tMainThread\t\t\t1\tTrue\n"), "tracer")
     assert section(made.collections.values(), PROJECT)[1:] == ["  `paid > 0` held each time"]
 
 
@@ -82,5 +82,5 @@ def test_a_value_is_whole_where_one_row_is_asked_for(rows: str, *, whole: bool) 
     text = f"[{', '.join(map(str, range(100)))}]"
     made = collected((1, 1, 0.1, "m", "", text), (1, 1, 0.2, "m", "", "[]"))
     (of,) = made.collections.values()
-    lines = listing(of.table, of.point.columns, Wanted(rows))
+    lines = listing(of.table, of.point.columns, RowSelection(rows))
     assert any(text in line for line in lines) == whole

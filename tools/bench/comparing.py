@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import Part
+from dapeer.mirror.row_blocks import BlockPart
 from dapeer.view.parting import compared
 from dapeer.view.run_rows import places, run
 
@@ -42,7 +42,7 @@ def collected(cells: Callable[[int], Cells]) -> Collected:
     found.point(["i"], path="/cart.py", line=5)
     rows = ((1 + n % 2, n // 2 + 1, cells(n)[: 2 - n % 2]) for n in range(ROWS))
     lines = [f"{point}\t{hit}\t0.1\tMainThread\t\tmain\t" + "\t".join(c) for point, hit, c in rows]
-    found.take(1, Part.of_text("\n".join([*lines, ""])), "tracer")
+    found.take(1, BlockPart.of_text("\n".join([*lines, ""])), "tracer")
     return found
 
 

@@ -49,7 +49,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
-        say(str(preconditions.told(error)))
+        say(str(preconditions.as_dapeer_error(error)))
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -107,7 +107,7 @@ def _add_stdio(add_parser: AddParser) -> None:
     )
     # The options with which a bridge starts a new server when the joined one has ended.
     parser.add_argument("--successor", action="store_true", help=argparse.SUPPRESS)
-    _add_neovim(parser, default=None, said="that of this terminal, else auto")
+    _add_neovim(parser, default=None, help_text="that of this terminal, else auto")
     _add_selection(parser)
     parser.set_defaults(command=commands.stdio)
 
@@ -131,7 +131,7 @@ def _add_serve(add_parser: AddParser) -> None:
     parser.add_argument(
         "--with-stdin", action="store_true", help="end also when standard input ends"
     )
-    _add_neovim(parser, default=NONE, said=NONE)
+    _add_neovim(parser, default=NONE, help_text=NONE)
     _add_selection(parser)
     parser.set_defaults(command=commands.serve)
 
@@ -200,14 +200,14 @@ def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentPar
     return parser
 
 
-def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, said: str) -> None:
+def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, help_text: str) -> None:
     parser.add_argument(
         "--nvim",
         type=_target,
         default=default,
         metavar="TARGET",
         help="the Neovim to attach to: the path of its socket, host:port, auto (all those that work "
-        f"on this project) or none (default: {said})",
+        f"on this project) or none (default: {help_text})",
     )
 
 

@@ -57,7 +57,7 @@ def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
     reached = reaching.reach(str(Path.cwd()), nvim)
     if reached is None:
         return None
-    server = f"the server of {reached.said.project} (process {reached.said.pid})"
+    server = f"the server of {reached.announcement.project} (process {reached.announcement.pid})"
     if of_a_server := _of_a_whole_server(arguments):
         reached.connection.close()
         say(
@@ -90,9 +90,9 @@ def serve(arguments: argparse.Namespace) -> int:
     from dapeer.mcp import loading
 
     with loading.quickly():
-        from dapeer.mcp.web import Address, serve_http
+        from dapeer.mcp.web import ServerAddress, serve_http
 
-    address = Address(
+    address = ServerAddress(
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
     offer = _offer(arguments, arguments.nvim)

@@ -122,9 +122,9 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
         yield Finding("ok", "answers `initialize`", f"{sum(map(bool, told.values()))} capabilities")
         outcome = (await tried([definition], Path(folder)))[definition.id]
     if outcome.state == "ready":
-        yield Finding("ok", "a program", outcome.told)
+        yield Finding("ok", "a program", outcome.detail)
     else:
-        yield Finding(outcome.state, definition.id, outcome.told)
+        yield Finding(outcome.state, definition.id, outcome.detail)
 
 
 def _assistants() -> list[Finding]:
@@ -167,7 +167,7 @@ def _examined() -> list[Finding]:
             rows.append(each)
             continue
         where = f"{each.detail}: " * bool(each.detail)
-        rows += [Finding(outcome.state, each.what, f"{where}{outcome.told}"), *_notes(definition)]
+        rows += [Finding(outcome.state, each.what, f"{where}{outcome.detail}"), *_notes(definition)]
     return rows
 
 

@@ -22,8 +22,8 @@ from dapeer.base.json_types import Json
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Variable
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.launch.plans import check_interpreter, plan_of
 from dapeer.launch.request import LaunchRequest
 from dapeer.sessions.breakpoints import Breakpoints
@@ -84,16 +84,16 @@ PROGRAMS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """How a trial has gone."""
 
     state: Literal["ready", "failed", "slow"]
     """Slow: the time was up on a busy machine, so nobody knows."""
-    told: str
+    detail: str
     """What was done, or what went wrong: the end of a sentence."""
 
 
-async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, Outcome]:
+async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
     """Debug a program under each of these adapters, all at once, in a folder; return the outcomes by the adapters' ids.
 
     An adapter that is late is ended. That takes `SECONDS` and 3 more at most.
@@ -125,15 +125,15 @@ class _Trial:
         self._folder = folder
         self._step = "start"
 
-    def late(self) -> Outcome:
+    def late(self) -> TrialOutcome:
         """Return the outcome of a trial that is not done when the time is up."""
         late = f"did not {self._step} within {SECONDS:g} s"
         if os.getloadavg()[0] <= BUSY * (os.cpu_count() or 1):
-            return Outcome("failed", late)
+            return TrialOutcome("failed", late)
         alone = f"`dapeer doctor {self._definition.id}` tries it alone"
-        return Outcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
+        return TrialOutcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
 
-    async def outcome(self) -> Outcome:
+    async def outcome(self) -> TrialOutcome:
         """Debug the program, or only start the adapter where there is none for it."""
         began = time.perf_counter()
         try:
@@ -152,12 +152,12 @@ class _Trial:
                 program = await anyio.to_thread.run_sync(_compiled, compiler, source)
             await self._debugged(source, program, 1 + _last_line_with(text))
         except (DapeerError, OSError, subprocess.SubprocessError) as error:
-            return Outcome("failed", getattr(error, "what", "") or str(error))
-        return Outcome("ready", f"debugged a program in {time.perf_counter() - began:.1f} s")
+            return TrialOutcome("failed", getattr(error, "what", "") or str(error))
+        return TrialOutcome("ready", f"debugged a program in {time.perf_counter() - began:.1f} s")
 
-    async def _only_started(self, why: str) -> Outcome:
+    async def _only_started(self, why: str) -> TrialOutcome:
         await introduced(self._definition, self._folder)
-        return Outcome("ready", f"starts; not tried with a program: {why}")
+        return TrialOutcome("ready", f"starts; not tried with a program: {why}")
 
     async def _debugged(self, source: Path, program: Path, line: int) -> None:
         """Stop at the line, read the variable, and end the program.
@@ -172,7 +172,7 @@ class _Trial:
         )
         await anyio.to_thread.run_sync(check_interpreter, plan)
         own = Breakpoints(exceptions=[])
-        own.add(str(source), WantedBreakpoint(line=line))
+        own.add(str(source), RequestedBreakpoint(line=line))
         session = await self._debugger.start(replace(plan, breakpoints=own))
         self._step = "stop at a breakpoint"
         stopped = await session.program.next_stop(session, 0, SECONDS)

@@ -136,7 +136,7 @@ class Channel:
                 case Response():
                     self._respond(message)
                 case Request():
-                    self._asked(message, tasks)
+                    self._take_request(message, tasks)
                 case _:
                     _log("<-", message)
                     self._see(message)
@@ -144,7 +144,7 @@ class Channel:
                 self.breach = "It sent requests without end, and read no answer."
                 return
 
-    def _asked(self, request: Request, tasks: TaskGroup) -> None:
+    def _take_request(self, request: Request, tasks: TaskGroup) -> None:
         """Handle a request: of the adapter, or, with a negative number, of the client whose session is mirrored."""
         self._see(request)
         if request.seq < 0:

@@ -33,7 +33,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Types:
+class TypeFilter:
     """How to ask an adapter for exceptions of one type."""
 
     filter: str
@@ -46,7 +46,7 @@ class Types:
     """By filter: the break mode in `exceptionOptions`."""
 
 
-class Wanted(NamedTuple):
+class FilterChoice(NamedTuple):
     """A filter with a type or condition; empty: all exceptions of the filter."""
 
     filter: str
@@ -56,7 +56,7 @@ class Wanted(NamedTuple):
 class Filters:
     """The exception filters of one adapter."""
 
-    def __init__(self, known: Sequence[Filter] = (), types: Types | None = None) -> None:
+    def __init__(self, known: Sequence[Filter] = (), types: TypeFilter | None = None) -> None:
         self._known = {each.name: each for each in known}
         self._types = types
 
@@ -81,20 +81,20 @@ class Filters:
             return None
         if texts is None:
             return [name for name, default in offered.items() if default]
-        return [text for text in texts if self.wanted(text, adapters)]
+        return [text for text in texts if self.parsed(text, adapters)]
 
-    def wanted(self, text: str, adapters: Mapping[str, bool]) -> Wanted | None:
+    def parsed(self, text: str, adapters: Mapping[str, bool]) -> FilterChoice | None:
         """Return the parts of `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None if it is none of these."""
         offered = self.offered(adapters)
         if text in offered:
-            return Wanted(text, "")
+            return FilterChoice(text, "")
         name, _, only = text.partition(":")
         if self._types is None:
             return None
         if name in adapters and only.strip():
-            return Wanted(name, only.strip()) if self._can(only.strip()) else None
+            return FilterChoice(name, only.strip()) if self._can(only.strip()) else None
         alone = _TYPE.fullmatch(text) and _TELLING.match(text)
-        return Wanted(self._types.filter, text) if alone else None
+        return FilterChoice(self._types.filter, text) if alone else None
 
     def _can(self, only: str) -> bool:
         """Whether the adapter supports a type, or any condition."""
@@ -104,7 +104,7 @@ class Filters:
     def check(self, texts: Sequence[str], adapters: Mapping[str, bool], adapter: str) -> None:
         """Raise `ArgumentError` when one of these means nothing to the adapter."""
         for text in texts:
-            if self.wanted(text, adapters) is None:
+            if self.parsed(text, adapters) is None:
                 allowed = ", ".join(self.offered(adapters)) or "none"
                 types = ", or the name of a type" if self._types else "; it cannot stop at one type"
                 raise ArgumentError(
@@ -129,7 +129,7 @@ class Filters:
 
     def arguments(self, texts: Sequence[str], adapters: Mapping[str, bool]) -> dict[str, Any]:
         """Return the arguments of `setExceptionBreakpoints` for these filters."""
-        wanted = [each for text in texts if (each := self.wanted(text, adapters))]
+        wanted = [each for text in texts if (each := self.parsed(text, adapters))]
         wanted = [each for each in wanted if each.filter in adapters]
         plain = [each.filter for each in wanted if not each.only]
         if len(plain) == len(wanted) or self._types is None:
@@ -158,20 +158,20 @@ class Filters:
         return texts
 
     @staticmethod
-    def _options(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
-        for name, only in wanted:
+    def _options(types: TypeFilter, choices: Sequence[FilterChoice]) -> Iterator[dict[str, Any]]:
+        for name, only in choices:
             path = [{"names": [types.category]}, *([{"names": [only]}] if only else [])]
             yield {"path": path, "breakMode": types.modes.get(name, "always")}
 
     @staticmethod
-    def _conditions(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, str]]:
+    def _conditions(types: TypeFilter, choices: Sequence[FilterChoice]) -> Iterator[dict[str, str]]:
         """Yield one condition for each filter; a filter that was also requested without one has none."""
-        plain = {name for name, only in wanted if not only}
-        for filter_ in dict.fromkeys(name for name, _ in wanted if name not in plain):
-            each = [_condition(types, only) for name, only in wanted if name == filter_]
+        plain = {name for name, only in choices if not only}
+        for filter_ in dict.fromkeys(name for name, _ in choices if name not in plain):
+            each = [_condition(types, only) for name, only in choices if name == filter_]
             joined = each[0] if len(each) == 1 else " || ".join(f"({one})" for one in each)
             yield {"filterId": filter_, "condition": joined}
 
 
-def _condition(types: Types, only: str) -> str:
+def _condition(types: TypeFilter, only: str) -> str:
     return types.condition.replace("${type}", only) if _TYPE.fullmatch(only) else only

@@ -73,10 +73,10 @@ EVERYWHERE = frozenset(
 """Requests that every adapter answers."""
 
 
-def can(capabilities: Mapping[str, object], wanted: str) -> bool:
+def can(capabilities: Mapping[str, object], name: str) -> bool:
     """Whether an adapter with these capabilities knows a request, or an option of `OPTIONS`."""
-    capability = NEEDS.get(wanted) or OPTIONS.get(wanted)
-    return wanted in EVERYWHERE if capability is None else bool(capabilities.get(capability))
+    capability = NEEDS.get(name) or OPTIONS.get(name)
+    return name in EVERYWHERE if capability is None else bool(capabilities.get(capability))
 
 
 RESUMES = frozenset(

@@ -16,7 +16,7 @@ from dapeer.launch import keys
 from dapeer.launch.launch_json import (
     IN_EDITOR,
     Ask,
-    Malformed,
+    MalformedLaunchJson,
     Surroundings,
     lifted,
     parse,
@@ -107,7 +107,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KnownConfigurations:
     """The configurations that there are."""
 
     configurations: tuple[Configuration, ...]
@@ -149,27 +149,27 @@ def argument_for(ask: Ask) -> str:
     return f"`{keys.INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
 
 
-def in_project(project: Path) -> Found:
+def in_project(project: Path) -> KnownConfigurations:
     """Read the project's launch.json; without one there is nothing. Blocks while it reads."""
     path = project / LAUNCH_JSON
     try:
         file = parse(foreign_files.read_bytes(path))
     except FileNotFoundError:
-        return Found((), {})
+        return KnownConfigurations((), {})
     except OSError as error:
-        return Found((), {}, f"{path}: {error.strerror}.")
-    except Malformed as error:
-        return Found((), {}, f"{path}:{error.line}:{error.column}: {error.what}.")
+        return KnownConfigurations((), {}, f"{path}: {error.strerror}.")
+    except MalformedLaunchJson as error:
+        return KnownConfigurations((), {}, f"{path}:{error.line}:{error.column}: {error.what}.")
     found = (_read(each, _around(project), file.inputs) for each in file.configurations)
-    return Found(tuple(found), file.compounds)
+    return KnownConfigurations(tuple(found), file.compounds)
 
 
-def in_neovim(told: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
+def in_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
     """Return the `dap.configurations` that Neovim has sent."""
-    return tuple(_told(each, _around(project)) for each in told)
+    return tuple(_from_neovim(each, _around(project)) for each in sent)
 
 
-def together(project: Found, neovim: Sequence[Configuration]) -> Found:
+def together(project: KnownConfigurations, neovim: Sequence[Configuration]) -> KnownConfigurations:
     """Return both lists; a configuration that Neovim has read from launch.json, or lists twice, counts once."""
     known: dict[tuple[str, str, str], list[Configuration]] = {}
     kept: list[Configuration] = []
@@ -191,11 +191,11 @@ def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
     return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
 
 
-def _told(told: Json, around: Surroundings) -> Configuration:
-    values, asks = resolved(_own(_normal(told["config"])), around, {})
-    said = tuple(_told_ask(text) for text in told["asks"])
-    facts = (told["name"], told["type"], told["request"], NVIM, values)
-    return Configuration(*facts, (*said, *asks), told["filetype"])
+def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
+    values, asks = resolved(_own(_normal(sent["config"])), around, {})
+    said = tuple(_ask_from_neovim(text) for text in sent["asks"])
+    facts = (sent["name"], sent["type"], sent["request"], NVIM, values)
+    return Configuration(*facts, (*said, *asks), sent["filetype"])
 
 
 def _around(project: Path) -> Surroundings:
@@ -212,7 +212,7 @@ def _normal(values: Json) -> Json:
     return {**values, "env": {}} if values.get("env") == [] else values
 
 
-def _told_ask(text: str) -> Ask:
+def _ask_from_neovim(text: str) -> Ask:
     field, colon, wants = text.partition(": ")
     return Ask(field, wants) if colon else Ask("", text)
 

@@ -35,7 +35,7 @@ _STRING_OR_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])")
 _STRING_OR_BRACKET = re.compile(rf"({_STRING})|[{{}}\[\],]")
 
 
-class Malformed(ValueError):
+class MalformedLaunchJson(ValueError):
     """A launch.json that cannot be read, and where: line and column count from 1."""
 
     def __init__(self, what: str, line: int, column: int) -> None:
@@ -92,7 +92,7 @@ def parse(data: bytes) -> LaunchFile:
     """Read a launch.json.
 
     Raises:
-        Malformed: It is no JSON even with comments and trailing commas allowed, or not made as a
+        MalformedLaunchJson: It is no JSON even with comments and trailing commas allowed, or not made as a
             launch.json is.
     """
     text = _decoded(data)
@@ -172,9 +172,9 @@ def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> It
             yield Ask(field, f"{found[0]}{more}", variable)
 
 
-def _input(wanted: object) -> str:
+def _input(described: object) -> str:
     """Return in parentheses what an input asks: its question, its options, its default."""
-    if not is_object(about := wanted):
+    if not is_object(about := described):
         return " (not among the file's inputs)"
     options = [
         str(option.get("value")) if is_object(option) else str(option)
@@ -198,7 +198,7 @@ def _decoded(data: bytes) -> str:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         column = len(before) - before.rfind(b"\n")
-        raise Malformed("this is not UTF-8", before.count(b"\n") + 1, column) from error
+        raise MalformedLaunchJson("this is not UTF-8", before.count(b"\n") + 1, column) from error
 
 
 def _plain(text: str) -> str:
@@ -214,13 +214,13 @@ def _loads(text: str) -> Json:
     try:
         top: object = json.loads(_plain(text))
     except json.JSONDecodeError as error:
-        raise Malformed(error.msg, error.lineno, error.colno) from error
+        raise MalformedLaunchJson(error.msg, error.lineno, error.colno) from error
     except RecursionError as error:
-        raise Malformed("this is nested too deeply", 1, 1) from error
+        raise MalformedLaunchJson("this is nested too deeply", 1, 1) from error
     except ValueError as error:
-        raise Malformed("a number has too many digits", 1, 1) from error
+        raise MalformedLaunchJson("a number has too many digits", 1, 1) from error
     if not is_object(top):
-        raise Malformed("this must be an object", 1, 1)
+        raise MalformedLaunchJson("this must be an object", 1, 1)
     return top
 
 
@@ -232,10 +232,12 @@ def _objects(top: Json, key: str, text: str) -> list[Json]:
     """Return the list of objects at a key, empty when it is absent."""
     value = top.get(key, [])
     if not is_array(value):
-        raise Malformed(f"`{key}` must be a list", *_place(text, text.find(f'"{key}"')))
+        raise MalformedLaunchJson(f"`{key}` must be a list", *_place(text, text.find(f'"{key}"')))
     for index, each in enumerate(value):
         if not is_object(each):
-            raise Malformed(f"{key}[{index}] must be an object", *_start(text, key, index))
+            raise MalformedLaunchJson(
+                f"{key}[{index}] must be an object", *_start(text, key, index)
+            )
     return value
 
 
@@ -244,7 +246,7 @@ def _check(configuration: Json, text: str, index: int) -> None:
         value = configuration.get(key)
         if not isinstance(value, str) or not value:
             what = f"configurations[{index}] needs a string at `{key}`"
-            raise Malformed(what, *_start(text, "configurations", index))
+            raise MalformedLaunchJson(what, *_start(text, "configurations", index))
 
 
 def _start(text: str, key: str, index: int) -> tuple[int, int]:

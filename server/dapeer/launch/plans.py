@@ -169,20 +169,20 @@ def _found_for(definition: Definition) -> Mapping[str, str]:
 
 
 def _remarks(
-    asked: LaunchRequest, definition: Definition, request: RequestName, inputs: Json, config: Json
+    launch: LaunchRequest, definition: Definition, request: RequestName, inputs: Json, config: Json
 ) -> dict[str, str]:
     """Return what there is to say of a start, as an input."""
-    stands_in = asked.type in definition.stands_in_for
+    stands_in = launch.type in definition.stands_in_for
     remarks = (
         str(inputs.get("remark") or ""),
-        _STANDS_IN.format(asked.type, definition.id) if stands_in else "",
+        _STANDS_IN.format(launch.type, definition.id) if stands_in else "",
         definition.remark(request, inputs, config),
     )
     return {"remark": "; ".join(filter(None, remarks))} if any(remarks) else {}
 
 
 def plan_of(
-    debugger: Debugger, asked: LaunchRequest, request: RequestName, given: Json, config: Json
+    debugger: Debugger, launch: LaunchRequest, request: RequestName, given: Json, config: Json
 ) -> Plan:
     """Return the plan of a start without Neovim, from checked arguments.
 
@@ -197,14 +197,14 @@ def plan_of(
     if request == "launch":
         _check_target(inputs, config, debugger.project)
     inputs["project"] = str(_project_of(inputs, debugger.project))
-    definition = _definition(debugger, asked.type, request, inputs)
-    inputs |= _remarks(asked, definition, request, inputs, config)
+    definition = _definition(debugger, launch.type, request, inputs)
+    inputs |= _remarks(launch, definition, request, inputs, config)
     if "python" in names_in(definition.launch, definition.transport):
         inputs |= _interpreter(inputs, debugger.project)
     inputs |= _found_for(definition)
     if definition.tests is not None and request == "launch":
         inputs, config, name = as_program(definition.tests, inputs, config)
-        asked = replace(asked, name=asked.name or name)
+        launch = replace(launch, name=launch.name or name)
     if request == "attach":
         inputs = _with_port(definition, inputs)
         _check_reach(debugger, definition, inputs)
@@ -212,7 +212,7 @@ def plan_of(
     for useless in definition.useless(request, inputs, config):
         there = able(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
-    chosen = debugger.breakpoints.exceptions if asked.filters is None else asked.filters
+    chosen = debugger.breakpoints.exceptions if launch.filters is None else launch.filters
     if request == "launch" and (needed := definition.stopping.filters.environment(chosen)):
         inputs["env"] = {**needed, **(inputs.get("env") or {})}
     config, mappings = taken(definition, config, debugger.project)
@@ -223,8 +223,8 @@ def plan_of(
         file, definition.extensions, quirks.starts_others
     )
     return Plan(
-        definition, request, inputs, config, asked.name, asked.filters, asked.functions, asked.conditions,
-        asked.tests, mappings, core, forks,
+        definition, request, inputs, config, launch.name, launch.filters, launch.functions, launch.conditions,
+        launch.tests, mappings, core, forks,
     )  # fmt: skip
 
 
@@ -236,22 +236,22 @@ def _stops(launch: Launch) -> dict[str, Any]:
 
 
 async def tests_of(
-    asked: LaunchRequest, request: RequestName, inputs: Json
+    launch: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
     """Return the program and its arguments; for tests, those of their runner.
 
     Raises:
         DapeerError: No runner is known for the tests, they cannot be built, or no test has the name.
     """
-    launch = await launch_of(inputs) if request == "launch" else None
-    if launch is None:
-        return asked, inputs
+    of_runner = await launch_of(inputs) if request == "launch" else None
+    if of_runner is None:
+        return launch, inputs
     told = replace(
-        asked,
-        type=asked.type or launch.type,
-        name=asked.name or launch.title,
-        config={**launch.config, **asked.config},
-        **(_stops(launch) if asked.filters is None else {}),
-        tests=launch.named,
+        launch,
+        type=launch.type or of_runner.type,
+        name=launch.name or of_runner.title,
+        config={**of_runner.config, **launch.config},
+        **(_stops(of_runner) if launch.filters is None else {}),
+        tests=of_runner.named,
     )
-    return told, launch.inputs
+    return told, of_runner.inputs

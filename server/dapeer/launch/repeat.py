@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dapeer.base.errors import ArgumentError
 from dapeer.launch.start import Where
 from dapeer.launch.starts import Start
-from dapeer.sessions.repetition import Until
+from dapeer.sessions.repetition import RepeatUntil
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Repeat:
     """How often a program is run, and until when."""
 
     times: int = 1
-    until: Until | None = None
+    until: RepeatUntil | None = None
     """None: any stop."""
     collects: bool = False
     """It is to collect, which in nvim-dap only Python programs do."""
@@ -26,17 +26,17 @@ class Repeat:
         Raises:
             ArgumentError: There is only one run.
         """
-        if self.until is not None and not self.wanted:
+        if self.until is not None and not self.is_repeated:
             raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
 
     @property
-    def wanted(self) -> bool:
+    def is_repeated(self) -> bool:
         """Whether there is more than one run."""
         return self.times > 1
 
     def place(self, where: Where) -> Where:
         """Return where to start: many runs flash by in nobody's Neovim unless they are asked for there, and a run that collects needs no editor."""
-        return "direct" if (self.wanted or self.collects) and where == "auto" else where
+        return "direct" if (self.is_repeated or self.collects) and where == "auto" else where
 
     def check(self, start: Start) -> None:
         """Look whether it can be run again.
@@ -44,7 +44,7 @@ class Repeat:
         Raises:
             ArgumentError: It is attached to.
         """
-        if self.wanted and not start.launched:
+        if self.is_repeated and not start.launched:
             raise ArgumentError(
                 "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
             )

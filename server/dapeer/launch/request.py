@@ -12,17 +12,17 @@ from typing import Any, Literal, TypeAlias, cast
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.interpreter import called
 from dapeer.adapters.definition.definition import TARGETS
-from dapeer.adapters.runners.named_tests import Named
+from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import surroundings
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]
-Placed: TypeAlias = tuple[str, WantedBreakpoint]
+BreakpointInFile: TypeAlias = tuple[str, RequestedBreakpoint]
 """A breakpoint, with its file."""
 
 
@@ -40,7 +40,7 @@ class LaunchRequest:
     """Functions to stop in."""
     conditions: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of the filters."""
-    tests: Named | None = None
+    tests: NamedTests | None = None
 
     @property
     def opts(self) -> dict[str, Any]:
@@ -156,12 +156,12 @@ _READ = re.compile("(?i)^(?!std|out|tty|log|trace|socket).*(file|path)s?$")
 """Keys of configurations whose values are files that an adapter reads: `envFile`, `classPaths`."""
 
 
-def check_named(asked: LaunchRequest) -> None:
+def check_named(launch: LaunchRequest) -> None:
     """Reject a request that has a name and nothing to run: a configuration was meant."""
-    if asked.name and not asked.config and not {*TARGETS} & asked.inputs.keys():
+    if launch.name and not launch.config and not {*TARGETS} & launch.inputs.keys():
         raise ArgumentError(
-            f"`name` only names the new session: nothing says what {asked.name!r} runs.",
-            f"To start the configuration of that name, give configuration={asked.name!r}.",
+            f"`name` only names the new session: nothing says what {launch.name!r} runs.",
+            f"To start the configuration of that name, give configuration={launch.name!r}.",
         )
 
 
@@ -184,7 +184,9 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     return {"core": path, "program": _program(str(program), where, project)}
 
 
-def with_paths(breakpoints: Iterable[Placed], cwd: Path, project: Path) -> list[Placed]:
+def with_paths(
+    breakpoints: Iterable[BreakpointInFile], cwd: Path, project: Path
+) -> list[BreakpointInFile]:
     """Return breakpoints with the absolute paths of their files, all of them checked.
 
     Raises:

@@ -18,7 +18,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.launch.configurations import (
     NVIM,
     Configuration,
-    Found,
+    KnownConfigurations,
     argument_for,
     in_neovim,
     in_project,
@@ -56,7 +56,7 @@ class Launcher:
     peers: Peers
 
     async def start(
-        self, asked: LaunchRequest, configuration: str | None = None, where: Where = "auto"
+        self, launch: LaunchRequest, configuration: str | None = None, where: Where = "auto"
     ) -> Start:
         """Return the start of a configuration by name, or of the arguments.
 
@@ -64,20 +64,20 @@ class Launcher:
             DapeerError: There is no such configuration or adapter, or an argument does not fit.
         """
         if configuration is None:
-            return await self._by_arguments(asked, where)
+            return await self._by_arguments(launch, where)
         peer = self.peer
         told: list[dict[str, Any]] = []
         # A Neovim that waits for a key must not delay a start without it.
         if peer is not None and (where != "direct" or await peer.state() is None):
             told = await peer.configurations()
         found = await self.found(told)
-        chosen = found.named(configuration, asked.type)
-        if asked.request not in {None, chosen.request}:
+        chosen = found.named(configuration, launch.type)
+        if launch.request not in {None, chosen.request}:
             raise ArgumentError(
-                f"`{chosen.name}` is a configuration for {chosen.request}, not {asked.request}.",
+                f"`{chosen.name}` is a configuration for {chosen.request}, not {launch.request}.",
                 "Leave `request` out.",
             )
-        return await self._by_name(asked, chosen, where)
+        return await self._by_name(launch, chosen, where)
 
     @property
     def peer(self) -> Peer | None:
@@ -87,47 +87,47 @@ class Launcher:
         here = [peer for peer in peers if Path(peer.cwd).resolve().is_relative_to(project)]
         return next(iter(here or peers[:1]), None)
 
-    async def found(self, told: Sequence[Json]) -> Found:
-        """Return all configurations: those of the project, and those that Neovim has sent (`told`)."""
+    async def found(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
+        """Return all configurations: those of the project, and those that Neovim has sent (`of_neovim`)."""
         project = self.debugger.project
         here = await in_thread(in_project, project)
-        return together(here, in_neovim(told, project))
+        return together(here, in_neovim(of_neovim, project))
 
-    async def _by_arguments(self, asked: LaunchRequest, where: Where) -> Start:
+    async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
         debugger = self.debugger
-        request = "attach" if "core" in asked.inputs else asked.request or "launch"
-        inputs = checked(asked.inputs, debugger.project, request)
-        if request == "attach" and not asked.config and "core" not in inputs:
+        request = "attach" if "core" in launch.inputs else launch.request or "launch"
+        inputs = checked(launch.inputs, debugger.project, request)
+        if request == "attach" and not launch.config and "core" not in inputs:
             check_attach(inputs.get("pid"), inputs.get("port"))
-        if request == "launch" and asked.type is None:
+        if request == "launch" and launch.type is None:
             inputs = await in_thread(as_tests, debugger.definitions.values(), inputs)
-        asked, inputs = await tests_of(asked, request, inputs)
+        launch, inputs = await tests_of(launch, request, inputs)
         if request == "launch":
-            check_named(asked)
-        if asked.type is not None and typed(debugger.definitions, asked.type) is None:
+            check_named(launch)
+        if launch.type is not None and typed(debugger.definitions, launch.type) is None:
             # A type that only nvim-dap may know; assume that its keys are the usual ones.
-            there = await self._neovim(where, (asked.type,))
+            there = await self._neovim(where, (launch.type,))
             if there is not None:
-                named = Configuration(asked.name or asked.type, asked.type, request, NVIM, {})
-                return await self._verbatim(there, asked, named, inputs)
-        plan = await in_thread(plan_of, debugger, asked, request, inputs, asked.config)
+                named = Configuration(launch.name or launch.type, launch.type, request, NVIM, {})
+                return await self._verbatim(there, launch, named, inputs)
+        plan = await in_thread(plan_of, debugger, launch, request, inputs, launch.config)
         # nvim-dap maps no paths; if the adapter does not either, only dapeer can. Nor does nvim-dap open a
         # terminal unless the adapter asks for one.
         if where == "auto" and (plan.mappings or plan.in_our_terminal or plan.core):
             where = "direct"
         there = await self._neovim(where, plan.definition.names)
-        return await self._planned(there, plan, asked, where)
+        return await self._planned(there, plan, launch, where)
 
-    async def _by_name(self, asked: LaunchRequest, chosen: Configuration, where: Where) -> Start:
+    async def _by_name(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         debugger = self.debugger
         definition = typed(debugger.definitions, chosen.type)
         there = await self._neovim(where, names_of(chosen.type, definition))
-        _refuse_asking(chosen, asked, in_neovim=there is not None)
+        _refuse_asking(chosen, launch, in_neovim=there is not None)
         own = definition is not None and chosen.type in definition.names
         if there is not None and (own or there[1] == chosen.type):
-            ours = _in_its_words(definition, asked) if definition else {}
-            worded = replace(asked, config={**ours, **asked.config})
-            inputs = checked(asked.inputs, debugger.project)
+            ours = _in_its_words(definition, launch) if definition else {}
+            worded = replace(launch, config={**ours, **launch.config})
+            inputs = checked(launch.inputs, debugger.project)
             return await self._verbatim(there, worded, chosen, inputs)
         if definition is None:
             types = ", ".join(sorted(debugger.definitions))
@@ -140,18 +140,18 @@ class Launcher:
                 "Fix the configuration.",
             )
         request = cast("RequestName", chosen.request)
-        split, config = chosen.split(asked.inputs, asked.config)
+        split, config = chosen.split(launch.inputs, launch.config)
         inputs = checked(split, debugger.project, request)
-        named = replace(asked, type=chosen.type, name=asked.name or chosen.name)
+        named = replace(launch, type=chosen.type, name=launch.name or chosen.name)
         plan = await in_thread(plan_of, debugger, named, request, inputs, config)
         return await self._planned(there, plan, named, where)
 
     async def _planned(
-        self, there: InNeovim | None, plan: Plan, asked: LaunchRequest, where: Where
+        self, there: InNeovim | None, plan: Plan, launch: LaunchRequest, where: Where
     ) -> Start:
         """Return the start of a plan: in Neovim if possible, else under an adapter of dapeer."""
         if there is not None:
-            return self._translated(there, plan, asked)
+            return self._translated(there, plan, launch)
         beside = self.peer if where == "auto" else None
         if beside is not None and not await beside.types():
             # It has no nvim-dap, or one that is not set up.
@@ -175,7 +175,7 @@ class Launcher:
             )
         return None if kind is None else (peer, kind)
 
-    def _translated(self, there: InNeovim, plan: Plan, asked: LaunchRequest) -> StartInNeovim:
+    def _translated(self, there: InNeovim, plan: Plan, launch: LaunchRequest) -> StartInNeovim:
         """Return a plan as a configuration of nvim-dap."""
         peer, kind = there
         name = plan.definition.id
@@ -185,30 +185,30 @@ class Launcher:
             raise ArgumentError(f"Neovim cannot open a terminal for {name}.", HERE_ONLY)
         arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
         named = {"type": kind, "request": plan.request, "name": plan.title()}
-        return self._in(peer, {"config": {**arguments, **named}}, asked, launched=plan.launched)
+        return self._in(peer, {"config": {**arguments, **named}}, launch, launched=plan.launched)
 
     async def _verbatim(
-        self, there: InNeovim, asked: LaunchRequest, chosen: Configuration, inputs: Json
+        self, there: InNeovim, launch: LaunchRequest, chosen: Configuration, inputs: Json
     ) -> StartInNeovim:
         """Return a configuration, with the caller's arguments in place of its own."""
         peer, kind = there
-        given = {key: inputs[key] for key in asked.inputs if key not in _OURS}
-        keys = chosen.keys(given, asked.config)
+        given = {key: inputs[key] for key in launch.inputs if key not in _OURS}
+        keys = chosen.keys(given, launch.config)
         launched = chosen.request == "launch"
         await in_thread(check_files, {**chosen.values, **keys}, Path(inputs["cwd"]))
-        named = {"type": kind, "name": asked.name or chosen.name}
+        named = {"type": kind, "name": launch.name or chosen.name}
         if chosen.origin == NVIM and chosen.filetype:
             how = {"configuration": chosen.name, "filetype": chosen.filetype}
             options = {**how, "overrides": {**keys, **named}}
         else:
             options = {"config": {**chosen.values, **keys, **named, "request": chosen.request}}
-        return self._in(peer, options, asked, launched=launched)
+        return self._in(peer, options, launch, launched=launched)
 
     def _in(
-        self, peer: Peer, options: Json, asked: LaunchRequest, *, launched: bool
+        self, peer: Peer, options: Json, launch: LaunchRequest, *, launched: bool
     ) -> StartInNeovim:
-        folder = folder_of(asked.inputs.get("cwd"), self.debugger.project)
-        return StartInNeovim(peer, {**options, **asked.opts}, launched, folder)
+        folder = folder_of(launch.inputs.get("cwd"), self.debugger.project)
+        return StartInNeovim(peer, {**options, **launch.opts}, launched, folder)
 
 
 def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
@@ -216,8 +216,8 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
     return (kind, *(definition.names if definition else ()))
 
 
-def _refuse_asking(chosen: Configuration, asked: LaunchRequest, *, in_neovim: bool) -> None:
-    asks = chosen.left_to_ask(asked.inputs, asked.config, in_neovim=in_neovim)
+def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
+    asks = chosen.left_to_ask(launch.inputs, launch.config, in_neovim=in_neovim)
     if asks:
         listed = "; ".join(shortened(str(ask), LONGEST) for ask in asks[:10])
         fields = ", ".join(dict.fromkeys(argument_for(ask) for ask in asks if ask.field))
@@ -231,10 +231,10 @@ _OURS = ("terminal", "follow_children", "just_my_code")
 """Arguments that no adapter knows by these names."""
 
 
-def _in_its_words(definition: Definition, asked: LaunchRequest) -> dict[str, Any]:
+def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, Any]:
     """Return such arguments as the adapter knows them."""
-    given = [name for name in _OURS if name in asked.inputs]
+    given = [name for name in _OURS if name in launch.inputs]
     said = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
     template = definition.launch.items()
-    keys = {key: asked.inputs[n] for n in given for key, value in template if value == f"${{{n}}}"}
+    keys = {key: launch.inputs[n] for n in given for key, value in template if value == f"${{{n}}}"}
     return dict(collections.ChainMap(*map(dict, said), keys))

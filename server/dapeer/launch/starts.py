@@ -10,7 +10,7 @@ from typing import Protocol
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.launch.request import (
-    Placed,
+    BreakpointInFile,
 )
 from dapeer.peers import Peer, unsaved
 from dapeer.sessions.broadcast import Broadcast
@@ -46,7 +46,7 @@ class Start(Protocol):
         ...
 
     async def begin(
-        self, debugger: Debugger, wanted: Sequence[Placed]
+        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         """Start it with breakpoints.
 
@@ -87,17 +87,17 @@ class StartHere:
         return Path(str(self.plan.inputs["cwd"]))
 
     async def begin(
-        self, debugger: Debugger, wanted: Sequence[Placed]
+        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         """Start it with breakpoints."""
-        if self.plan.core and wanted:
+        if self.plan.core and breakpoints:
             raise ArgumentError(
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
             )
         if self.beside is not None:
             self.beside.debugs_elsewhere(self.plan.definition.id)
-        session = await debugger.start(self.plan, wanted)
-        return session, debugger.push(*_files(wanted), started=session)
+        session = await debugger.start(self.plan, breakpoints)
+        return session, debugger.push(*_files(breakpoints), started=session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +116,16 @@ class StartInNeovim:
         return [WAITED] if waited else []
 
     async def begin(
-        self, debugger: Debugger, wanted: Sequence[Placed]
+        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
-        paths = _files(wanted)
+        paths = _files(breakpoints)
         if paths and (there := await self.peer.unsaved(paths)):
             raise unsaved(there[0])
-        with debugger.breakpoints.wanting(wanted):
+        with debugger.breakpoints.wanting(breakpoints):
             session = await self.peer.sessions.run(self.options)
         return session, debugger.push(*paths)
 
 
-def _files(wanted: Sequence[Placed]) -> list[str]:
-    return sorted({path for path, _ in wanted})
+def _files(breakpoints: Sequence[BreakpointInFile]) -> list[str]:
+    return sorted({path for path, _ in breakpoints})

@@ -26,7 +26,7 @@ from dapeer.opencode.registration import Core
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServerAddress:
     """The address for clients, and its token."""
 
     host: str
@@ -36,7 +36,9 @@ class Address:
     authenticate: bool = True
 
 
-async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool = False) -> None:
+async def serve_http(
+    offer: ServerOptions, address: ServerAddress, *, with_stdin: bool = False
+) -> None:
     """Serve HTTP clients until a signal arrives.
 
     Args:
@@ -126,7 +128,7 @@ def _url(host: str, port: int) -> str:
 
 
 @contextmanager
-def _token(address: Address, port: int, given: str | None) -> Generator[str | None]:
+def _token(address: ServerAddress, port: int, given: str | None) -> Generator[str | None]:
     """Yield the token that clients must send; None: they need none."""
     if not address.authenticate:
         yield None

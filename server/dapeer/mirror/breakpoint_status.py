@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, cast
 from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, last_part, title_of
 from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, StackFrame
-from dapeer.dap.wanted import WantedBreakpoint, last_part, title_of
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
@@ -32,9 +32,9 @@ class Awaited:
     """Path and line of those that were set for this program."""
     kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that this program did not get; the caller knows why."""
-    told: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
+    reported: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
     """States that the caller knows already: state, path and line."""
-    told_by: object = None
+    reported_from: object = None
     """What is known of breakpoints and their states, as it was when the caller was told last."""
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
@@ -60,12 +60,12 @@ class _At(NamedTuple):
 class Placed:
     """Each breakpoint that was sent, with the adapter's answer. `Mirror` feeds it."""
 
-    lines: dict[str, list[tuple[WantedBreakpoint, Breakpoint]]] = field(
-        default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
+    lines: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]
     )
     """By source path."""
-    collecting: dict[str, list[tuple[WantedBreakpoint, Breakpoint]]] = field(
-        default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
+    collecting: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]
     )
     """By source path, those that no adapter has: the program collects there by itself."""
     collecting_at: dict[str, Breakpoint] = field(default_factory=dict[str, Breakpoint])
@@ -104,17 +104,17 @@ class Placed:
             "setInstructionBreakpoints": self._set_instructions,
         }
 
-    def asked(self, command: str, arguments: Body) -> None:
+    def take_request(self, command: str, arguments: Body) -> None:
         """Apply a request, which may set breakpoints."""
         if command == SET_LINES:
             self.news += 1
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
-    def refused(self, command: str, asked: Body, why: str) -> None:
+    def refused(self, command: str, arguments: Body, why: str) -> None:
         """Record that the adapter has rejected a request, with its error."""
-        if command == SET_LINES and asked:
+        if command == SET_LINES and arguments:
             self.news += 1
-            self.unanswered[_path(asked)] = f"refused: {why}"
+            self.unanswered[_path(arguments)] = f"refused: {why}"
 
     def changed(self, body: BreakpointEventBody) -> None:
         """Apply a `breakpoint` event."""
@@ -162,7 +162,7 @@ class Placed:
 
     def at(
         self, path: str, *, collecting: bool = False
-    ) -> list[tuple[WantedBreakpoint, Breakpoint]]:
+    ) -> list[tuple[RequestedBreakpoint, Breakpoint]]:
         """Return those on lines of a file; what is `collecting` by itself first, or last."""
         every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
@@ -237,28 +237,28 @@ class Placed:
             None,
         )
 
-    def _set_lines(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_lines(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
         self._numbers = None
-        path = _path(asked)
+        path = _path(arguments)
         self.unanswered.pop(path, None)
-        known, told = self.lines.get(path, []), _paired(asked, body)
+        known, told = self.lines.get(path, []), _paired(arguments, body)
         # js-debug has a client ask twice at a start, and answers the second time with an empty list.
-        silent = as_array(asked.get("breakpoints"))[len(told) :]
+        silent = as_array(arguments.get("breakpoints"))[len(told) :]
         self.lines[path] = [*told, *(pair for pair in known if pair[0] in silent)]
 
-    def _set_functions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
         self._numbers = None
-        self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(asked, body)]
+        self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(arguments, body)]
 
-    def _set_data(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_data(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self._numbers = None
-        self.data = _paired(asked, body)
+        self.data = _paired(arguments, body)
 
-    def _set_instructions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+    def _set_instructions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self._numbers = None
-        self.instructions = _paired(asked, body)
+        self.instructions = _paired(arguments, body)
 
 
 def _may_be_in(made: Breakpoint, path: str) -> bool:
@@ -267,12 +267,12 @@ def _may_be_in(made: Breakpoint, path: str) -> bool:
     return told.rpartition("/")[2] == path.rpartition("/")[2]
 
 
-def _line(pair: tuple[WantedBreakpoint, Breakpoint]) -> int:
+def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:
     return pair[0]["line"]
 
 
-def _path(asked: Body) -> str:
-    return str(as_object(asked.get("source")).get("path"))
+def _path(arguments: Body) -> str:
+    return str(as_object(arguments.get("source")).get("path"))
 
 
 def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
@@ -283,8 +283,8 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
     return cast("Breakpoint", {**kept, **new})
 
 
-def _paired(asked: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
-    wanted = as_array(asked.get("breakpoints"))
+def _paired(arguments: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
+    wanted = as_array(arguments.get("breakpoints"))
     return list(zip(wanted, map(_plain, body.get("breakpoints", ())), strict=False))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dapeer.mirror.row_blocks import Part
-from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
+from dapeer.mirror.row_blocks import BlockPart
+from dapeer.mirror.rows import HEAD, CollectedRow, Table, by_point, in_order
 
 ROW = "dapeerRow"
 """Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
@@ -72,7 +72,7 @@ class Collection:
     """Lines that were no rows."""
     removed: bool = False
     """Its log point is gone, since it has brought all rows that were wanted."""
-    told: dict[str, int] = field(default_factory=dict[str, int])
+    reported: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many rows it has been told of."""
     started: float = 0.0
     """From when its rows count seconds."""
@@ -81,13 +81,13 @@ class Collection:
 
     def is_news(self, client: str) -> bool:
         """Whether there are rows that a client was not told of."""
-        return self.count > self.told.get(client, 0)
+        return self.count > self.reported.get(client, 0)
 
-    def tell(self, client: str) -> None:
+    def mark_reported(self, client: str) -> None:
         """Take note that a client was told of all rows."""
-        self.told[client] = self.count
+        self.reported[client] = self.count
 
-    def heard(self, rows: int) -> None:
+    def take_rows(self, rows: int) -> None:
         """Take note of so many new rows: calls are in the order of their ends, all else in that of hits."""
         self.hits = max(self.hits, self.table.newest(rows if self.point.calls else min(rows, 1)))
 
@@ -104,9 +104,9 @@ class Collection:
         """How many rows there were so far, those that were dropped here included."""
         return len(self.table) + self.forgotten
 
-    def untold(self, client: str) -> Table:
+    def unreported(self, client: str) -> Table:
         """Return the rows that a client was not told of, as far as they are kept."""
-        told = self.told.get(client, 0)
+        told = self.reported.get(client, 0)
         return self.table.last(self.count - told) if told else self.table
 
     @property
@@ -132,11 +132,11 @@ class Collected:
     """By process the rows that it could not write."""
     lost_for: str = ""
     """Why some could not be written, as the system says it; empty: it has not said."""
-    _lost_told: dict[str, int] = field(default_factory=dict[str, int])
+    _lost_reported: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many of these it has been told of."""
     overwritten: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows whose room later ones have taken, in its file."""
-    begun: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    called: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     """Points and functions that were called; their calls may not be over."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
@@ -172,7 +172,7 @@ class Collected:
         self.points[point.number] = point
         return point
 
-    def rows_of(self, point: Point) -> Iterator[Row]:
+    def rows_of(self, point: Point) -> Iterator[CollectedRow]:
         """Yield the rows of a point, of one process after the other."""
         for (_, number), each in self.collections.items():
             if number == point.number:
@@ -200,7 +200,7 @@ class Collected:
             self.collections[key] = Collection(point, process, table, road, among=self._rows)
         return self.collections[key]
 
-    def add(self, process: int, row: Row, road: str) -> None:
+    def add(self, process: int, row: CollectedRow, road: str) -> None:
         """Take in one row, which came by itself."""
         collection = self.of(process, row.point, road)
         if collection is None or len(row.cells) != collection.table.width:
@@ -212,7 +212,7 @@ class Collected:
         collection.table.add(row._replace(hit=collection.hits), order)
         _bound(collection)
 
-    def take(self, process: int, part: Part, road: str, started: float = 0.0) -> None:
+    def take(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Take in rows that a process has written, which count seconds from a time on."""
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count
@@ -235,7 +235,7 @@ class Collected:
         for number, table in found.items():
             collection = self.collections[process, number]
             collection.table.join(table.in_order(), first)
-            collection.heard(len(table))
+            collection.take_rows(len(table))
             _bound(collection)
 
     def lose(self, process: int, count: int, reason: str) -> None:
@@ -251,7 +251,7 @@ class Collected:
     def newly_lost(self, client: str) -> int:
         """Return how many rows the processes could not write, if the client was not told of all; it is told now."""
         lost = sum(self.lost.values())
-        told, self._lost_told[client] = self._lost_told.get(client, 0), lost
+        told, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > told else 0
 
     def reached(self, path: str, line: int) -> bool:
@@ -264,7 +264,7 @@ class Collected:
             for each in self.collections.values()
         )
 
-    def rows(self, process: int) -> Iterator[Row]:
+    def rows(self, process: int) -> Iterator[CollectedRow]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""
         tables = [
             (number, each.table) for (of, number), each in self.collections.items() if of == process

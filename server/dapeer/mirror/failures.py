@@ -33,7 +33,7 @@ class Failure:
     line: int
     error: str
     count: int = 0
-    told: int = 0
+    reported: int = 0
     """The count that was reported last."""
 
 

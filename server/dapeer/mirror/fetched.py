@@ -38,26 +38,26 @@ class Fetched:
         }
         """What takes in each response."""
 
-    def _stack_trace(self, asked: Body, body: StackTraceResponseBody) -> None:
-        stop = self._suspended.stop_of(asked.get("threadId", -1))
+    def _stack_trace(self, arguments: Body, body: StackTraceResponseBody) -> None:
+        stop = self._suspended.stop_of(arguments.get("threadId", -1))
         if stop is None:
             return
         frames = body.get("stackFrames", [])
-        start, levels = _part(asked, len(frames))
-        known = stop.frames.setdefault(asked["threadId"], [])
+        start, levels = _part(arguments, len(frames))
+        known = stop.frames.setdefault(arguments["threadId"], [])
         whole = not levels or len(frames) < levels
         if start <= len(known):
             known[start : start + len(frames)] = frames
-        elif whole and asked["threadId"] == stop.thread_id:
+        elif whole and arguments["threadId"] == stop.thread_id:
             stop.outer = frames
-        if not start and frames and asked["threadId"] == stop.thread_id:
+        if not start and frames and arguments["threadId"] == stop.thread_id:
             self._placed.passed(frames[0])
         total = body.get("totalFrames")
         if isinstance(total, int) and total >= len(known):
-            stop.total_frames[asked["threadId"]] = total
+            stop.total_frames[arguments["threadId"]] = total
         elif whole and start <= len(known):
-            stop.total_frames[asked["threadId"]] = len(known)
-        if asked["threadId"] == stop.thread_id and known:
+            stop.total_frames[arguments["threadId"]] = len(known)
+        if arguments["threadId"] == stop.thread_id and known:
             self._place(stop, known)
 
     def _place(self, stop: Stop, frames: Sequence[StackFrame]) -> None:
@@ -70,48 +70,48 @@ class Fetched:
             users = self._frames.foremost(frames)
             stop.front = frames.index(users) if users else None
 
-    def _scopes(self, asked: Body, body: ScopesResponseBody) -> None:
+    def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
-            stop.take_scopes(asked["frameId"], body.get("scopes", []))
+            stop.take_scopes(arguments["frameId"], body.get("scopes", []))
 
-    def _variables(self, asked: Body, body: VariablesResponseBody) -> None:
+    def _variables(self, arguments: Body, body: VariablesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
             variables = body.get("variables", [])
-            stop.take_variables(asked, variables)
+            stop.take_variables(arguments, variables)
             for each in variables:
                 _keep_size(stop, each)
 
-    def _variable_set(self, asked: Body, body: Body) -> None:
+    def _variable_set(self, arguments: Body, body: Body) -> None:
         # An evaluation for the clipboard or a hover without a frame changes nothing.
-        looks = asked.get("context") == "hover" or (
-            asked.get("context") == "clipboard" and "frameId" not in asked
+        looks = arguments.get("context") == "hover" or (
+            arguments.get("context") == "clipboard" and "frameId" not in arguments
         )
         if not looks:
-            self._written(body, asked)
+            self._written(body, arguments)
         elif (stop := self._suspended.stop) is not None:
             _keep_size(stop, body)
 
-    def _written(self, body: Body, asked: Body | None = None) -> None:
+    def _written(self, body: Body, arguments: Body | None = None) -> None:
         """A write may change any other variable, so all are fetched again."""
         stop = self._suspended.stop
         if stop is not None:
-            stop.take_written(asked or {}, body)
+            stop.take_written(arguments or {}, body)
             _keep_size(stop, body)
             stop.outdated = set(stop.variables)
             stop.parts.forget()
 
-    def _exception_info(self, asked: Body, body: Body) -> None:
-        stop = self._suspended.stop_of(asked.get("threadId", -1))
+    def _exception_info(self, arguments: Body, body: Body) -> None:
+        stop = self._suspended.stop_of(arguments.get("threadId", -1))
         if stop is not None:
             stop.exception = body
 
 
-def _part(asked: Body, told: int) -> tuple[int, int]:
+def _part(arguments: Body, count: int) -> tuple[int, int]:
     """Return from which frame on how many are told; some adapters tell all, whatever is asked."""
-    start, levels = (int(asked.get(each) or 0) for each in ("startFrame", "levels"))
-    return (0, 0) if 0 < levels < told else (start, levels)
+    start, levels = (int(arguments.get(each) or 0) for each in ("startFrame", "levels"))
+    return (0, 0) if 0 < levels < count else (start, levels)
 
 
 def _keep_size(stop: Stop, described: Variable | Body) -> None:

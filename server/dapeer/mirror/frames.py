@@ -23,7 +23,7 @@ _REMEMBERED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignFrames:
     """Frames outside of the user's code, with the name of their owner."""
 
     of: str
@@ -49,7 +49,7 @@ class Raised(NamedTuple):
     """Is found in the name of the innermost function."""
 
 
-class Run(NamedTuple):
+class FrameRun(NamedTuple):
     """Frames that lie side by side on a stack: some of the user's at one place, or all up to the user's next."""
 
     owners: tuple[str, ...]
@@ -87,7 +87,7 @@ class Frames:
     have as a library.
     """
 
-    foreign: tuple[Foreign, ...] = ()
+    foreign: tuple[ForeignFrames, ...] = ()
     project: Path | None = None
     raised: tuple[Raised, ...] = ()
     _owner: Callable[..., str] = field(init=False, repr=False, compare=False)
@@ -145,15 +145,15 @@ class Frames:
         """Return the outermost frame of the user's code; None if there is none."""
         return self.foremost(frames[::-1])
 
-    def runs(self, frames: Sequence[StackFrame]) -> Iterator[Run]:
+    def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
         """Yield the frames of a stack, those of others together, and those of the user's at one and the same place."""
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))
             if users is None:
                 owners = map(self.owner, filter(lambda each: not is_label(each), side_by_side))
-                yield Run(tuple(dict.fromkeys(owners)), side_by_side)
+                yield FrameRun(tuple(dict.fromkeys(owners)), side_by_side)
             else:
-                yield Run((), side_by_side)
+                yield FrameRun((), side_by_side)
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
         """Yield the frames, each with its index among the user's frames; None: another owner's."""

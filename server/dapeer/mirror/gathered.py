@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.mirror.collected import LOG, ROW, Collected
-from dapeer.mirror.rows import Row
+from dapeer.mirror.rows import CollectedRow
 
 REMOVED = "dapeerRemoved"
 """Tells that the log points of a `point` are gone, since they have brought all rows that were wanted."""
@@ -19,7 +19,7 @@ class Gathered:
     collected: Collected
     process: int
     """The number of its session."""
-    _begun: float | None = None
+    _started_at: float | None = None
 
     def reached(self, path: str, line: int) -> bool:
         """Whether some process has come by a collection point."""
@@ -40,7 +40,7 @@ class Gathered:
 
     def take(self, body: Body, at: float) -> None:
         """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
-        self._begun = at if self._begun is None else self._begun
+        self._started_at = at if self._started_at is None else self._started_at
         point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
-        row = Row(point, 0, at - self._begun, "", "", "", cells)
+        row = CollectedRow(point, 0, at - self._started_at, "", "", "", cells)
         self.collected.add(self.process, row, LOG)

@@ -20,7 +20,7 @@ Target = tuple[Kind, int, int | None]
 
 
 @dataclass(slots=True)
-class Numbers:
+class HandleNumbers:
     """Gives the numbers of a session's handles, none twice."""
 
     given: int = 0
@@ -36,7 +36,7 @@ class Numbers:
 class Handles:
     """The handles of one stop: `of` gives them, and `resolve` takes them back."""
 
-    numbers: Numbers = field(default_factory=Numbers)
+    numbers: HandleNumbers = field(default_factory=HandleNumbers)
     """Of the session's handles."""
     given_before: int = 0
     """The last handle that was given at the stops before."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from dapeer.mirror.handles import Handles, Numbers
+from dapeer.mirror.handles import HandleNumbers, Handles
 from dapeer.mirror.stops import Stop
 
 KEPT_STOPS = 100
@@ -16,7 +16,7 @@ class History:
 
     def __init__(self, limit: int = KEPT_STOPS) -> None:
         self._stops: deque[Stop] = deque(maxlen=limit)
-        self.numbers = Numbers()
+        self.numbers = HandleNumbers()
         """Of the handles of all stops."""
 
     def __iter__(self) -> Iterator[Stop]:

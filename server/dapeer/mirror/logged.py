@@ -14,7 +14,7 @@ KEPT = 1_000_000
 """Messages of one log point with their positions in the output; the oldest are dropped first."""
 
 
-class Message(NamedTuple):
+class LogMessage(NamedTuple):
     """One message of a log point."""
 
     path: str
@@ -73,7 +73,7 @@ class Logged:
             point = self.points[path, line] = LogPoint()
         point.add(begin, self._output.end)
 
-    def last(self, since: int, until: int, most: int) -> tuple[list[Message], int]:
+    def last(self, since: int, until: int, most: int) -> tuple[list[LogMessage], int]:
         """Return the last messages between two cursors, `most` at most, and how many are left out.
 
         Of each log point the last one is among them, as far as `most` allows.
@@ -92,7 +92,7 @@ class Logged:
         count = sum(map(len, within.values()))
         return [self._message(place, number) for _, place, number in chosen], count - len(chosen)
 
-    def _message(self, place: tuple[str, int], number: int) -> Message:
+    def _message(self, place: tuple[str, int], number: int) -> LogMessage:
         begin, end = self.points[place].place(number)
         text = "".join(piece.text for piece in self._output.between(begin, end))
-        return Message(*place, number, text.rstrip("\n"), begin)
+        return LogMessage(*place, number, text.rstrip("\n"), begin)

@@ -9,10 +9,10 @@ from typing import Any
 from dapeer.base.errors import NotStopped
 from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed
@@ -76,9 +76,9 @@ class Mirror:
         """A `pause` was asked for, and no stop has come since."""
         self._started = False
         self._ended = False
-        self._asked: dict[int, int] = {}
+        self._epochs_of_requests: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
-        self._threads_asked = -1
+        self._threads_listed_in = -1
         """The epoch in which all threads were listed last."""
         self._threads_followed = False
         """Whether events report threads that start and end."""
@@ -141,7 +141,7 @@ class Mirror:
         return self._suspended.stop
 
     @property
-    def breakpoints(self) -> dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]:
+    def breakpoints(self) -> dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]:
         """By source path: each breakpoint that was sent, with its state."""
         return self.placed.lines
 
@@ -154,7 +154,7 @@ class Mirror:
     @property
     def threads_known(self) -> bool:
         """Whether `threads` is complete now."""
-        fresh = self._threads_followed or self._threads_asked == self.epoch
+        fresh = self._threads_followed or self._threads_listed_in == self.epoch
         return fresh and bool(self.threads) and all(self.threads.values())
 
     @property
@@ -211,8 +211,8 @@ class Mirror:
                 if name in self._on_event:  # unknown ones are allowed, and many
                     self._on_event[name](body)
             case Request(seq=seq, command=command, arguments=arguments):
-                self._asked[seq] = self.epoch
-                self.placed.asked(command, arguments)
+                self._epochs_of_requests[seq] = self.epoch
+                self.placed.take_request(command, arguments)
                 if command in RESUMES or command == "pause":
                     self.pausing = command == "pause" and not self.stop
                 if command in RESUMES:
@@ -274,7 +274,7 @@ class Mirror:
     # -- responses
 
     def _response(self, response: Response) -> None:
-        late = self._asked.pop(response.request_seq, self.epoch) != self.epoch
+        late = self._epochs_of_requests.pop(response.request_seq, self.epoch) != self.epoch
         known = self._on_response.get(response.command)
         self.pausing &= response.success or response.command != "pause"
         if response.command in RESUMES:
@@ -286,15 +286,15 @@ class Mirror:
         elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
 
-    def _launched(self, _asked: Body, _body: Body) -> None:
+    def _launched(self, _arguments: Body, _body: Body) -> None:
         self._started = True
 
-    def _initialize(self, _asked: Body, body: Body) -> None:
+    def _initialize(self, _arguments: Body, body: Body) -> None:
         self.capabilities.take(body)
 
-    def _threads(self, _asked: Body, body: ThreadsResponseBody) -> None:
+    def _threads(self, _arguments: Body, body: ThreadsResponseBody) -> None:
         threads = body.get("threads", ())
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
         self.threads = Bounded("threads", named)
-        self._threads_asked = self.epoch
+        self._threads_listed_in = self.epoch
         self._suspended.name_thread(self.threads)

@@ -58,14 +58,14 @@ class Loaded:
         else:
             self.sources[_key(source)] = source
 
-    def _modules_listed(self, asked: Body, body: ModulesResponseBody) -> None:
+    def _modules_listed(self, arguments: Body, body: ModulesResponseBody) -> None:
         modules = body.get("modules", ())
         # A page of a long list extends the known part; a whole list replaces it.
-        known = self.modules if asked.get("startModule") else dict[str, Body]()
+        known = self.modules if arguments.get("startModule") else dict[str, Body]()
         listed = {str(module.get("id")): module for module in modules}
         self.modules = Bounded("modules", {**known, **listed})
 
-    def _sources_listed(self, _asked: Body, body: LoadedSourcesResponseBody) -> None:
+    def _sources_listed(self, _arguments: Body, body: LoadedSourcesResponseBody) -> None:
         self.news += 1
         sources = body.get("sources", ())
         self.sources = Bounded("sources", {_key(source): source for source in sources})

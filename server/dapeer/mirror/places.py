@@ -23,7 +23,7 @@ class Sight:
     """What can be found out about a running program."""
 
     expression: str = ""
-    """An expression; its value in the program says where threads and tasks are, as `told` reads it."""
+    """An expression; its value in the program says where threads and tasks are, as `parsed` reads it."""
     hides: str = ""
     """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
@@ -51,13 +51,13 @@ class Outside:
     denied: str = ""
     """What to do where the system does not let it read the process, with `${pid}`."""
 
-    def read(self, text: str) -> list[Place]:
+    def read(self, text: str) -> list[ThreadLocation]:
         """Read what it has printed."""
-        places: list[Place] = []
+        places: list[ThreadLocation] = []
         for line in text.splitlines():
             if found := self.thread.search(line):
                 holds = bool(found.groupdict().get("holds"))
-                places.append(Place(found["name"] or "", holds=holds))
+                places.append(ThreadLocation(found["name"] or "", holds=holds))
             elif places and (found := self.frame.search(line)) and not self.own.search(line):
                 frame = _frame([found["function"], found["file"], int(found["line"])])
                 places[-1] = replace(places[-1], frames=[*places[-1].frames, frame][:FRAMES])
@@ -65,7 +65,7 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ThreadLocation:
     """Where one thread is, or one task."""
 
     name: str
@@ -91,8 +91,8 @@ class Place:
 class Seen:
     """The locations of all threads, and of the known tasks, at one time."""
 
-    threads: Sequence[Place] = ()
-    tasks: Sequence[Place] = ()
+    threads: Sequence[ThreadLocation] = ()
+    tasks: Sequence[ThreadLocation] = ()
     silent: bool = False
     """The adapter did not answer in time."""
     unread: str = ""
@@ -104,7 +104,7 @@ class Seen:
         return any(each.frames for each in self.threads)
 
 
-def told(text: str) -> Mapping[str, Sequence[Place]]:
+def parsed(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
     """Read a program's answer: `threads` and `tasks`, each with `name`, `id` and `frames`, a task perhaps with `awaited_by`.
 
     A frame is a list of function, file and line. Entries of another form are left out.
@@ -116,13 +116,13 @@ def told(text: str) -> Mapping[str, Sequence[Place]]:
     return {kind: list(_places(as_array(known.get(kind)))) for kind in ("threads", "tasks")}
 
 
-def _places(listed: Sequence[Value]) -> Iterator[Place]:
+def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
     for each in listed:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:
                 known = [*map(_frame, filter(_is_frame, frames[:FRAMES]))]
                 own_id = more.get("id")
-                yield Place(
+                yield ThreadLocation(
                     name,
                     own_id=own_id if isinstance(own_id, int) else 0,
                     frames=known,
@@ -146,10 +146,12 @@ def _frame(frame: Sequence[Any]) -> StackFrame:
     return StackFrame(id=0, name=function, line=line, column=0, source=source)
 
 
-def by_thread(threads: Mapping[int, str], places: Sequence[Place]) -> Mapping[int, Place]:
+def by_thread(
+    threads: Mapping[int, str], places: Sequence[ThreadLocation]
+) -> Mapping[int, ThreadLocation]:
     """Say which thread each place is of: by name and, where several have one name, in order."""
     left = list(places)
-    found: dict[int, Place] = {}
+    found: dict[int, ThreadLocation] = {}
     for thread_id, name in threads.items():
         place = next((each for each in left if each.name == name), None)
         if place is not None:

@@ -19,18 +19,18 @@ class PostMortem:
     def __init__(self, cause: str) -> None:
         """`cause` is the signal that killed the program, as in `SIGSEGV at address 0x0`; empty if unknown."""
         self._cause = cause
-        self._told = False
+        self._is_reported = False
 
-    def heard(self, message: Message) -> Message | None:
+    def meaning_of(self, message: Message) -> Message | None:
         """Return the meaning of an adapter's message here; None: ignore it.
 
         Some adapters send a stop for each thread, the crashed one first, and an exit at the end.
         """
         match message:
             case Event(event="stopped", body=body):
-                if self._told:
+                if self._is_reported:
                     return None
-                self._told = True
+                self._is_reported = True
                 known = {key: body[key] for key in ("threadId", "allThreadsStopped") if key in body}
                 why = {"reason": REASON, "description": self._cause, "allThreadsStopped": True}
                 return Event("stopped", {**known, **why})

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 
-from dapeer.mirror.row_columns import Cells, Numbers
+from dapeer.mirror.row_columns import Cells, NumberColumn
 from dapeer.mirror.rows import Table
 
 PLAIN = 128
@@ -53,12 +53,12 @@ class Names:
         default_factory=dict[int, tuple[str, str, str]]
     )
     """Thread, task and caller."""
-    begun: frozenset[tuple[int, str]] = frozenset()
+    called: frozenset[tuple[int, str]] = frozenset()
     """Points and functions that were called."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BlockPart:
     """Rows that follow each other."""
 
     text: str = ""
@@ -71,7 +71,7 @@ class Part:
     """How many rows there are."""
 
     @classmethod
-    def of_text(cls, text: str) -> Part:
+    def of_text(cls, text: str) -> BlockPart:
         """Return rows that are all lines."""
         count = text.count("\n") + (text[-1:] not in {"", "\n"})
         return cls(text, range(count), (), count)
@@ -103,7 +103,7 @@ class _Found:
         self.end += len(part)
 
 
-def read_part(chunk: bytes, names: Names) -> tuple[Part, int]:
+def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
     """Return what a chunk holds, and up to where; a row that is not complete is left for later."""
     found = _Found()
     while found.end < len(chunk) and chunk[found.end]:
@@ -117,7 +117,7 @@ def read_part(chunk: bytes, names: Names) -> tuple[Part, int]:
         for table in _tables(b"".join(parts), first - PLAIN, found.numbers[first], names)
     ]
     text = b"".join(found.lines).decode("utf-8", "replace")
-    return Part(text, found.order, tables, found.count), found.end
+    return BlockPart(text, found.order, tables, found.count), found.end
 
 
 def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
@@ -174,8 +174,8 @@ def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Tab
     times = [each - zero for each in _column(rows, "d", size - WIDTH, size)]
     return Table(
         len(letters),
-        Numbers(_column(rows, "q", WIDTH, size)),
-        Numbers(array("d", times)),
+        NumberColumn(_column(rows, "q", WIDTH, size)),
+        NumberColumn(array("d", times)),
         *_who(contexts, names),
         [_cells(rows, each, WIDTH * (2 + n), size) for n, each in enumerate(letters)],
         [*order],
@@ -203,11 +203,11 @@ def _different(column: array[int]) -> Sequence[int]:
 def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
     """Return a column of values."""
     if letter == "d":
-        return Numbers(_column(rows, "d", start, size))
+        return NumberColumn(_column(rows, "d", start, size))
     if letter == "x":
         return ["None"] * (len(rows) // size)
     whole = _column(rows, "q", start, size)
-    return Numbers(whole) if letter == "q" else ["True" if each else "False" for each in whole]
+    return NumberColumn(whole) if letter == "q" else ["True" if each else "False" for each in whole]
 
 
 def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) -> array[Any]:

@@ -10,7 +10,7 @@ from operator import eq
 from typing import cast, overload
 
 
-class Numbers(Sequence[str]):
+class NumberColumn(Sequence[str]):
     """Whole numbers, or all fractions: kept as they are, and read as texts."""
 
     __slots__ = ("values",)
@@ -26,11 +26,11 @@ class Numbers(Sequence[str]):
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, index: slice) -> Numbers: ...
-    def __getitem__(self, index: int | slice) -> str | Numbers:
+    def __getitem__(self, index: slice) -> NumberColumn: ...
+    def __getitem__(self, index: int | slice) -> str | NumberColumn:
         """Return one as text, or some of them."""
         if isinstance(index, slice):
-            return Numbers(self.values[index])
+            return NumberColumn(self.values[index])
         return repr(self.values[index])
 
     def __iter__(self) -> Iterator[str]:
@@ -39,9 +39,9 @@ class Numbers(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         """Whether another column has the same texts."""
-        if isinstance(other, Numbers) and self.whole and other.whole:
+        if isinstance(other, NumberColumn) and self.whole and other.whole:
             return self.values == other.values
-        if not isinstance(other, Numbers | list) or len(self) != len(cast("Cells", other)):
+        if not isinstance(other, NumberColumn | list) or len(self) != len(cast("Cells", other)):
             return False
         return all(map(eq, self, cast("Cells", other)))
 
@@ -75,17 +75,17 @@ class Numbers(Sequence[str]):
         """Whether they are whole numbers."""
         return self.values.typecode != "d"
 
-    def picked(self, indices: Sequence[int]) -> Numbers:
+    def picked(self, indices: Sequence[int]) -> NumberColumn:
         """Return some of them."""
-        return Numbers(array(self.values.typecode, map(self.values.__getitem__, indices)))
+        return NumberColumn(array(self.values.typecode, map(self.values.__getitem__, indices)))
 
 
-Cells = list[str] | Numbers
+Cells = list[str] | NumberColumn
 
 
 def counted(column: Sequence[str]) -> Counter[str]:
     """Return how often each text comes."""
-    if not isinstance(column, Numbers) or not column.whole:
+    if not isinstance(column, NumberColumn) or not column.whole:
         return Counter(column)
     return Counter({f"{number}": count for number, count in Counter(column.values).items()})
 
@@ -98,19 +98,19 @@ def _whole(value: object) -> int | None:
 
 def joined(column: Cells, more: Sequence[str]) -> Cells:
     """Return a column, which is lost, with more values."""
-    if isinstance(more, Numbers):
+    if isinstance(more, NumberColumn):
         if not column:
-            return Numbers(more.values[:])
-        if isinstance(column, Numbers) and column.values.typecode == more.values.typecode:
+            return NumberColumn(more.values[:])
+        if isinstance(column, NumberColumn) and column.values.typecode == more.values.typecode:
             column.values.extend(more.values)  # type: ignore[arg-type]
             return column
-    texts = list(column) if isinstance(column, Numbers) else column
+    texts = list(column) if isinstance(column, NumberColumn) else column
     texts.extend(more)
     return texts
 
 
 def picked(column: Cells, indices: Sequence[int]) -> Cells:
     """Return some values of a column."""
-    if isinstance(column, Numbers):
+    if isinstance(column, NumberColumn):
         return column.picked(indices)
     return [column[index] for index in indices]

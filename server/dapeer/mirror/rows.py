@@ -12,7 +12,7 @@ from heapq import merge
 from operator import itemgetter, sub
 from typing import NamedTuple
 
-from dapeer.mirror.row_columns import Cells, Numbers, joined, picked
+from dapeer.mirror.row_columns import Cells, NumberColumn, joined, picked
 
 FAILED = "\x15"
 """How a cell begins whose expression could not be evaluated; the error follows. No value begins so."""
@@ -22,7 +22,7 @@ HEAD = 6
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,2})?")
 
 
-class Row(NamedTuple):
+class CollectedRow(NamedTuple):
     """One row."""
 
     point: int
@@ -69,9 +69,9 @@ class Table:
         """Return how many rows there are."""
         return len(self.hits)
 
-    def row(self, index: int, point: int = 0) -> Row:
+    def row(self, index: int, point: int = 0) -> CollectedRow:
         """Return one of the rows, counted from 0."""
-        return Row(
+        return CollectedRow(
             point,
             int(_at(self.hits, index)),
             _at(self.seconds, index),
@@ -81,7 +81,7 @@ class Table:
             tuple(column[index] for column in self.cells),
         )
 
-    def add(self, row: Row, order: int) -> None:
+    def add(self, row: CollectedRow, order: int) -> None:
         """Take in one row that came by itself."""
         head = (f"{row.hit}", f"{row.seconds:.6f}", row.thread, row.task, row.caller)
         self.join(Table.of_columns([[each] for each in (*head, *row.cells)], [order]))
@@ -160,7 +160,9 @@ class Table:
     def gaps(self) -> dict[int, int]:
         """Return by row how many hits are missing before it."""
         try:
-            hits = [*map(int, self.hits.values if isinstance(self.hits, Numbers) else self.hits)]
+            hits = [
+                *map(int, self.hits.values if isinstance(self.hits, NumberColumn) else self.hits)
+            ]
         except ValueError:  # a process may have spoilt what it wrote
             return {}
         steps = map(sub, hits[1:], hits)
@@ -184,7 +186,7 @@ def shifted(order: list[int], by: int) -> Sequence[int]:
 
 def _at(column: Cells, index: int) -> float:
     """Return a number of a column; a process may have spoilt what it wrote."""
-    if isinstance(column, Numbers):
+    if isinstance(column, NumberColumn):
         return column.values[index]
     return float(column[index]) if _NUMBER.fullmatch(column[index]) else 0.0
 
@@ -213,11 +215,11 @@ def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[i
     }
 
 
-def in_order(tables: Iterable[tuple[int, Table]]) -> Iterator[Row]:
+def in_order(tables: Iterable[tuple[int, Table]]) -> Iterator[CollectedRow]:
     """Yield the rows of several points (number and rows) of one process, as they were collected."""
     streams = (_numbered(point, table) for point, table in tables)
     return map(itemgetter(1), merge(*streams, key=itemgetter(0)))
 
 
-def _numbered(point: int, table: Table) -> Iterator[tuple[int, Row]]:
+def _numbered(point: int, table: Table) -> Iterator[tuple[int, CollectedRow]]:
     return ((number, table.row(index, point)) for index, number in enumerate(table.order))

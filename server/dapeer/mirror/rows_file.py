@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dapeer.mirror.row_blocks import Part, read_names, read_part
+from dapeer.mirror.row_blocks import BlockPart, read_names, read_part
 
 MAGIC = b"dapeerR3"
 HEADER = struct.Struct("<8sIIIIddQQI")
@@ -21,23 +21,23 @@ LARGEST = 1 << 27
 """Bytes; no collector writes so large a file."""
 
 
-class Place(NamedTuple):
+class FilePosition(NamedTuple):
     """Up to where a file was read: the number of a chunk, and bytes of it."""
 
     chunk: int
     bytes: int
 
 
-START = Place(0, 0)
+START = FilePosition(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """What a file tells."""
 
-    parts: Sequence[Part] = ()
+    parts: Sequence[BlockPart] = ()
     """The rows, oldest first."""
-    place: Place = START
+    place: FilePosition = START
     """Up to where it was read."""
     pid: int = 0
     started: float = 0.0
@@ -46,7 +46,7 @@ class Written:
     """Rows whose room later ones have taken. Some of them may have been read before."""
     lost: int = 0
     """Rows that could not be written: too large, or the disk was full."""
-    begun: frozenset[tuple[int, str]] = frozenset()
+    called: frozenset[tuple[int, str]] = frozenset()
     """Points and functions that were called, though their calls may not be over."""
     error: int = 0
     """The number of the system's error for which they could not; 0: it was none of the system's."""
@@ -57,7 +57,7 @@ class Written:
         return "".join(each.text for each in self.parts)
 
 
-def read(data: bytes | memoryview, after: Place = START) -> Written:
+def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
     """Return what was written after a place of a file; nothing of what is no such file.
 
     Args:
@@ -70,7 +70,7 @@ def read(data: bytes | memoryview, after: Place = START) -> Written:
     if magic != MAGIC or not SERIAL.size < size <= LARGEST or chunks * size > LARGEST:
         return Written(place=after)
     starts = range(begin, min(begin + chunks * size, len(data) - SERIAL.size + 1), size)
-    parts: list[Part] = []
+    parts: list[BlockPart] = []
     place = after
     names = read_names(bytes(data[NAMES : min(begin, len(data))]), zero)
     for number, start in sorted((SERIAL.unpack_from(data, each)[0], each) for each in starts):
@@ -79,5 +79,5 @@ def read(data: bytes | memoryview, after: Place = START) -> Written:
         known = after.bytes if number == after.chunk else 0
         part, end = read_part(bytes(data[start + SERIAL.size + known : start + size]), names)
         parts.append(part)
-        place = Place(number, known + end)
-    return Written(parts, place, pid, started, dropped, lost, names.begun, error)
+        place = FilePosition(number, known + end)
+    return Written(parts, place, pid, started, dropped, lost, names.called, error)

@@ -30,7 +30,7 @@ _MODULE = "Module"
 """How js-debug names the scope of an ES module, which it calls expensive."""
 
 
-Written = dict[tuple[int, str], tuple[str, Variable]]
+WrittenValues = dict[tuple[int, str], tuple[str, Variable]]
 _WRITTEN = ("value", "type", "variablesReference")  # from the response to `setVariable`
 
 
@@ -83,7 +83,7 @@ class Stop:
     """References of lazy variables: a request for their children computes them, as a getter does."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
-    written: Written = field(default_factory=Written)
+    written: WrittenValues = field(default_factory=WrittenValues)
     """By variablesReference and name, the variables that were set: the value before, and the variable now."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""
@@ -184,9 +184,9 @@ class Stop:
             if not variable["name"].startswith(_REWRITTEN)
         ]
 
-    def take_variables(self, asked: Body, variables: list[Variable]) -> None:
+    def take_variables(self, arguments: Body, variables: list[Variable]) -> None:
         """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
-        reference = asked["variablesReference"]
+        reference = arguments["variablesReference"]
         if self.written:
             variables = [self._as_written(reference, each) for each in variables]
         self.lazy |= {
@@ -194,15 +194,15 @@ class Stop:
             for each in variables
             if each.get("presentationHint", {}).get("lazy")
         }
-        if not asked.keys() & {"filter", "start", "count"}:
+        if not arguments.keys() & {"filter", "start", "count"}:
             self.variables[reference] = variables
             self.outdated.discard(reference)
-        elif asked.get("start") == 0:
-            self.parts.take(reference, variables, int(asked.get("count") or MEMBERS))
+        elif arguments.get("start") == 0:
+            self.parts.take(reference, variables, int(arguments.get("count") or MEMBERS))
 
-    def take_written(self, asked: Body, body: Body) -> None:
+    def take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value: some adapters report the old one until the program resumes."""
-        key = asked.get("variablesReference", 0), str(asked.get("name"))
+        key = arguments.get("variablesReference", 0), str(arguments.get("name"))
         for variable in self.variables.get(key[0], ()):
             if variable["name"] == key[1] and "value" in body:
                 before = self.written.get(key, (variable["value"],))[0]
@@ -242,7 +242,7 @@ class Stop:
     def settle(self) -> None:
         """Keep only what history shows, once the program has resumed."""
         opened = self.locals() if self.parts else ()
-        self.folded = {v["name"]: self.said(v) for v in opened if self.parts.opened(v)}
+        self.folded = {v["name"]: self.depth_and_value(v) for v in opened if self.parts.opened(v)}
         self.settled = True
         self.frames = {
             t: frames[: (self.front or 0) + KEPT_FRAMES]
@@ -261,17 +261,17 @@ class Stop:
         self.parts.forget()
         self.handles.forget()
 
-    def said(self, variable: Variable) -> tuple[int, str]:
+    def depth_and_value(self, variable: Variable) -> tuple[int, str]:
         """Return how far a local is expanded, and what the adapter says of it."""
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
         return self.parts.opened(variable), fitted(variable["value"], KEPT_VALUE)
 
     def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
-        """Return the locals that history shows, by name: each as it is shown, and what is `said` of it."""
+        """Return the locals that history shows, by name: each as it is shown, and its `depth_and_value`."""
         told: dict[str, tuple[str, tuple[int, str]]] = {}
         for each in self.locals()[:KEPT_VARIABLES]:
-            said = self.said(each)
+            said = self.depth_and_value(each)
             opened = said[0] > 0 and not self.settled
             value = each["value"] if self.settled else said[1]
             told[each["name"]] = self.brief(each) if opened else value, said

@@ -14,11 +14,11 @@ class Telling:
         self._end = mirror.output.end
         self._failures = [(failure, failure.count) for failure in mirror.failures]
 
-    def told(self) -> None:
+    def mark_reported(self) -> None:
         """Record that a reader has seen all of it."""
         self._mirror.output.shown = max(self._mirror.output.shown, self._end)
         for failure, count in self._failures:
-            failure.told = count
+            failure.reported = count
         if self.stop is None:
             return
         self.stop.output_shown = self._end

@@ -32,8 +32,8 @@ class Unfolding:
 
     first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """The first children of folded values, by variablesReference."""
-    told: dict[int, str] = field(default_factory=dict[int, str])
-    """Members that the program itself has reported, by variablesReference; `tell` adds to them."""
+    reported: dict[int, str] = field(default_factory=dict[int, str])
+    """Members that the program itself has reported, by variablesReference; `take_reported` adds to them."""
     _insides: dict[int, _Inside] = field(default_factory=dict[int, _Inside])
     """What `_inside` returns, by variablesReference."""
     _briefs: dict[tuple[int, str], str] = field(default_factory=dict[tuple[int, str], str])
@@ -41,19 +41,19 @@ class Unfolding:
 
     def __bool__(self) -> bool:
         """Whether anything was fetched."""
-        return bool(self.first or self.told)
+        return bool(self.first or self.reported)
 
-    def take(self, reference: int, variables: Sequence[Variable], asked: int) -> None:
-        """Keep the first children of a folded value; an adapter may send more than it was `asked` for."""
+    def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
+        """Keep the first children of a folded value; an adapter may send more than `count`."""
         members = [each for each in variables if not is_aside(each)]
-        self.first[reference] = members[: min(asked, MEMBERS)]
+        self.first[reference] = members[: min(count, MEMBERS)]
         self._outdate()
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
         reference = variable["variablesReference"]
-        if reference in self.told:
-            return self.told[reference]
+        if reference in self.reported:
+            return self.reported[reference]
         members, _ = self._inside(reference)
         return unfolded(variable["value"], members) if members else variable["value"]
 
@@ -91,9 +91,9 @@ class Unfolding:
 
     def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
         reference = variable["variablesReference"]
-        if reference in self.told:
+        if reference in self.reported:
             done.append(reference)
-            return self.told[reference]
+            return self.reported[reference]
         members = self._members(reference, around, done) if reference else ()
         return unfolded(variable["value"], members) if members else variable["value"]
 
@@ -101,15 +101,15 @@ class Unfolding:
         """Return what was fetched of a folded variable."""
         return self.first.get(variable["variablesReference"], [])
 
-    def tell(self, members: Mapping[int, str]) -> None:
+    def take_reported(self, members: Mapping[int, str]) -> None:
         """Keep the members of containers, by variablesReference, as the program itself has reported them."""
-        self.told |= members
+        self.reported |= members
         self._outdate()
 
     def forget(self) -> None:
         """Forget fetched members of variables, except those in the adapter's own values: they may have changed."""
         self.first.clear()
-        self.told.clear()
+        self.reported.clear()
         self._outdate()
 
     def _outdate(self) -> None:
@@ -119,7 +119,7 @@ class Unfolding:
     def opened(self, variable: Variable) -> int:
         """Return how many containers were opened to show a variable."""
         reference = variable["variablesReference"]
-        return 1 if reference in self.told else self._inside(reference)[1]
+        return 1 if reference in self.reported else self._inside(reference)[1]
 
 
 def _within(value: str, room: int) -> str:

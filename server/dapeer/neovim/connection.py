@@ -10,7 +10,7 @@ from dapeer.base.errors import Stranger
 from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
-Heard = Callable[[bytes], None]
+DataCallback = Callable[[bytes], None]
 
 
 class Connection(asyncio.Protocol):
@@ -29,7 +29,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._heard: Heard | None = None
+        self._data_callback: DataCallback | None = None
         self._early: deque[bytes] = deque()
         """Data that arrived before `start`."""
         self._end: Exception | None = None
@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
             self._loop.close()
             raise
 
-    def run(self, data_cb: Heard) -> None:
+    def run(self, data_cb: DataCallback) -> None:
         """Pass incoming data to `data_cb` until `stop`.
 
         Raises:
@@ -49,11 +49,11 @@ class Connection(asyncio.Protocol):
             OSError: The connection broke.
         """
         if self._end is None:
-            self._heard = data_cb
+            self._data_callback = data_cb
             while self._early:
                 data_cb(self._early.popleft())
             self._loop.run_forever()
-            self._heard = None
+            self._data_callback = None
         if self._end is not None:
             raise self._end
 
@@ -84,15 +84,15 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Pass data on, or keep it."""
-        if self._heard is None:
+        if self._data_callback is None:
             self._early.append(data)
         else:
-            self._heard(data)
+            self._data_callback(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Record the end."""
         self._end = exc or EOFError("the other end has hung up")
-        if self._heard is not None:
+        if self._data_callback is not None:
             self.stop()
 
     async def _connect(self) -> asyncio.Transport:

@@ -38,18 +38,18 @@ def facts(ask: Json, session: str) -> Json:
     return told
 
 
-def lines(told: Json) -> Iterable[str]:
+def lines(facts: Json) -> Iterable[str]:
     """Return these facts as text."""
-    who = f" (of the subagent {told['session_id']})" if "session_id" in told else ""
-    if told["kind"] == "permission":
-        what = " ".join([told["permission"], ", ".join(told["patterns"])]).strip()
-        always = f"; always means {', '.join(told['always'])}" if "always" in told else ""
-        yield f"  {told['request_id']}{who}: may it {what}? decision once, always or reject{always}"
-        if "details" in told:
-            yield f"    {told['details']}"
+    who = f" (of the subagent {facts['session_id']})" if "session_id" in facts else ""
+    if facts["kind"] == "permission":
+        what = " ".join([facts["permission"], ", ".join(facts["patterns"])]).strip()
+        always = f"; always means {', '.join(facts['always'])}" if "always" in facts else ""
+        yield f"  {facts['request_id']}{who}: may it {what}? decision once, always or reject{always}"
+        if "details" in facts:
+            yield f"    {facts['details']}"
         return
-    yield f"  {told['request_id']}{who}: {len(told['questions'])} questions:"
-    for number, one in enumerate(told["questions"], 1):
+    yield f"  {facts['request_id']}{who}: {len(facts['questions'])} questions:"
+    for number, one in enumerate(facts["questions"], 1):
         yield f"    {number}. {one['question']} {_choices(one)}"
 
 

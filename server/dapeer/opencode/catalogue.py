@@ -46,7 +46,7 @@ class Catalogue:
         opencode: The server.
         project: The directory whose skills are listed.
         changed: Is called when these skills are others than before.
-        heard: Is told each event after which what was told may be true no more.
+        listener: Gets each event after which an earlier answer may be true no more.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class Catalogue:
         opencode: OpenCode,
         project: Path,
         changed: Callable[[], None] = lambda: None,
-        heard: Callable[[Json], None] | None = None,
+        listener: Callable[[Json], None] | None = None,
     ) -> None:
         self.opencode = opencode
         self.project_skills: Sequence[Json] = ()
         """Those of the project, from memory: as `skills` returns them."""
         self._project = project
         self._changed = changed
-        self._told = heard
+        self._listener = listener
         self._kept: dict[tuple[object, ...], Any] = {}
         self._hears = False
         self._era = 0
@@ -180,7 +180,7 @@ class Catalogue:
                 async with self.opencode.events() as events:
                     async for event in events:
                         pauses = _pauses()
-                        await self._heard(event.get("payload") or {})
+                        await self._on_event(event.get("payload") or {})
             except OpenCodeError as error:
                 log.info("%s", error)
             self._forget()
@@ -189,12 +189,12 @@ class Catalogue:
             with anyio.move_on_after(next(pauses)):
                 await self._answered.wait()
 
-    async def _heard(self, event: Json) -> None:
+    async def _on_event(self, event: Json) -> None:
         if event.get("type") in CHANGES:
             self._hears = True
             self._forget()
-            if self._told is not None:
-                self._told(event)
+            if self._listener is not None:
+                self._listener(event)
             skills: Sequence[Json] = ()
             # An OpenCode with a mistake in its configuration runs, but has none of these.
             with contextlib.suppress(OpenCodeError):

@@ -13,7 +13,7 @@ State = Literal["idle", "done", "failed", "needs_input", "running"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PromptOutcome:
     """How far a prompt has come."""
 
     state: State

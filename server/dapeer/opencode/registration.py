@@ -129,13 +129,13 @@ def _is_ours(config: Json) -> bool:
     return "stdio" in words and any(Path(word).name == "dapeer" for word in words)
 
 
-def _state(told: object, name: str) -> Json:
+def _state(answer: object, name: str) -> Json:
     """Return what OpenCode tells of one of its MCP servers; nothing when it does not know it."""
-    return _objects(told).get(name, {})
+    return _objects(answer).get(name, {})
 
 
-def _objects(told: object) -> dict[str, Json]:
-    return {name: as_object(each) for name, each in as_object(told).items()}
+def _objects(answer: object) -> dict[str, Json]:
+    return {name: as_object(each) for name, each in as_object(answer).items()}
 
 
 def _check(name: str, directory: Path) -> None:

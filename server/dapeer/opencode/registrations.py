@@ -56,14 +56,14 @@ class Use:
     """The URL of the core that the server is to have there; empty: none."""
 
     @classmethod
-    def read(cls, told: Json) -> Self:
+    def read(cls, sent: Json) -> Self:
         """Take what Neovim tells; an empty table of Lua is no list."""
-        directories: Sequence[object] = told.get("directories") or ()
+        directories: Sequence[object] = sent.get("directories") or ()
         return cls(
-            url=str(told.get("url") or ""),
-            authorization=str(told.get("authorization") or ""),
+            url=str(sent.get("url") or ""),
+            authorization=str(sent.get("authorization") or ""),
             directories=tuple(map(str, directories)),
-            core=str(told.get("core") or ""),
+            core=str(sent.get("core") or ""),
         )
 
 
@@ -97,11 +97,11 @@ class Registration:
         self._core = core
         self._claim = claim
         self._report = report
-        self._is_wanted = not was_left
+        self._is_requested = not was_left
         self._is_there = was_left
         self._is_due = True
         """Something may have changed since it was looked at."""
-        self._is_told = False
+        self._is_reported = False
         """Whether Neovim knows that it is there."""
         self._news = anyio.Event()
         self._replaced: Configured | None = None
@@ -111,12 +111,12 @@ class Registration:
         """Be there, and look whether it is."""
         self._opencode = opencode
         self._report = report
-        self._is_wanted = True
+        self._is_requested = True
         self.look()
 
     def leave(self) -> None:
         """Be there no longer."""
-        self._is_wanted = False
+        self._is_requested = False
         self._news.set()
 
     def look(self) -> None:
@@ -124,9 +124,9 @@ class Registration:
         self._is_due = True
         self._news.set()
 
-    def unheard(self) -> None:
+    def forget_report(self) -> None:
         """Take note that Neovim has hung up."""
-        self._is_told = False
+        self._is_reported = False
 
     def forgotten(self) -> None:
         """Take note that OpenCode has what its configuration says, which may name us, too."""
@@ -136,9 +136,9 @@ class Registration:
     async def live(self) -> None:
         """Bring about what is wanted, until it has left."""
         try:
-            while self._is_wanted or self._is_there:
+            while self._is_requested or self._is_there:
                 self._news = anyio.Event()
-                if not self._is_wanted:
+                if not self._is_requested:
                     await self._part()
                 elif self._is_due:
                     self._is_due = False
@@ -157,7 +157,7 @@ class Registration:
     async def _see_to_it(self) -> None:
         async with self._opencode() as opencode:
             if self._is_there and await is_there(opencode, self.directory, self._claim.name):
-                if not self._is_told:
+                if not self._is_reported:
                     self._connected()
                 return
             self._is_there = False
@@ -166,16 +166,16 @@ class Registration:
                 await add(opencode, self._core, self.directory, self._claim.name)
             except OpenCodeError as error:
                 # A server that has ended meanwhile is no failure.
-                if self._is_wanted:
-                    self._tell("failed", problem=WHY.get(type(error), error.what))
+                if self._is_requested:
+                    self._report_state("failed", problem=WHY.get(type(error), error.what))
                 return
         self._is_there = True
         self._connected()
 
     def _connected(self) -> None:
-        self._is_told = True
+        self._is_reported = True
         replaced = self._replaced or Configured()
-        self._tell("connected", own=replaced.own is not None, twice=list(replaced.twice))
+        self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
 
     async def _part(self, replaced: Configured | None = None) -> None:
         """Leave; what the person has configured themselves is there again without us."""
@@ -185,9 +185,9 @@ class Registration:
                 replaced = await configured(opencode, self.directory, self._claim.name)
             await give_back(opencode, self.directory, self._claim.name, replaced.own)
         self._is_there = False
-        self._tell("disconnected")
+        self._report_state("disconnected")
 
-    def _tell(self, state: str, **more: object) -> None:
+    def _report_state(self, state: str, **more: object) -> None:
         about = {"url": self._url, "directory": self.directory, "name": self._claim.name}
         self._report({**about, "state": state, **more})
 
@@ -224,12 +224,12 @@ class Registrations:
                 left = Registration(opencode, use.url, self._core, claim, report, was_left=True)
                 self._begin((use.url, f"{claim.directory}\n{claim.name}"), left)
 
-    def unheard(self) -> None:
+    def forget_reports(self) -> None:
         """Take note that the Neovim has hung up."""
         for one in self._all.values():
-            one.unheard()
+            one.forget_report()
 
-    def heard(self, event: Json) -> None:
+    def on_event(self, event: Json) -> None:
         """Take note of what has happened in the server."""
         match event:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:

@@ -19,9 +19,9 @@ from dapeer.base.schemas.judge import Judge
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
-from dapeer.opencode.outcome import Outcome
-from dapeer.opencode.runs import Tell
-from dapeer.opencode.session import Session
+from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.runs import ReportText
+from dapeer.opencode.session import OpenCodeSession
 from dapeer.opencode.tool_run import ToolRun
 
 NAME: Final = "relay-1"
@@ -93,8 +93,8 @@ class Relay:
             return await self._fitting(tool, arguments, await self._list())
 
     async def call(
-        self, tool: str, arguments: Json, tell: Tell, seconds: float
-    ) -> tuple[Json, Outcome]:
+        self, tool: str, arguments: Json, report: ReportText, seconds: float
+    ) -> tuple[Json, PromptOutcome]:
         """Run a tool until it has ended or needs an answer; only then its session stays.
 
         Raises:
@@ -103,7 +103,7 @@ class Relay:
         session = await self._session(f"dapeer calls {tool}")
         run = ToolRun(self._opencode, session, new_id())
         order = {"tool": tool, "arguments": arguments}
-        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), tell, seconds)
+        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), report, seconds)
         return session, await ended(self._opencode, session, going_on, self._catalogue.afterwards)
 
     async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
@@ -168,9 +168,9 @@ def is_call(session: Json) -> bool:
 async def ended(
     opencode: OpenCode,
     session: Json,
-    going_on: Awaitable[Outcome],
+    going_on: Awaitable[PromptOutcome],
     afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None,
-) -> Outcome:
+) -> PromptOutcome:
     """Wait until a call has ended or needs an answer; only then its session stays.
 
     Args:
@@ -195,13 +195,13 @@ async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
     """Stop and delete the session of a call, which may wait for an answer. It never fails."""
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if asks:
-            await Session(opencode, session).abort()
+            await OpenCodeSession(opencode, session).abort()
         else:
-            await Session(opencode, session).stop()
+            await OpenCodeSession(opencode, session).stop()
         await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
 
 
-def result(outcome: Outcome) -> Result:
+def result(outcome: PromptOutcome) -> Result:
     """Return the result of a tool that has ended."""
     calls = (
         part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"

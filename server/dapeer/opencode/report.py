@@ -13,7 +13,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks
 from dapeer.opencode.messages import call_of, calls_of, error_of, text_of
-from dapeer.opencode.outcome import Outcome
+from dapeer.opencode.outcome import PromptOutcome
 
 LONGEST_LINE: Final = 160
 LONGEST_OUTPUT: Final = 1_000
@@ -22,7 +22,7 @@ LONGEST_TEXT: Final = 60_000
 MOST_CALLS: Final = 30
 
 
-def facts(session: str, outcome: Outcome) -> Json:
+def facts(session: str, outcome: PromptOutcome) -> Json:
     """Return an outcome as data."""
     calls = outcome.turn.calls
     told: Json = {
@@ -42,39 +42,39 @@ def facts(session: str, outcome: Outcome) -> Json:
     return told
 
 
-def text(told: Json) -> str:
+def text(facts: Json) -> str:
     """Return the same as text."""
-    lines = [*_beginning(told)]
-    if told["answer"]:
-        lines.append(told["answer"])
-    if "answer_cut" in told:
+    lines = [*_beginning(facts)]
+    if facts["answer"]:
+        lines.append(facts["answer"])
+    if "answer_cut" in facts:
         lines.append(
-            f"… ({told['answer_cut']} more characters: opencode_messages with count 1 and a larger `length`)"
+            f"… ({facts['answer_cut']} more characters: opencode_messages with count 1 and a larger `length`)"
         )
-    if told["tool_calls"]:
+    if facts["tool_calls"]:
         lines.append("Tool calls:")
-    if "earlier_calls" in told:
-        lines.append(f"  ({told['earlier_calls']} earlier ones: opencode_messages)")
-    lines += map(call_line, told["tool_calls"])
+    if "earlier_calls" in facts:
+        lines.append(f"  ({facts['earlier_calls']} earlier ones: opencode_messages)")
+    lines += map(call_line, facts["tool_calls"])
     return "\n".join(lines)
 
 
-def _beginning(told: Json) -> Sequence[str]:
-    match told["state"]:
+def _beginning(facts: Json) -> Sequence[str]:
+    match facts["state"]:
         case "failed":
-            return (f"The prompt failed: {told['error'].rstrip('.')}.",)
+            return (f"The prompt failed: {facts['error'].rstrip('.')}.",)
         case "running":
             return (
-                f"It runs in {told['session_id']}: opencode_status shows its progress, opencode_abort stops it.",
+                f"It runs in {facts['session_id']}: opencode_status shows its progress, opencode_abort stops it.",
             )
         case "idle":
             return ("Idle.",)
         case "needs_input":
-            asked = (line for ask in told["asks"] for line in asks.lines(ask))
-            whom = f"session_id {told['session_id']}"
+            asked = (line for ask in facts["asks"] for line in asks.lines(ask))
+            whom = f"session_id {facts['session_id']}"
             return (f"Needs input; answer with opencode_reply, {whom}:", *asked)
         case _:
-            return () if told["answer"] else ("Done, without an answer.",)
+            return () if facts["answer"] else ("Done, without an answer.",)
 
 
 def call_line(call: Json) -> str:
@@ -96,12 +96,12 @@ def spoken(message: Json, length: int) -> Json:
     return told | {"error": error_of(info["error"])} if info.get("error") else told
 
 
-def conversation(told: Sequence[Json]) -> tuple[str, int]:
+def conversation(messages: Sequence[Json]) -> tuple[str, int]:
     """Return messages as text, and how many there was room for: the newest."""
     blocks: list[str] = []
     room = LONGEST_TEXT
-    for one in reversed(told):
-        block = _said(one)
+    for one in reversed(messages):
+        block = _message_text(one)
         if blocks and len(block) > room:
             break
         blocks.append(block)
@@ -109,11 +109,11 @@ def conversation(told: Sequence[Json]) -> tuple[str, int]:
     return "\n".join(filter(None, reversed(blocks))), len(blocks)
 
 
-def _said(told: Json) -> str:
-    lines = [f"{told['role']}: {told['text']}"] if told["text"] else []
-    if "error" in told:
-        lines.append(f"{told['role']} failed: {told['error']}")
-    for call in told["tool_calls"]:
+def _message_text(message: Json) -> str:
+    lines = [f"{message['role']}: {message['text']}"] if message["text"] else []
+    if "error" in message:
+        lines.append(f"{message['role']} failed: {message['error']}")
+    for call in message["tool_calls"]:
         output = call.get("error") or call.get("output")
         lines.append(f"  {call['tool']}({_input(call)}) {call['status']}{':' if output else ''}")
         if output:

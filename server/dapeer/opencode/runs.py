@@ -21,24 +21,24 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import Turn, error_of, last_prompt
 from dapeer.opencode.narration import Narration
-from dapeer.opencode.outcome import Outcome
-from dapeer.opencode.session import PAGE, Session
+from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.session import PAGE, OpenCodeSession
 
-ASKED: Final = ("permission.asked", "question.asked")
+QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
 BEATS: Final = (6, 2)
 """Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 
-Tell = Callable[[str], Awaitable[None]]
+ReportText = Callable[[str], Awaitable[None]]
 Begin = Callable[[], Coroutine[Any, Any, Any]]
 
 _ours: deque[str] = deque(maxlen=1000)
 """The prompts that dapeer has sent to idle sessions: it may stop these runs."""
 
 
-class Run:
+class PromptRun:
     """One prompt, or one command.
 
     Args:
@@ -51,7 +51,7 @@ class Run:
         self._opencode = opencode
         self._error = ""
         self._reply_to = ""
-        self._heard = asyncio.Event()
+        self._event_arrived = asyncio.Event()
         """Set when the event stream is open."""
         self._there = asyncio.Event()
         """Set when its message is known to be there."""
@@ -62,19 +62,19 @@ class Run:
         self._silent_beats = 0
         self._unsure = ""
         """Why it may never have reached OpenCode; empty: it has."""
-        self.session = Session(opencode, session)
+        self.session = OpenCodeSession(opencode, session)
         self.prompt = prompt
 
     async def wait(
-        self, begin: Begin | None, tell: Tell, seconds: float, reply_to: str = ""
-    ) -> Outcome:
+        self, begin: Begin | None, report: ReportText, seconds: float, reply_to: str = ""
+    ) -> PromptOutcome:
         """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
 
         If cancelled, stop the run, if this or an earlier `wait` has started it.
 
         Args:
             begin: Starts or resumes it; called once the event stream is open. None: it runs already.
-            tell: Gets the newest text.
+            report: Gets the newest text.
             seconds: How long to wait.
             reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
 
@@ -84,7 +84,7 @@ class Run:
         self._reply_to = reply_to
         if reply_to or begin is None:
             self._there.set()
-        async with self._begun(begin, tell) as (watching, beginning):
+        async with self._started(begin, report) as (watching, beginning):
             try:
                 try:
                     async with asyncio.timeout(seconds):
@@ -92,33 +92,33 @@ class Run:
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
                     ended = await self._until(self._there, watching, beginning)
-                    return ended or Outcome("running", await self._turn())
+                    return ended or PromptOutcome("running", await self._turn())
             except asyncio.CancelledError:
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
                     await self._stop()
                 raise
 
-    async def begin(self, begin: Begin) -> Outcome:
+    async def begin(self, begin: Begin) -> PromptOutcome:
         """Start it, and return when OpenCode works on it, or has queued it.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
-        async with self._begun(begin, _nobody) as (watching, beginning):
+        async with self._started(begin, _nobody) as (watching, beginning):
             begun = self._there if self._among_others else self._taken
             ended = await self._until(begun, watching, beginning)
             # From now on, the session's state is that of this prompt.
-            return ended or Outcome("running", Turn(()))
+            return ended or PromptOutcome("running", Turn(()))
 
     @asynccontextmanager
-    async def _begun(
-        self, begin: Begin | None, tell: Tell
-    ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
+    async def _started(
+        self, begin: Begin | None, report: ReportText
+    ) -> AsyncGenerator[tuple[asyncio.Task[PromptOutcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()
             if not self._among_others and self.prompt:
                 _ours.append(self.prompt)
-        watching = asyncio.create_task(self._watch(tell, look_at_once=begin is None))
+        watching = asyncio.create_task(self._watch(report, look_at_once=begin is None))
         beginning = asyncio.create_task(self._begin(begin))
         try:
             yield watching, beginning
@@ -131,13 +131,13 @@ class Run:
         return await self.session.is_busy()
 
     async def _begin(self, begin: Begin | None) -> None:
-        await self._heard.wait()
+        await self._event_arrived.wait()
         if begin is not None:
             await begin()
 
     async def _first(
-        self, watching: asyncio.Task[Outcome], beginning: asyncio.Task[None]
-    ) -> Outcome:
+        self, watching: asyncio.Task[PromptOutcome], beginning: asyncio.Task[None]
+    ) -> PromptOutcome:
         # Not awaited themselves: a cancelled caller still needs them.
         await asyncio.wait((watching, beginning), return_when=asyncio.FIRST_COMPLETED)
         if not watching.done() and (outcome := await self._after(beginning)):
@@ -145,7 +145,7 @@ class Run:
         await asyncio.wait((watching,))
         return watching.result()
 
-    async def _after(self, beginning: asyncio.Task[None]) -> Outcome | None:
+    async def _after(self, beginning: asyncio.Task[None]) -> PromptOutcome | None:
         """Check the result after the request that starts the run was answered."""
         try:
             beginning.result()
@@ -161,9 +161,9 @@ class Run:
     async def _until(
         self,
         event: asyncio.Event,
-        watching: asyncio.Task[Outcome],
+        watching: asyncio.Task[PromptOutcome],
         beginning: asyncio.Task[None],
-    ) -> Outcome | None:
+    ) -> PromptOutcome | None:
         """Wait for news of the prompt; return its result, if it has ended."""
         set_ = asyncio.create_task(event.wait())
         try:
@@ -181,21 +181,21 @@ class Run:
             set_.cancel()
         return watching.result() if watching.done() else None
 
-    async def _watch(self, tell: Tell, *, look_at_once: bool) -> Outcome:
+    async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
-                first = event["type"] == CONNECTED and not self._heard.is_set()
-                self._heard.set()
+                first = event["type"] == CONNECTED and not self._event_arrived.is_set()
+                self._event_arrived.set()
                 if first and not look_at_once:
                     continue
                 if self._is_news(event) and (outcome := await self._try_to_look(event)):
                     return outcome
                 if words := narration.words(event):
-                    await tell(words)
+                    await report(words)
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 
-    async def _try_to_look(self, event: Json) -> Outcome | None:
+    async def _try_to_look(self, event: Json) -> PromptOutcome | None:
         # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
         with contextlib.suppress(NoOpenCode):
             return await self.look(beat=event["type"] == HEARTBEAT)
@@ -205,7 +205,7 @@ class Run:
         kind, told = event["type"], event["properties"]
         if kind == CONNECTED:
             self._among_others = True
-        if kind in (CONNECTED, HEARTBEAT, *ASKED):
+        if kind in (CONNECTED, HEARTBEAT, *QUESTION_EVENTS):
             return True
         info: Json = told.get("info") or {}
         if self.session.id not in (told.get("sessionID"), info.get("sessionID")):
@@ -237,14 +237,14 @@ class Run:
         self._taken.set()
         return self._among_others and bool(info.get("finish") or info.get("error"))
 
-    async def look(self, *, beat: bool = False) -> Outcome | None:
+    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
         """Return its result, or what it needs; None while it runs.
 
         Args:
             beat: Some time has passed since the last look.
         """
         if asks := await self.session.asks(self._reply_to):
-            return Outcome("needs_input", await self._turn(), asks)
+            return PromptOutcome("needs_input", await self._turn(), asks)
         if await self.session.is_busy():
             # When a stream begins, OpenCode says so a moment before it listens itself.
             unsure = self._among_others or not self._there.is_set()
@@ -255,18 +255,20 @@ class Run:
         if turn.ended:
             return _ended(turn)
         if self._error:
-            return Outcome("failed", turn, error=self._error)
+            return PromptOutcome("failed", turn, error=self._error)
         self._silent_beats += beat
         stopped = turn.messages and self._taken.is_set()
         if stopped or self._silent_beats >= BEATS[bool(turn.messages)]:
-            return Outcome("failed", turn, error=self._unsure or UNANSWERED)
+            return PromptOutcome("failed", turn, error=self._unsure or UNANSWERED)
         return None
 
-    async def state(self) -> Outcome:
+    async def state(self) -> PromptOutcome:
         """Return how far it is, without waiting."""
         if outcome := await self.look():
             return outcome
-        return Outcome("running" if await self.session.is_busy() else "idle", await self._turn())
+        return PromptOutcome(
+            "running" if await self.session.is_busy() else "idle", await self._turn()
+        )
 
     async def _turn(self) -> Turn:
         turn = await self.session.turn(self.prompt)
@@ -276,7 +278,7 @@ class Run:
 
     async def _stop(self) -> None:
         """Stop the run that dapeer has started, unless another client has written to the session since."""
-        if self.prompt not in _ours or not self._heard.is_set():
+        if self.prompt not in _ours or not self._event_arrived.is_set():
             return
         with contextlib.suppress(OpenCodeError):
             if not self._reply_to:
@@ -286,8 +288,8 @@ class Run:
                 await self.session.abort(self._reply_to)
 
 
-def _ended(turn: Turn) -> Outcome:
-    return Outcome("failed" if turn.error else "done", turn, error=turn.error)
+def _ended(turn: Turn) -> PromptOutcome:
+    return PromptOutcome("failed" if turn.error else "done", turn, error=turn.error)
 
 
 async def _nobody(_words: str) -> None:

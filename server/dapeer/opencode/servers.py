@@ -71,7 +71,7 @@ class Servers:
         """Call `listener` when another server is the current one, or its skills are others."""
         self._listeners.append(listener)
 
-    def tell(self, who: str, use: Use, report: Report) -> None:
+    def set_use(self, who: str, use: Use, report: Report) -> None:
         """Take note that a Neovim uses a server, or none any more; what was told before is looked at anew.
 
         Args:
@@ -89,14 +89,14 @@ class Servers:
             self._leave(who)
             if use.url:
                 registrations = self._registrations.get(who)
-                heard = registrations.heard if registrations else None
+                heard = registrations.on_event if registrations else None
                 self._take(who, OpenCode(use.url, credentials), heard)
             self._changed()
 
     def forget(self, who: str) -> None:
         """Take note that a Neovim is no longer attached; what is registered stays until this process ends."""
         if who in self._registrations:
-            self._registrations[who].unheard()
+            self._registrations[who].forget_reports()
         if self._uses.pop(who, Use()).url:
             self._leave(who)
             self._changed()
@@ -117,9 +117,9 @@ class Servers:
         self._registrations[who].want(use, lambda: OpenCode(use.url, credentials), report)
 
     def _take(
-        self, who: str, opencode: OpenCode, heard: Callable[[Json], None] | None = None
+        self, who: str, opencode: OpenCode, listener: Callable[[Json], None] | None = None
     ) -> None:
-        catalogue = Catalogue(opencode, self._project, self._changed, heard)
+        catalogue = Catalogue(opencode, self._project, self._changed, listener)
         self._known[who] = catalogue
         scope = self._watches[who] = anyio.CancelScope()
         self._tasks.start_soon(_look_after, catalogue, scope)

@@ -16,17 +16,17 @@ PAGE: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""
 
 
-class Session:
+class OpenCodeSession:
     """A session.
 
     Args:
         opencode: Where it is.
-        told: The session, as OpenCode sends it.
+        sent: The session, as OpenCode sends it.
     """
 
-    def __init__(self, opencode: OpenCode, told: Json) -> None:
-        self.id: str = told["id"]
-        self.directory = Path(told["directory"])
+    def __init__(self, opencode: OpenCode, sent: Json) -> None:
+        self.id: str = sent["id"]
+        self.directory = Path(sent["directory"])
         self._opencode = opencode
         self._parents: dict[str, str | None] = {}
 

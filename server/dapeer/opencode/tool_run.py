@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 from dapeer.base.json_types import Json
-from dapeer.opencode.outcome import Outcome
-from dapeer.opencode.runs import Run
+from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.runs import PromptRun
 
 ENDS: Final = ("completed", "error")
 """The states of a call that has ended."""
 
 
-class ToolRun(Run):
+class ToolRun(PromptRun):
     """A prompt of the relay, which ends with its tool.
 
     OpenCode then asks the relay once more, which takes it as long as the call did. Nobody needs that answer.
     """
 
-    async def look(self, *, beat: bool = False) -> Outcome | None:
+    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
         """Return the tool's result, or what it needs; None while it runs."""
         turn = await self._turn()
         if any(_has_ended(call) for call in turn.calls):
-            return Outcome("done", turn)
+            return PromptOutcome("done", turn)
         return await super().look(beat=beat)
 
     async def _is_busy_before(self) -> bool:

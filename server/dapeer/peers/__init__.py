@@ -3,7 +3,7 @@
 from dapeer.peers.approvals import Action
 from dapeer.peers.clients import Company
 from dapeer.peers.lua_tool import OTHERS, LuaTool, read_tools
-from dapeer.peers.lua_tools import Progress
+from dapeer.peers.lua_tools import ProgressCallback
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers
 from dapeer.peers.shared import unsaved
@@ -15,7 +15,7 @@ __all__ = [
     "LuaTool",
     "Peer",
     "Peers",
-    "Progress",
+    "ProgressCallback",
     "read_tools",
     "unsaved",
 ]

@@ -23,7 +23,7 @@ FORGET = "require('dapeer.person.approvals').forget(...)"
 
 LONGEST = 300
 """Characters of arguments and outcomes that the log keeps."""
-ASKED = 1_000_000
+LONGEST_ARGUMENTS = 1_000_000
 """Characters of arguments that a question has: a rule of the person's reads all of them."""
 
 QUESTIONS = 1_000_000
@@ -58,7 +58,7 @@ class Approvals:
         self._neovim = neovim
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
         self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
-        self._asked: dict[int, asyncio.Future[tuple[bool, str]]] = {}
+        self._pending: dict[int, asyncio.Future[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
@@ -66,7 +66,7 @@ class Approvals:
         self.secrets_changed(facts.get("secrets"))
 
     @property
-    def takes(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """The handlers of Neovim's notifications about consent."""
         return {"consent": self.answered, "approve": self.wants_changed}
 
@@ -81,13 +81,13 @@ class Approvals:
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
         """Record the person's answer."""
-        future = self._asked.get(number)
+        future = self._pending.get(number)
         if future is not None and not future.done():
             future.set_result((bool(allowed), str(why or "")))
 
     def gone(self) -> None:
         """Deny all open questions: the Neovim has ended."""
-        for number in list(self._asked):
+        for number in list(self._pending):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
     def guards(self, action: Action) -> bool:
@@ -105,12 +105,12 @@ class Approvals:
         if not self.guards(action):
             return
         number = next(self._ids)
-        future = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._neovim.send(ASK, number, action.facts(ASKED), self._neovim.channel)
+        future = self._pending[number] = asyncio.get_running_loop().create_future()
+        self._neovim.send(ASK, number, action.facts(LONGEST_ARGUMENTS), self._neovim.channel)
         try:
             allowed, why = await future
         finally:
-            del self._asked[number]
+            del self._pending[number]
             if not future.done() or future.cancelled():
                 self._neovim.send(FORGET, number)
         if not allowed:
@@ -124,7 +124,7 @@ class Approvals:
         """Show the person which assistants are connected."""
         self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 
-    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+    def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show the person an action and its outcome."""
         facts = {
             **action.facts(),

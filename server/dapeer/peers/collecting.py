@@ -12,24 +12,24 @@ AT = "require('dapeer.editor.collecting').at(...)"
 class CollectionSigns:
     """Keeps the signs of one Neovim equal to the points at which programs collect."""
 
-    def __init__(self, wanted: Breakpoints, neovim: Neovim) -> None:
-        self._points = wanted.points
-        self._functions = wanted.collecting
+    def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
+        self._points = breakpoints.points
+        self._functions = breakpoints.collecting
         self._neovim = neovim
         self._points.listeners.append(self._show)
-        self._functions.listeners.append(self._tell)
+        self._functions.listeners.append(self._send_functions)
 
     def close(self) -> None:
         """Show nothing more; the signs go with the core."""
         self._points.listeners.remove(self._show)
-        self._functions.listeners.remove(self._tell)
+        self._functions.listeners.remove(self._send_functions)
 
     def join(self) -> None:
         """Show what is collected already."""
         for path in self._points.by_path:
             self._show(path)
         if self._functions:
-            self._tell()
+            self._send_functions()
 
     def _show(self, path: str) -> None:
         points = [
@@ -37,7 +37,7 @@ class CollectionSigns:
         ]
         self._neovim.send(SHOW, self._neovim.channel, path, points)
 
-    def _tell(self) -> None:
+    def _send_functions(self) -> None:
         """Tell the functions at which it collects: they have names, and are on no line until a program has them."""
         named = [
             {"name": title, "collect": each["collect"]}

@@ -15,12 +15,12 @@ class Ide:
         """The process that is to serve it, if any: several may be attached, and one serves."""
         self.cwd = ""
         """The directory of the whole Neovim now."""
-        self.told: Callable[[str, Json], None] | None = None
+        self.notify: Callable[[str, Json], None] | None = None
         """Takes the notifications for Claude Code: method and parameters."""
         self._changed = changed
 
     @property
-    def takes(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """Who takes what Neovim sends, by its kind."""
         return {"ide": self._wants, "ide_event": self._happened}
 
@@ -30,5 +30,5 @@ class Ide:
         self._changed()
 
     def _happened(self, method: str, params: Json) -> None:
-        if self.told:
-            self.told(method, params)
+        if self.notify:
+            self.notify(method, params)

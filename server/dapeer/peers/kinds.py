@@ -47,14 +47,14 @@ class If:
     argument: str
     """Its name; `breakpoints[].condition`: that of any of the breakpoints."""
     adds: Kinds
-    told: str = ""
+    explanation: str = ""
     """When it does, for people; empty: it is given."""
     holds: Callable[[Any], bool] = bool
 
     @property
     def words(self) -> str:
         """Say when it does."""
-        return f"`{self.argument}`{f' {self.told}' if self.told else ''}"
+        return f"`{self.argument}`{f' {self.explanation}' if self.explanation else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Counts:
 
     always: Kinds
     cases: tuple[If, ...] = ()
-    told: str = ""
+    remark: str = ""
     """A remark for people."""
 
     def of(self, arguments: Mapping[str, Any]) -> Kinds:
@@ -108,7 +108,7 @@ def _is_unknown(command: object) -> bool:
 _CONDITIONS: Final = (If("condition", _EVALUATE), If("hit_condition", _EVALUATE))
 _VALUES: Final = (If("evaluate", _EVALUATE),)
 _EXPRESSION: Final = "if it is more than a name"
-_OPENCODE: Final = Counts(ALL, told="OpenCode asks by its own rules, too")
+_OPENCODE: Final = Counts(ALL, remark="OpenCode asks by its own rules, too")
 
 TABLE: Final[Mapping[str, Counts]] = {
     "dap_run": Counts(
@@ -132,7 +132,7 @@ TABLE: Final[Mapping[str, Counts]] = {
         "any program, with any arguments and environment: enough to run any code",
     ),
     "dap_restart": Counts(_RUN, _VALUES, "as it was started"),
-    "dap_call": Counts(_RUN, told="as it was started"),
+    "dap_call": Counts(_RUN, remark="as it was started"),
     "dap_terminate": Counts(_RUN),
     "dap_disconnect": Counts(_RUN),
     "dap_continue": Counts(_RUN, _VALUES),
@@ -188,8 +188,8 @@ TABLE: Final[Mapping[str, Counts]] = {
         ),
     ),
     "nvim_connect": Counts(_RUN),
-    "nvim_disconnect": Counts(ALL, told="what the person was asked about before is refused afterwards"),
-    "nvim_lua_call": Counts(NOTHING, told="asked as the tool that it calls"),
+    "nvim_disconnect": Counts(ALL, remark="what the person was asked about before is refused afterwards"),
+    "nvim_lua_call": Counts(NOTHING, remark="asked as the tool that it calls"),
     "opencode_session_create": Counts(_RUN),
     "opencode_prompt": _OPENCODE,
     "opencode_command": _OPENCODE,

@@ -38,9 +38,9 @@ class LuaTool:
     """Timeout of a call in seconds; None: no timeout. Clients do not see it."""
 
 
-def read_tools(told: str) -> list[LuaTool]:
+def read_tools(text: str) -> list[LuaTool]:
     """Return the tools that a Neovim describes, as JSON from Lua; nothing says that their schemas are any. Pure."""
-    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(clean(told)))]
+    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(clean(text)))]
 
 
 def _tool(spec: Mapping[str, Any]) -> LuaTool:

@@ -30,7 +30,7 @@ SECONDS_FOR_LAST_WORDS: Final = 1.0
 """Seconds in which what a Neovim has sent is here, also from one that was killed."""
 
 
-class Progress(Protocol):
+class ProgressCallback(Protocol):
     """Receives the progress of a running tool: a text, and how far it is, if known."""
 
     def __call__(
@@ -61,13 +61,13 @@ class LuaTools:
         self._if_lost: dict[int, Any] = {}
         """The results of calls that Neovim does not come to answer, as their tools have named them."""
 
-    async def take(self, told: object) -> None:
+    async def take(self, sent: object) -> None:
         """Record the list of tools, as JSON from Lua; a newer list may arrive meanwhile.
 
         A tool with an invalid schema is left out, and its Neovim gets the reason.
         """
         number = self.expect()
-        tools = read_tools(str(told))
+        tools = read_tools(str(sent))
         flaws = {one.name: await self._flaw(one) for one in tools}
         if number < self._newest:
             return
@@ -98,7 +98,9 @@ class LuaTools:
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
-    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:
+    async def run(
+        self, one: LuaTool, arguments: Json, client: str, progress: ProgressCallback
+    ) -> Any:
         """Run a tool in Neovim and return its result. If the call is cancelled, so is the tool.
 
         Raises:
@@ -117,7 +119,7 @@ class LuaTools:
         neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
         over = False
         try:
-            await self._begun(told)
+            await self._wait_for_start(told)
             answer = await self._answer(one, told, progress)
             over = True
             # The tools that a call has made are there when it has answered.
@@ -130,13 +132,13 @@ class LuaTools:
             if not over:
                 neovim.send(STOP, neovim.channel, number)
 
-    async def _begun(self, told: asyncio.Queue[tuple[Any, ...]]) -> None:
+    async def _wait_for_start(self, answers: asyncio.Queue[tuple[Any, ...]]) -> None:
         try:
             async with asyncio.timeout(SECONDS_TO_ANSWER):
-                if (first := await told.get())[0] != "started":
-                    told.put_nowait(first)
+                if (first := await answers.get())[0] != "started":
+                    answers.put_nowait(first)
         except TimeoutError as error:
-            if not told.empty():
+            if not answers.empty():
                 return
             state = await self._neovim.state() or "was busy"
             raise NeovimBusy(
@@ -145,12 +147,12 @@ class LuaTools:
             ) from error
 
     async def _answer(
-        self, one: LuaTool, told: asyncio.Queue[tuple[Any, ...]], progress: Progress
+        self, one: LuaTool, answers: asyncio.Queue[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         try:
             async with asyncio.timeout(one.seconds):
                 while True:
-                    match await told.get():
+                    match await answers.get():
                         case ("progress", text, done, total):
                             await progress(text, done, total)
                         case ("result", answer):
@@ -169,7 +171,7 @@ class LuaTools:
     # -- notifications of Neovim
 
     @property
-    def told(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """The handlers of Neovim's notifications about calls."""
         return {
             "tool_started": self._started,
@@ -230,12 +232,12 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def _not_text(said: str) -> str | None:
+def _not_text(text: str) -> str | None:
     """Return the place of the first string that is not UTF-8; pynvim has made surrogates of its bytes."""
     try:
-        said.encode()
+        text.encode()
     except UnicodeEncodeError:
-        return _place(json.loads(said), "result") or "it"
+        return _place(json.loads(text), "result") or "it"
     return None
 
 

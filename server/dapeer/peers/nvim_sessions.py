@@ -94,7 +94,7 @@ class NvimSessions:
     # -- notifications of Neovim
 
     @property
-    def told(self) -> Mapping[str, Callable[..., None]]:
+    def handlers(self) -> Mapping[str, Callable[..., None]]:
         """The handlers of notifications, by kind."""
         return {
             "session": self._forwarded_session,
@@ -192,5 +192,5 @@ class NvimSessions:
             await session.terminate()
             return
         wanted = session.stops_at.standing(breakpoints.exceptions) if own is None else own
-        exceptions = await session.stops_at.asked(wanted) if wanted else None
+        exceptions = await session.stops_at.arguments_for(wanted) if wanted else None
         self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session, exceptions)

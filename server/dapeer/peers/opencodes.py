@@ -8,11 +8,11 @@ from dapeer.opencode.registrations import Use
 from dapeer.opencode.servers import Servers
 
 
-def tell(servers: Servers, neovim: Neovim, told: Json) -> None:
+def set_use(servers: Servers, neovim: Neovim, sent: Json) -> None:
     """Take in which server a Neovim uses; it hears what becomes of our core there."""
 
     def report(news: Json) -> None:
         code = "require('dapeer.integrations.opencode').take(...)"
         neovim.send(code, neovim.channel, news)
 
-    servers.tell(neovim.target, Use.read(told), report)
+    servers.set_use(neovim.target, Use.read(sent), report)

@@ -23,7 +23,7 @@ from dapeer.peers.attaching import ATTACH
 from dapeer.peers.collecting import CollectionSigns
 from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tool import LuaTool
-from dapeer.peers.lua_tools import LuaTools, Progress
+from dapeer.peers.lua_tools import LuaTools, ProgressCallback
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints, SharedFilters
 from dapeer.sessions.debugger import Debugger
@@ -49,7 +49,7 @@ class Peer:
         opencode: Servers,
         judge: Judge,
         tools_changed: Callable[[], None],
-        page_wanted: Callable[[Peer], None],
+        on_page_request: Callable[[Peer], None],
     ) -> None:
         self.id = number
         self.neovim: Neovim
@@ -75,13 +75,13 @@ class Peer:
         self.approvals: Approvals
         """The person: notified and asked."""
         self._tools: LuaTools
-        self._told: dict[str, Callable[..., None]] = {
+        self._handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
             "exceptions": self._exceptions,
             "exception_options": self._exception_options,
-            "page": lambda: page_wanted(self),
+            "page": lambda: on_page_request(self),
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
         }
@@ -148,9 +148,10 @@ class Peer:
         self._collecting = CollectionSigns(known, self.neovim)
         self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
-        uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
-        told = {**self.sessions.told, **self._tools.told, **self.approvals.takes, **self.ide.takes}
-        self._told |= {**told, "opencode": uses_opencode}
+        uses_opencode = functools.partial(opencodes.set_use, self._opencode, self.neovim)
+        for each in (self.sessions, self._tools, self.approvals, self.ide):
+            self._handlers |= each.handlers
+        self._handlers["opencode"] = uses_opencode
 
     async def detach(self) -> None:
         """Disconnect; what runs in Neovim continues."""
@@ -203,7 +204,7 @@ class Peer:
         self._tools.refuse(name, why)
 
     async def run_tool(
-        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Progress
+        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: ProgressCallback
     ) -> Any:
         """Run one of its tools and return the result.
 
@@ -234,23 +235,23 @@ class Peer:
 
     def _dispatch(self, kind: str, arguments: list[Any]) -> None:
         try:
-            self._told.get(kind, _ignore)(*arguments)
+            self._handlers.get(kind, _ignore)(*arguments)
         except Exception:
             log.exception("Neovim sent an unexpected notification: %s", kind)
 
-    def _breakpoints(self, told: object, applied: int) -> None:
-        self._push(self.shared.take(told, applied))
+    def _breakpoints(self, sent: object, applied: int) -> None:
+        self._push(self.shared.take(sent, applied))
 
-    def _breakpoints_joined(self, told: object) -> None:
+    def _breakpoints_joined(self, sent: object) -> None:
         """nvim-dap has just been loaded: now breakpoints can become signs."""
-        self._push(self.shared.join(told))
+        self._push(self.shared.join(sent))
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
         self.shared.not_applied(number, unsaved)
 
-    def _exceptions(self, told: object) -> None:
+    def _exceptions(self, sent: object) -> None:
         """The person has chosen exception filters: for the programs elsewhere, too."""
-        filters = self._filters.take(told)
+        filters = self._filters.take(sent)
         if filters is None:
             return
         own = self.sessions.by_number.values()
@@ -258,10 +259,10 @@ class Peer:
             s for s in self._debugger.sessions.values() if s not in own and not s.mirror.ended
         ]
 
-        async def tell(session: Session) -> None:
+        async def send(session: Session) -> None:
             await session.stops_at.exceptions(session.stops_at.standing(filters) or ())
 
-        self._debugger.tell("the filters", others, tell)
+        self._debugger.broadcast("the filters", others, send)
 
     def _exception_options(self, session: int, options: object) -> None:
         """The person has chosen types of exceptions by nvim-dap's API, which has no names for them."""
@@ -279,13 +280,13 @@ class Peer:
         for line in await self._debugger.push(*paths).untaken():
             log.warning("breakpoints of the person: %s", line)
 
-    def _take_tools(self, told: object) -> None:
+    def _take_tools(self, sent: object) -> None:
         self._tools.expect()
-        self._tasks.start_soon(self._take_tools_in, told)
+        self._tasks.start_soon(self._take_tools_in, sent)
 
-    async def _take_tools_in(self, told: object) -> None:
+    async def _take_tools_in(self, sent: object) -> None:
         try:
-            await self._tools.take(told)
+            await self._tools.take(sent)
         except Exception:
             log.exception("Neovim sent an invalid list of tools")
         self._tools_changed()

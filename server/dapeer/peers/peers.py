@@ -49,9 +49,9 @@ class Peers:
     ) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
-        self.page_wanted: Callable[[Peer], None] = lambda _: None
+        self.on_page_request: Callable[[Peer], None] = lambda _: None
         """Called when the person in a Neovim wants to see what programs collect: set before the first attaches."""
-        self.company = Company(self._tell_company)
+        self.company = Company(self._send_company)
         """The assistants that are connected."""
         self._debugger = debugger
         self._left: dict[str, Peer] = {}
@@ -147,7 +147,7 @@ class Peers:
                 self.opencode,
                 self.judge,
                 self._tools_changed,
-                self.page_wanted,
+                self.on_page_request,
             )
             await peer.attach(target, seconds)
         finally:
@@ -197,7 +197,7 @@ class Peers:
         if peer.id not in before:
             self.search.attached(peer)
 
-    def is_wanted(self, target: str, pid: int | None) -> bool:
+    def is_to_be_attached(self, target: str, pid: int | None) -> bool:
         """Whether this Neovim is neither attached, by any address, nor detached by a client."""
         known = any(pid == peer.pid for peer in self.attached.values()) if pid else False
         return target not in self._detached and not known
@@ -284,11 +284,11 @@ class Peers:
                 f"Nothing was done; nvim_connect with target={target} attaches it again.",
             )
 
-    def _tell_company(self) -> None:
+    def _send_company(self) -> None:
         for peer in self.attached.values():
             peer.approvals.sees(self.company.names)
 
-    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+    def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show every person what the assistant has done."""
         for peer in self.attached.values():
-            peer.approvals.told(action, outcome, ok=ok)
+            peer.approvals.show_outcome(action, outcome, ok=ok)

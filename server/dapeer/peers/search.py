@@ -23,7 +23,7 @@ class Search:
         self._looked = anyio.Event()
         self._came: list[Peer] = []
         """The Neovims that have appeared after the first search, in this order."""
-        self._told: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        self._reported: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """How many of them each client has been told of."""
 
     async def look_around(self) -> None:
@@ -48,5 +48,5 @@ class Search:
 
     def newly_come(self, client: object) -> list[Peer]:
         """Return the Neovims that have appeared after the first search, each once to each client."""
-        told, self._told[client] = self._told.get(client, 0), len(self._came)
+        told, self._reported[client] = self._reported.get(client, 0), len(self._came)
         return self._came[told:]

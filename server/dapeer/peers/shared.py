@@ -10,7 +10,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_array, as_object
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.forwarded import ForwardedSession
@@ -18,7 +18,7 @@ from dapeer.sessions.forwarded import ForwardedSession
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 CHOOSE = "require('dapeer.nvim_dap.exceptions').take(...)"
 
-Picture = dict[str, dict[int, WantedBreakpoint]]
+Picture = dict[str, dict[int, RequestedBreakpoint]]
 """By path and line."""
 
 
@@ -61,11 +61,11 @@ class SharedBreakpoints:
         self._refused: set[tuple[str, int]] = set()
         """Path and line of breakpoints that Neovim has rejected, because the file has unsaved changes."""
         self._listening = True
-        breakpoints.listeners.append(self._wanted)
+        breakpoints.listeners.append(self._on_breakpoint)
 
     def close(self) -> None:
         """Stop sharing; both sides keep what they have."""
-        self._breakpoints.listeners.remove(self._wanted)
+        self._breakpoints.listeners.remove(self._on_breakpoint)
 
     async def shown(self, seconds: float) -> None:
         """Wait until Neovim shows all that was done here, but not longer than `seconds`."""
@@ -73,14 +73,14 @@ class SharedBreakpoints:
             while self._unknown:
                 await self._news.wait()
 
-    def join(self, told: object) -> list[str]:
+    def join(self, signs: object) -> list[str]:
         """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
-        picture = self._read(told)
+        picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
             for line, wanted in lines.items():
                 if line not in picture.get(path, {}):
-                    self._wanted(path, line, wanted)
-        return self.take(told, 0)
+                    self._on_breakpoint(path, line, wanted)
+        return self.take(signs, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
         """Record that Neovim, without nvim-dap, has not applied dapeer's changes up to this one.
@@ -91,13 +91,13 @@ class SharedBreakpoints:
             places = {place for place, sent in self._unknown.items() if sent == number}
             self._refused |= places
             self._unknown = {p: sent for p, sent in self._unknown.items() if p not in places}
-            self._tell_news()
+            self._publish_news()
             return
         for (path, line), sent in list(self._unknown.items()):
             if sent <= number:
                 del self._unknown[path, line]
                 self._picture.get(path, {}).pop(line, None)
-        self._tell_news()
+        self._publish_news()
 
     def has_refused(self, place: tuple[str, int]) -> bool:
         """Return whether Neovim did not set a breakpoint (path and line) since its file has unsaved changes; once."""
@@ -105,12 +105,12 @@ class SharedBreakpoints:
         self._refused.discard(place)
         return refused
 
-    def take(self, told: object, applied: int) -> list[str]:
+    def take(self, signs: object, applied: int) -> list[str]:
         """Compare Neovim's whole set with the last one; return the files with changes.
 
         `applied` is the number of dapeer's latest change that the picture contains.
         """
-        before, now = self._picture, self._read(told)
+        before, now = self._picture, self._read(signs)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
         for path, line in self._unknown:
             wanted = self._breakpoints.by_path.get(path, {}).get(line)
@@ -119,7 +119,7 @@ class SharedBreakpoints:
             if wanted is not None:
                 lines[line] = wanted
         self._picture = now
-        self._tell_news()
+        self._publish_news()
         changed: set[str] = set()
         self._listening = False
         try:
@@ -130,15 +130,15 @@ class SharedBreakpoints:
             self._listening = True
         return sorted(changed)
 
-    def _tell_news(self) -> None:
+    def _publish_news(self) -> None:
         self._news.set()
         self._news = anyio.Event()
 
     def _merge(
         self,
         path: str,
-        before: Mapping[int, WantedBreakpoint],
-        now: Mapping[int, WantedBreakpoint],
+        before: Mapping[int, RequestedBreakpoint],
+        now: Mapping[int, RequestedBreakpoint],
     ) -> bool:
         """Apply the changes of a file's signs; return whether there were any."""
         changed = False
@@ -150,7 +150,7 @@ class SharedBreakpoints:
                 changed = True
         return changed
 
-    def _wanted(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
+    def _on_breakpoint(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
         """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return
@@ -159,8 +159,8 @@ class SharedBreakpoints:
         self._names[_real(path)] = path
         self._refused.discard((path, line))
         change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
-        if wanted is not None:
-            change["wanted"] = dict(wanted)
+        if requested is not None:
+            change["wanted"] = dict(requested)
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
     def _is_edited(self, path: str) -> bool:
@@ -171,9 +171,9 @@ class SharedBreakpoints:
             if not each.mirror.ended
         )
 
-    def _read(self, told: object) -> Picture:
+    def _read(self, signs: object) -> Picture:
         """Read breakpoints that Lua has sent; an empty table arrives as a list."""
-        files = as_object(told)
+        files = as_object(signs)
         picture: Picture = {}
         self.signs = {}
         for there, lines in files.items():
@@ -190,22 +190,22 @@ class SharedFilters:
         self._breakpoints = breakpoints
         self._neovim = neovim
         self._listening = True
-        breakpoints.filter_listeners.append(self._wanted)
+        breakpoints.filter_listeners.append(self._on_filters)
 
     def close(self) -> None:
         """Stop sharing; both sides keep what they have."""
-        self._breakpoints.filter_listeners.remove(self._wanted)
+        self._breakpoints.filter_listeners.remove(self._on_filters)
 
-    def join(self, told: object) -> object:
+    def join(self, sent: object) -> object:
         """Return what both sides have from now on: what the person has chosen, or else what was chosen here."""
-        if told is None and self._breakpoints.exceptions is not None:
-            self._wanted(self._breakpoints.exceptions)
-        return self._breakpoints.exceptions if told is None else told
+        if sent is None and self._breakpoints.exceptions is not None:
+            self._on_filters(self._breakpoints.exceptions)
+        return self._breakpoints.exceptions if sent is None else sent
 
-    def take(self, told: object) -> list[str] | None:
+    def take(self, sent: object) -> list[str] | None:
         """Take in what the person has chosen; return it if it is something else than before."""
         # Lua's empty table may arrive as an object.
-        filters = None if told is None else [*map(str, as_array(told))]
+        filters = None if sent is None else [*map(str, as_array(sent))]
         before = self._breakpoints.exceptions
         self._listening = False
         try:
@@ -218,7 +218,7 @@ class SharedFilters:
         """Tell Neovim what was chosen."""
         self._neovim.send(CHOOSE, self._breakpoints.exceptions)
 
-    def _wanted(self, filters: list[str] | None) -> None:
+    def _on_filters(self, filters: list[str] | None) -> None:
         if self._listening:
             self._neovim.send(CHOOSE, filters)
 

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.wanted import WantedFunction, WantedLife
+from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.mirror.collected import OF_LIVES, Point
-from dapeer.mirror.rows import Row
+from dapeer.mirror.rows import CollectedRow
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.direct import DirectSession
@@ -22,27 +22,27 @@ WHOLE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class RecordedLife:
     """What a second run tells of one call."""
 
-    call: Row | None
+    call: CollectedRow | None
     """The call, in that run; None: it has none of this number that is over."""
-    lines: list[Row]
+    lines: list[CollectedRow]
     """The lines that it has executed; their cells are `OF_LIVES`."""
     in_time: bool
     """Whether the call, or the program, was over in time."""
 
 
-NOTHING = Life(None, [], in_time=True)
+NOTHING = RecordedLife(None, [], in_time=True)
 
 
-def plan_again(session: Session, point: Point, wanted: Row) -> Plan:
+def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
     """Return how to run a session's program again, so that it collects one call line by line, and stops nowhere.
 
     Args:
         session: A session of the first run.
         point: What has collected the call.
-        wanted: The call.
+        recorded: The call.
 
     Raises:
         ArgumentError: It was not started here.
@@ -53,8 +53,8 @@ def plan_again(session: Session, point: Point, wanted: Row) -> Plan:
             "Only a program that dap_run starts, outside of Neovim, can be run again for the lines of a call.",
             "Collect on the lines of the function instead.",
         )
-    life = WantedLife(call=wanted.hit, function=wanted.cells[FUNCTION])
-    function = WantedFunction(name=point.function, calls=True, collect=[], life=life)
+    life = RequestedLife(call=recorded.hit, function=recorded.cells[FUNCTION])
+    function = RequestedFunction(name=point.function, calls=True, collect=[], life=life)
     # Calls are counted where the condition holds.
     for each in first.lines.functions:
         if each["calls"] and each["name"] == point.function and "condition" in each:
@@ -71,13 +71,15 @@ def plan_again(session: Session, point: Point, wanted: Row) -> Plan:
     )
 
 
-async def life(debugger: Debugger, plan: Plan, wanted: Row, seconds: float) -> Life:
+async def life(
+    debugger: Debugger, plan: Plan, recorded: CollectedRow, seconds: float
+) -> RecordedLife:
     """Run a program again, for so long at most, and return what one of its calls has done.
 
     Args:
         debugger: Starts it, beside what it debugs.
         plan: How it is run: a `plan_again`.
-        wanted: The call, in the first run.
+        recorded: The call, in the first run.
         seconds: How long.
 
     Raises:
@@ -87,14 +89,14 @@ async def life(debugger: Debugger, plan: Plan, wanted: Row, seconds: float) -> L
     session = await debugger.start(plan)
     debugger.sessions.focused = focused
     async with unless_cancelled(debugger.terminate, session.program.first):
-        in_time = await _over(session, wanted, seconds)
+        in_time = await _over(session, recorded, seconds)
     await debugger.terminate(session.program.first)
     await session.program.read_rows()
     debugger.sessions.forget(session.id)
-    return replace(_told(session, wanted), in_time=in_time)
+    return replace(_likest_life(session, recorded), in_time=in_time)
 
 
-async def _over(session: Session, wanted: Row, seconds: float) -> bool:
+async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
     """Whether the call, or the program, is over in time; the program goes on from where it stops by itself."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
@@ -103,29 +105,29 @@ async def _over(session: Session, wanted: Row, seconds: float) -> bool:
         if stop is None:
             return True
         await session.program.read_rows()
-        if likeness(_told(session, wanted).call, wanted) == WHOLE:
+        if likeness(_likest_life(session, recorded).call, recorded) == WHOLE:
             return True
         await told.resume("continue", {"threadId": stop.thread_id})
     return False
 
 
-def _told(session: Session, wanted: Row) -> Life:
+def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
     """Return what a process of the second run has told of the call, the process whose call is most alike."""
     collected = session.program.collected
-    processes: dict[int, Life] = {}
+    processes: dict[int, RecordedLife] = {}
     for (process, number), each in collected.collections.items():
         rows = [each.table.row(index, number) for index in range(len(each.table))]
         known = processes.get(process, NOTHING)
         if each.point.expressions == OF_LIVES:
             processes[process] = replace(known, lines=rows)
         else:
-            call = next((row for row in rows if row.hit == wanted.hit), None)
+            call = next((row for row in rows if row.hit == recorded.hit), None)
             processes[process] = replace(known, call=call)
-    every = sorted(processes.values(), key=lambda each: -likeness(each.call, wanted))
+    every = sorted(processes.values(), key=lambda each: -likeness(each.call, recorded))
     return every[0] if every else NOTHING
 
 
-def likeness(call: Row | None, other: Row) -> int:
+def likeness(call: CollectedRow | None, other: CollectedRow) -> int:
     """Return in how much two calls are alike: function, arguments and result; `WHOLE`: in all."""
     if call is None:
         return -1

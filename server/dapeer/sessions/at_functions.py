@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.wanted import function_breakpoint
+from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.collection_points import without_calls
@@ -26,18 +26,18 @@ OF_LIBRARY = " (a library's function needs its module: `json.dumps`)"
 
 
 def at_functions(
-    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, final: bool
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
     """Yield state, name and reason of each; at the end also those that were not hit, or never called."""
-    yield from _with_hint(first, _not_stopping(first, sessions, wanted, final=final))
-    yield from _with_hint(first, _not_collecting(first, sessions, wanted, final=final))
+    yield from _with_hint(first, _not_stopping(first, sessions, breakpoints, final=final))
+    yield from _with_hint(first, _not_collecting(first, sessions, breakpoints, final=final))
 
 
 def _not_stopping(
-    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, final: bool
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
     able = [each for each in sessions if each.supports("setFunctionBreakpoints")]
-    for text in wanted.functions:
+    for text in breakpoints.functions:
         name = function_breakpoint(text)["name"]
         if sessions and not able:
             yield "rejected", text, f" ({first.adapter} {NO_FUNCTIONS})"
@@ -50,9 +50,9 @@ def _not_stopping(
 
 
 def _not_collecting(
-    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, final: bool
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
-    for (_, title), point in wanted.collecting.items():
+    for (_, title), point in breakpoints.collecting.items():
         if (title, 0) not in first.program.awaited.places:
             continue
         why = [each.lines.why_not_at(point, first.adapter) for each in sessions]

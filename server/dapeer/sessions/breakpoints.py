@@ -6,19 +6,24 @@ import contextlib
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    RequestedFunction,
+    collects_at,
+    title_of,
+)
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, collects_at, title_of
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.collection_points import CollectionPoints, FunctionPoints
 
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
-Listener = Callable[[str, int, WantedBreakpoint | None], None]
+Listener = Callable[[str, int, RequestedBreakpoint | None], None]
 """Gets path, line, and the breakpoint that is wanted there now."""
 
 
-OnLine = tuple[WantedBreakpoint | None, WantedBreakpoint | None]
+OnLine = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
 """What is wanted on a line: to stop or log, and to collect for one client."""
 
 
@@ -31,8 +36,8 @@ class Breakpoints:
     and one that collects for each client.
     """
 
-    by_path: dict[str, dict[int, WantedBreakpoint]] = field(
-        default_factory=dict[str, dict[int, WantedBreakpoint]]
+    by_path: dict[str, dict[int, RequestedBreakpoint]] = field(
+        default_factory=dict[str, dict[int, RequestedBreakpoint]]
     )
     """By absolute source path and the line that was asked for."""
     changes: int = 0
@@ -70,37 +75,37 @@ class Breakpoints:
         """Return what is wanted on a line."""
         return self.by_path.get(path, {}).get(line), self.points.get(path, line, client)
 
-    def add(self, path: str, wanted: WantedBreakpoint, client: str = "") -> OnLine:
+    def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> OnLine:
         """Want a breakpoint; return what was wanted on its line.
 
         A client has one on a line: it stops or it collects. But what collects leaves a person's alone.
         """
-        line = wanted["line"]
-        client = wanted.get("collectedBy") or client
+        line = requested["line"]
+        client = requested.get("collectedBy") or client
         before = self.on(path, line, client)
-        if "collect" in wanted:
-            self.points.put(path, line, client, wanted)
-        if "collect" not in wanted or (path, line) not in self.persons:
-            self._put(path, line, None if "collect" in wanted else wanted)
-        if "collect" not in wanted:
+        if "collect" in requested:
+            self.points.put(path, line, client, requested)
+        if "collect" not in requested or (path, line) not in self.persons:
+            self._put(path, line, None if "collect" in requested else requested)
+        if "collect" not in requested:
             self.points.put(path, line, client, None)
         return before
 
-    def _put(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
+    def _put(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
         """Have programs stop on a line, or not any longer."""
-        before = self._take(path, line, wanted)
-        if before != wanted:
+        before = self._take(path, line, requested)
+        if before != requested:
             for listener in self.listeners:
-                listener(path, line, wanted)
+                listener(path, line, requested)
 
     def _take(
-        self, path: str, line: int, wanted: WantedBreakpoint | None
-    ) -> WantedBreakpoint | None:
+        self, path: str, line: int, requested: RequestedBreakpoint | None
+    ) -> RequestedBreakpoint | None:
         self.changes += 1
         lines = self.by_path.setdefault(path, {})
         before = lines.pop(line, None)
-        if wanted is not None:
-            lines[line] = wanted
+        if requested is not None:
+            lines[line] = requested
         if not lines:
             del self.by_path[path]
         return before
@@ -113,12 +118,12 @@ class Breakpoints:
 
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
-    ) -> WantedBreakpoint | None:
+    ) -> RequestedBreakpoint | None:
         """Want it no longer, and nothing collected there for the client; `line` is the one asked for, or the one an adapter moved it to.
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
         """
-        asked = self._asked(path, line, mirrors, client)
+        asked = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, asked, client)
         self.persons.discard((path, asked))
         self._put(path, asked, None)
@@ -134,13 +139,13 @@ class Breakpoints:
         for each in moving:
             self.add(path, {**each, "line": moves[each["line"]]})
 
-    def _drop(self, path: str, wanted: WantedBreakpoint) -> None:
-        if "collect" in wanted:
-            self.points.put(path, wanted["line"], wanted.get("collectedBy") or "", None)
+    def _drop(self, path: str, requested: RequestedBreakpoint) -> None:
+        if "collect" in requested:
+            self.points.put(path, requested["line"], requested.get("collectedBy") or "", None)
         else:
-            self._put(path, wanted["line"], None)
+            self._put(path, requested["line"], None)
 
-    def _asked(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
+    def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         moved = (
             wanted["line"]
             for mirror in mirrors
@@ -153,19 +158,19 @@ class Breakpoints:
         """Return client and title of what a client collects at functions."""
         return [each for each in self.collecting if each[0] == client]
 
-    def want_functions(self, wanted: Sequence[WantedFunction]) -> None:
+    def want_functions(self, requested: Sequence[RequestedFunction]) -> None:
         """Want to collect at functions from now on, or to stop."""
-        for each in wanted:
+        for each in requested:
             if collects_at(each):
                 self.collecting[each.get("collectedBy", ""), title_of(each)] = each
             elif each["name"] not in self.functions:
                 self.functions = [*self.functions, each["name"]]
 
     @contextlib.contextmanager
-    def wanting_functions(self, wanted: Sequence[WantedFunction]) -> Generator[None]:
+    def wanting_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
         """Want to collect at functions from now on, or to stop; all is as before if the body fails."""
         before, stops = dict(self.collecting), self.functions
-        self.want_functions(wanted)
+        self.want_functions(requested)
         try:
             yield
         except BaseException:
@@ -176,10 +181,10 @@ class Breakpoints:
             raise
 
     @contextlib.contextmanager
-    def wanting(self, wanted: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
+    def wanting(self, requested: Sequence[tuple[str, RequestedBreakpoint]]) -> Generator[None]:
         """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
         persons = {*self.persons}
-        replaced = [(path, each, self.add(path, each)) for path, each in wanted]
+        replaced = [(path, each, self.add(path, each)) for path, each in requested]
         try:
             yield
         except BaseException:
@@ -245,7 +250,7 @@ class Breakpoints:
         stop = [(path, line) for path, lines in self.by_path.items() for line in lines]
         return list(dict.fromkeys([*stop, *self.points.places(client)]))
 
-    def of(self, path: str) -> list[WantedBreakpoint]:
+    def of(self, path: str) -> list[RequestedBreakpoint]:
         """Return the breakpoints of a file, by line; those that collect behind the one that stops."""
         stop = [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
         return sorted([*stop, *self.points.of(path)], key=lambda each: each["line"])
@@ -259,13 +264,13 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 """The options of a breakpoint."""
 
 
-def unsupported(mirror: Mirror, wanted: WantedBreakpoint) -> list[str]:
+def unsupported(mirror: Mirror, requested: RequestedBreakpoint) -> list[str]:
     """Return the options of a breakpoint that an adapter will not heed."""
     return [
-        option for option in OPTIONS if option in wanted and not can(mirror.capabilities, option)
+        option for option in OPTIONS if option in requested and not can(mirror.capabilities, option)
     ]
 
 
-def answered(mirror: Mirror, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
+def answered(mirror: Mirror, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
     """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
-    return mirror.placed.on(path, wanted["line"], collecting="collect" in wanted)
+    return mirror.placed.on(path, requested["line"], collecting="collect" in requested)

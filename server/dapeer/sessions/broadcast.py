@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import DapeerError, SourceChanged
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.outcomes import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
@@ -23,24 +23,24 @@ SECONDS_FOR_OTHERS = 1.0
 REASON = 160
 """Characters of why a session has not taken something."""
 
-Tell = Callable[[Session], Awaitable[object]]
+SendChange = Callable[[Session], Awaitable[object]]
 """Sends a change to one session, within its own deadline."""
 
 
-async def set_lines(session: Session, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-    """Make `wanted` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
+async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+    """Make `requested` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
 
     Raises:
         SourceChanged: It has not taken some of them.
     """
     change = session.inspect.editions.change(path)
     if change is None or change.then is None:
-        await session.ensure_breakpoints(path, wanted)
+        await session.ensure_breakpoints(path, requested)
         return
     has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
     lines = {asked["line"] for asked in has}
     # Those of a Neovim have moved with its signs.
-    told = [(each, as_loaded(session, path, each)) for each in wanted]
+    told = [(each, as_loaded(session, path, each)) for each in requested]
     kept = [then for _, then in told if then["line"] in lines]
     # Sent again, they may be moved: debugpy reads the file of now.
     if sorted(kept, key=_line) != sorted(has, key=_line):
@@ -50,8 +50,8 @@ async def set_lines(session: Session, path: str, wanted: Sequence[WantedBreakpoi
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 
-def _line(wanted: WantedBreakpoint) -> int:
-    return wanted["line"]
+def _line(requested: RequestedBreakpoint) -> int:
+    return requested["line"]
 
 
 class Broadcast:
@@ -62,7 +62,7 @@ class Broadcast:
         tasks: TaskGroup,
         what: str,
         sessions: Sequence[Session],
-        tell: Tell,
+        send: SendChange,
         *,
         taken: bool = False,
     ) -> None:
@@ -74,13 +74,13 @@ class Broadcast:
         for session in sessions:
             answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             self._answers.append((session, answer))
-            tasks.start_soon(self._tell, tell, session, answer)
+            tasks.start_soon(self._send, send, session, answer)
 
-    async def _tell(self, tell: Tell, session: Session, answer: asyncio.Future[str]) -> None:
+    async def _send(self, send: SendChange, session: Session, answer: asyncio.Future[str]) -> None:
         """Send it to one session; return why the session has not applied it, empty if it has."""
         why = "dapeer did not wait for it"
         try:
-            await tell(session)
+            await send(session)
             why = ""
             self._taken_at = self._taken_at or self._clock()
         except DapeerError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collected, Point
 
 
@@ -16,8 +16,8 @@ from dapeer.mirror.collected import Collected, Point
 class CollectionPoints:
     """The breakpoints that collect instead of stopping. Each client has its own on a line."""
 
-    by_path: dict[str, dict[tuple[int, str], WantedBreakpoint]] = field(
-        default_factory=dict[str, dict[tuple[int, str], WantedBreakpoint]]
+    by_path: dict[str, dict[tuple[int, str], RequestedBreakpoint]] = field(
+        default_factory=dict[str, dict[tuple[int, str], RequestedBreakpoint]]
     )
     """By absolute source path, and line and client."""
     news: int = 0
@@ -25,27 +25,27 @@ class CollectionPoints:
     listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     """Called at once with the path of a file whose points have changed."""
 
-    def get(self, path: str, line: int, client: str) -> WantedBreakpoint | None:
+    def get(self, path: str, line: int, client: str) -> RequestedBreakpoint | None:
         """Return what a client collects on a line; None: nothing."""
         return self.by_path.get(path, {}).get((line, client))
 
     def put(
-        self, path: str, line: int, client: str, wanted: WantedBreakpoint | None
-    ) -> WantedBreakpoint | None:
+        self, path: str, line: int, client: str, requested: RequestedBreakpoint | None
+    ) -> RequestedBreakpoint | None:
         """Have a client collect on a line, or nothing there any longer; return what it has collected there."""
         points = self.by_path.setdefault(path, {})
         before = points.pop((line, client), None)
-        if wanted is not None:
-            points[line, client] = wanted
+        if requested is not None:
+            points[line, client] = requested
         if not points:
             del self.by_path[path]
-        if before != wanted:
+        if before != requested:
             self.news += 1
             for listener in self.listeners:
                 listener(path)
         return before
 
-    def of(self, path: str) -> list[WantedBreakpoint]:
+    def of(self, path: str) -> list[RequestedBreakpoint]:
         """Return those of a file, by line."""
         points = self.by_path.get(path, {})
         return [points[place] for place in sorted(points)]
@@ -55,7 +55,7 @@ class CollectionPoints:
         return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
 
 
-class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
+class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
     """The functions at which programs collect, by client and title."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
         """Called at once when they have changed."""
         super().__init__()
 
-    def __setitem__(self, key: tuple[str, str], item: WantedFunction) -> None:
+    def __setitem__(self, key: tuple[str, str], item: RequestedFunction) -> None:
         super().__setitem__(key, item)
         self._changed()
 
@@ -79,26 +79,26 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
             listener()
 
 
-def point_of(collected: Collected, path: str, wanted: WantedBreakpoint) -> Point:
+def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
     """Return the point of a breakpoint that collects."""
     return collected.point(
-        wanted.get("collect") or (),
+        requested.get("collect") or (),
         path=path,
-        line=wanted["line"],
-        expect=wanted.get("expect") or "",
-        client=wanted.get("collectedBy") or "",
-        max_hits=wanted.get("maxHits") or 0,
+        line=requested["line"],
+        expect=requested.get("expect") or "",
+        client=requested.get("collectedBy") or "",
+        max_hits=requested.get("maxHits") or 0,
     )
 
 
-def point_at(collected: Collected, wanted: WantedFunction) -> Point:
+def point_at(collected: Collected, requested: RequestedFunction) -> Point:
     """Return the point of functions at which a program collects."""
     return collected.point(
-        wanted["collect"],
-        function=wanted["name"],
-        client=wanted.get("collectedBy") or "",
-        max_hits=wanted.get("maxHits") or 0,
-        calls=wanted["calls"],
+        requested["collect"],
+        function=requested["name"],
+        client=requested.get("collectedBy") or "",
+        max_hits=requested.get("maxHits") or 0,
+        calls=requested["calls"],
     )
 
 
@@ -124,7 +124,7 @@ def without_calls(
         return
     # A row has the function's own name, which may be written with more or less of what is around it.
     seen = {_last(each) for rows in found for each in set(rows.table.cells[0])}
-    begun = {_last(function) for number, function in collected.begun if number in points}
+    begun = {_last(function) for number, function in collected.called if number in points}
     for each in name.split(", "):
         own = _last(each)
         if any(fnmatchcase(one, own) for one in seen):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.detached import Detached
 
 
@@ -21,7 +21,7 @@ class SessionControl(abc.ABC):
 
     # -- messages
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of a message of the session, in either direction, which the mirror has taken in."""
 
     async def answer(self, request: Request) -> Body:
@@ -51,8 +51,8 @@ class SessionControl(abc.ABC):
         return True
 
     @abc.abstractmethod
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """See to it that `wanted` are the breakpoints of a file, whoever sends them."""
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """See to it that `requested` are the breakpoints of a file, whoever sends them."""
 
     # -- end
 

@@ -17,9 +17,9 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints import Breakpoints
-from dapeer.sessions.broadcast import Broadcast, Tell, set_lines
+from dapeer.sessions.broadcast import Broadcast, SendChange, set_lines
 from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.registry import Restart, Sessions
@@ -77,7 +77,7 @@ class Debugger:
     # -- start and end
 
     async def start(
-        self, plan: Plan, breakpoints: Sequence[tuple[str, WantedBreakpoint]] = ()
+        self, plan: Plan, breakpoints: Sequence[tuple[str, RequestedBreakpoint]] = ()
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
@@ -230,9 +230,9 @@ class Debugger:
             if not line or session.takes(path):
                 session.program.awaited.places.add((path, line))
 
-    def tell(self, what: str, sessions: Iterable[Session], tell: Tell) -> Broadcast:
+    def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
         """Start sending something to some running sessions; `what` describes it in the answer."""
-        return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], tell)
+        return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending the breakpoints of files to every session whose program can hold such files.
@@ -242,7 +242,7 @@ class Debugger:
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 
-        async def tell(session: Session) -> None:
+        async def send(session: Session) -> None:
             for path in filter(session.takes, paths):
                 await set_lines(session, path, self.breakpoints.of(path))
 
@@ -250,7 +250,7 @@ class Debugger:
             s for s in self.sessions.held.values() if s.id not in known and not s.mirror.ended
         ]
         holding = [s for s in others if s in s.program.debugged and any(map(s.takes, paths))]
-        return Broadcast(self._tasks, "the breakpoints", holding, tell, taken=started is not None)
+        return Broadcast(self._tasks, "the breakpoints", holding, send, taken=started is not None)
 
     def left(self, client: str) -> None:
         """Collect no longer what a client has asked for that has gone."""
@@ -260,11 +260,11 @@ class Debugger:
     def push_functions(self) -> Broadcast:
         """Begin to make the wanted function breakpoints true of every session that can have them."""
 
-        async def tell(session: Session) -> None:
+        async def send(session: Session) -> None:
             await session.stops_at.functions(self.breakpoints.functions)
 
         able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]
-        return self.tell("the function breakpoints", able, tell)
+        return self.broadcast("the function breakpoints", able, send)
 
     def push_collecting(self, started: Session | None = None) -> Broadcast:
         """Begin to have every session collect at the wanted functions; a program that was just `started` does."""
@@ -272,7 +272,7 @@ class Debugger:
         known = started.program.sessions if started else ()
         others = [s for s in self.sessions.values() if s not in known and not s.mirror.ended]
         what = "what is collected at functions"
-        return self.tell(what, others, lambda each: each.lines.collect_at(functions))
+        return self.broadcast(what, others, lambda each: each.lines.collect_at(functions))
 
     async def run_to(self, session: Session, path: str, line: int) -> None:
         """Want a breakpoint without conditions until the session's next stop."""
@@ -284,7 +284,7 @@ class Debugger:
         ]
         # Begun first: an adapter that does not answer in time may have it all the same.
         self._tasks.start_soon(self._restore, session, path, session.mirror.epoch)
-        await session.set_breakpoints(path, [*others, WantedBreakpoint(line=line)])
+        await session.set_breakpoints(path, [*others, RequestedBreakpoint(line=line)])
 
     async def _restore(self, session: Session, path: str, epoch: int) -> None:
         """Make the breakpoints of a file what is wanted, once the session has stopped after `epoch`."""

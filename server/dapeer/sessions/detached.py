@@ -29,13 +29,13 @@ class Detached:
         self._processes = processes
         self._program = program
         self._relay = relay
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
     def look(self) -> None:
         """Find those that can be told from others only while the program lives."""
         self._processes.detached()
 
-    def untold(self) -> list[str]:
+    def unreported(self) -> list[str]:
         """Return a note on those that nobody was told of; none while the program lives."""
         new = self.left()
         if not new:
@@ -51,16 +51,16 @@ class Detached:
         new = {
             pid: command
             for pid in self._processes.detached()
-            if pid not in self._told | debugged and (command := self._command(pid))
+            if pid not in self._reported | debugged and (command := self._command(pid))
         }
-        self._told |= new.keys()
+        self._reported |= new.keys()
         return new
 
     async def end(self) -> str:
         """Kill them; return a sentence on which."""
         commands = {pid: self._command(pid) for pid in self._processes.detached()}
         ended = {pid: commands.get(pid, "") for pid in await self._processes.kill_detached()}
-        self._told |= ended.keys()
+        self._reported |= ended.keys()
         if not ended and not processes():
             return "This system does not tell which processes there are, so none was looked for."
         return f"Ended, too: {named(ended)}." if ended else "Nothing has left its POSIX session."

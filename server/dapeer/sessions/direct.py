@@ -11,7 +11,7 @@ from dapeer.adapters.choice.choice import debugs
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.quirks import deadly_signal
 from dapeer.adapters.process.adapter import Adapter
-from dapeer.adapters.process.log_points import Reader
+from dapeer.adapters.process.log_points import LogPointReader
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import (
     ChannelClosed,
@@ -23,7 +23,7 @@ from dapeer.base.errors import (
 )
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.detached import Detached
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.process_watch import ProcessWatch
@@ -104,7 +104,7 @@ class DirectSession(Session):
 
     # -- what its adapter says
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of the debuggee's process, which ends with us if it is ours, and of the processes that it starts."""
         children = self.plan.definition.children
         match message:
@@ -115,7 +115,7 @@ class DirectSession(Session):
             case Event(event=str(name), body=offered) if children and name == children.event:
                 self.offers.put_nowait(Offer({"configuration": offered}))
             case _:
-                self.watch.heard(message)
+                self.watch.on_message(message)
 
     async def answer(self, request: Request) -> Body:
         """Carry out a request of the adapter.
@@ -146,7 +146,7 @@ class DirectSession(Session):
             raise RequestFailed(request.command, str(error)) from error
 
     def _enter(self, terminal: Terminal) -> None:
-        terminal.listen(Reader(self.process.log_points).listener(self.print_in_terminal))
+        terminal.listen(LogPointReader(self.process.log_points).listener(self.print_in_terminal))
         self.in_terminal(terminal)
 
     def takes(self, path: str) -> bool:
@@ -162,9 +162,9 @@ class DirectSession(Session):
         """Whether processes that the program starts are debugged."""
         return self.plan.definition.children is not None
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file."""
-        await self.set_breakpoints(path, wanted)
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file."""
+        await self.set_breakpoints(path, requested)
 
     @property
     def _pid(self) -> int:

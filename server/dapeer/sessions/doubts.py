@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.failures import TRACING
 from dapeer.sessions.collection_points import LATE
 from dapeer.sessions.session import Session
@@ -12,12 +12,12 @@ STARTED = " (or in a process that it started: {} follows none)"
 UNSEEN = " (or not seen: tracing failed)"
 
 
-def doubt(first: Session, path: str, asked: WantedBreakpoint, *, mute: bool) -> str:
+def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
     """Return a doubt about a breakpoint that was not hit; an adapter that is `mute` does not tell of conditions that fail."""
-    if mute and "condition" in asked:
+    if mute and "condition" in requested:
         return HELD
-    late = first.inspect.editions.is_late(path, asked["line"])
-    _, lines = first.inspect.editions.window(path, 1, asked["line"] - 1) or (1, [])
+    late = first.inspect.editions.is_late(path, requested["line"])
+    _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
     hint = first.advice.of_not_hit(path, lines)
     known = unseen(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
     # That reads all libraries of a compiled program.

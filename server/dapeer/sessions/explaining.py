@@ -16,31 +16,33 @@ Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 """Evaluates an expression in a frame, in a context of DAP's."""
 
 
-async def explain(stop: Stop, asked: Expressions, evaluate: Evaluate) -> None:
+async def explain(stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
     """Find out in the program why it has stopped."""
     innermost = stop.frames[stop.thread_id][0]["id"]
-    if asked.signal and stop.reason in {"signal", "attach"}:
-        stop.signal = _signal(await evaluate(asked.signal, innermost, "hover"))
-    if asked.exception and stop.reason == "exception" and not stop.body.get("text"):
-        stop.exception = {"description": await evaluate(asked.exception, innermost, "hover")}
+    if expressions.signal and stop.reason in {"signal", "attach"}:
+        stop.signal = _signal(await evaluate(expressions.signal, innermost, "hover"))
+    if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
+        stop.exception = {"description": await evaluate(expressions.exception, innermost, "hover")}
 
 
-async def tell_members(
-    stop: Stop, variables: Sequence[Variable], asked: Expressions, evaluate: Evaluate
+async def evaluate_members(
+    stop: Stop, variables: Sequence[Variable], expressions: Expressions, evaluate: Evaluate
 ) -> None:
     """Find out in the program, in one look, what those variables hold that the adapter does not expand."""
-    if not asked.members or stop.top is None or not variables:
+    if not expressions.members or stop.top is None or not variables:
         return
     held = {each["name"]: each["variablesReference"] for each in variables}
-    expression = asked.members.replace("${names}", json.dumps([*held]))
+    expression = expressions.members.replace("${names}", json.dumps([*held]))
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
     told = json.loads(await evaluate(expression, stop.top["id"], "hover"))
-    stop.parts.tell({held[name]: str(text) for name, text in told.items() if name in held})
+    stop.parts.take_reported({held[name]: str(text) for name, text in told.items() if name in held})
 
 
-def is_bare(variable: Variable, asked: Expressions) -> bool:
+def is_bare(variable: Variable, expressions: Expressions) -> bool:
     """Whether a variable is an object of which the adapter tells nothing."""
-    return asked.bare is not None and asked.bare.fullmatch(variable["value"]) is not None
+    return (
+        expressions.bare is not None and expressions.bare.fullmatch(variable["value"]) is not None
+    )
 
 
 def _signal(number: str) -> str:

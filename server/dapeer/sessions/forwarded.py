@@ -11,7 +11,7 @@ import anyio
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.dap.messages import Event, Message, Response
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
@@ -67,7 +67,7 @@ class ForwardedSession(Session):
         )
         self.feed = feed.name
         # nvim-dap sends log messages itself, and prints what they say.
-        self.lines.heard = False
+        self.lines.sees_output = False
         self.inspect.other_client.present = True
         # The caller that has started it waits for its first stop.
         self.inspect.other_client.first = hello.launch is None
@@ -87,7 +87,7 @@ class ForwardedSession(Session):
 
     # -- differences from a direct session
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
@@ -116,26 +116,26 @@ class ForwardedSession(Session):
                 f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
             )
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""
         if not self.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
-        if await self.wait_for(lambda: self._has(path, wanted), SECONDS_FOR_SIGNS):
-            await self.lines.collect(path, wanted)
+        if await self.wait_for(lambda: self._has(path, requested), SECONDS_FOR_SIGNS):
+            await self.lines.collect(path, requested)
             return
         try:
-            await self.set_breakpoints(path, wanted)
+            await self.set_breakpoints(path, requested)
         except NeovimBusy as error:
             raise NeovimBusy(
                 f"The breakpoints of {Path(path).name} are not set yet: {error.what}",
                 "They will be set once Neovim responds.",
             ) from error
 
-    def _has(self, path: str, wanted: Sequence[WantedBreakpoint]) -> bool:
+    def _has(self, path: str, requested: Sequence[RequestedBreakpoint]) -> bool:
         """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
         sent = [asked for asked, _ in self.mirror.breakpoints.get(path, ())]
-        wanted = [each for each in wanted if "collect" not in each]
-        return sorted(map(_key, sent)) == sorted(map(_key, wanted))
+        requested = [each for each in requested if "collect" not in each]
+        return sorted(map(_key, sent)) == sorted(map(_key, requested))
 
     # -- end
 
@@ -181,7 +181,7 @@ class ForwardedSession(Session):
         return ending
 
 
-def _key(breakpoint_: WantedBreakpoint) -> tuple[int, str, str, str]:
+def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:
     return (
         breakpoint_["line"],
         breakpoint_.get("condition") or "",

@@ -18,7 +18,7 @@ from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.arriving_output import ArrivingOutput
-from dapeer.sessions.explaining import explain, is_bare, tell_members
+from dapeer.sessions.explaining import evaluate_members, explain, is_bare
 from dapeer.sessions.fetching import FIRST, Fetching, SendRequest, quietly, together
 from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.source_versions import SourceVersions, lines_around
@@ -79,9 +79,9 @@ class Inspection(Fetching):
 
     # -- at every stop
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take note of a message of the session, which the mirror has taken in."""
-        self.other_client.heard(message)
+        self.other_client.on_message(message)
         match message:
             case Event(event="stopped"):
                 self._stopped()
@@ -119,7 +119,7 @@ class Inspection(Fetching):
             stop.source = around and excerpt.within(*around, line, stop.top["name"])
             stop.outdated_source = self.editions.warning(path, stop.top["line"])
 
-    def wanted(self, stop: Stop) -> None:
+    def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
         if stop is self._left and self._chased <= CHASED:
             self._left = None
@@ -186,13 +186,13 @@ class Inspection(Fetching):
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
         if stop.source is not None or not reference or self.secret_files.hides(path):
             return
-        lines, kind = await self.told_source(reference)
+        lines, kind = await self.source_of_adapter(reference)
         line = frame["line"]
         around = lines_around(lines, line, snapshot.SOURCE_AROUND)
         if kind and around:
             stop.source = excerpt.within(*around, line, frame["name"])
 
-    async def told_source(self, reference: int) -> tuple[list[str], str]:
+    async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
         """Return the lines of a text that only the adapter has, and its MIME type; empty: the adapter says none.
 
         Raises:
@@ -227,8 +227,12 @@ class Inspection(Fetching):
         closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
         if self.folded is not None:
             bare = [each for each in needed if is_bare(each, self.expressions)][:UNFOLDED]
-            await quietly(tell_members(stop, [*bare, *closed], self.expressions, self._evaluated))
-            closed = [each for each in closed if each["variablesReference"] not in stop.parts.told]
+            await quietly(
+                evaluate_members(stop, [*bare, *closed], self.expressions, self._evaluated)
+            )
+            closed = [
+                each for each in closed if each["variablesReference"] not in stop.parts.reported
+            ]
         await together(*map(self.unfold, closed))
         if not stop.parts.first:
             return

@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import OF_LIVES, Collected, Point
 from dapeer.mirror.gathered import REMOVED
@@ -34,12 +34,12 @@ OVER = "it has all its rows"
 FAILED = "the program does not collect"
 
 
-class Lines:
+class LineBreakpoints:
     """Sets breakpoints on lines, and knows which of them collect."""
 
     tracers: tuple[str, ...] = ()
     """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
-    functions: Sequence[WantedFunction]
+    functions: Sequence[RequestedFunction]
     """The functions at which the program is to collect."""
 
     def __init__(
@@ -57,11 +57,11 @@ class Lines:
         self._request = request
         self._observe = observe
         self.functions = ()
-        self.heard = True
+        self.sees_output = True
         """What the adapter says of log points passes us."""
         self.folder: Callable[[], Path] | None = None
         """Tells where the program's processes write their rows."""
-        self._points: dict[str, list[WantedBreakpoint]] = {}
+        self._points: dict[str, list[RequestedBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
         self._watched: dict[int, Mapping[str, Any]] = {}
@@ -76,18 +76,18 @@ class Lines:
         """How rows come; empty: none can."""
         if self.tracers and self.folder is not None:
             return "tracer"
-        return "log points" if self.heard and self._supports("logMessage") else ""
+        return "log points" if self.sees_output and self._supports("logMessage") else ""
 
     @property
     def traces(self) -> bool:
         """Whether the program can look at every line by itself."""
         return self.road == "tracer"
 
-    async def set(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
-        sent: list[Mapping[str, Any]] = [each for each in wanted if "collect" not in each]
+    async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file, without options that the adapter lacks."""
+        sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
-            sent += self.log.of(path, wanted)
+            sent += self.log.of(path, requested)
         arguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
@@ -96,19 +96,19 @@ class Lines:
             "sourceModified": False,
         }
         await self._request("setBreakpoints", arguments)
-        await self.collect(path, wanted)
+        await self.collect(path, requested)
 
-    async def collect(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
         road = self.road
-        points = [each for each in wanted if "collect" in each]
+        points = [each for each in requested if "collect" in each]
         if points and road:
             self._list_tools()
         if road == "tracer" and (points or path in self._points):
             self._points[path] = points
             await self.trace()
 
-    async def collect_at(self, functions: Sequence[WantedFunction]) -> None:
+    async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
         """Have the program collect at these functions, and no others."""
         able = [each for each in functions if not self.why_not_at(each, "")]
         if not (able or self.functions):
@@ -121,7 +121,7 @@ class Lines:
         made, changed = await self.log.find(able)
         self._observe(Event(TRACED, {"functions": able, "made": made}))
         for path in changed:
-            await self.set(path, self.log.wanted(path))
+            await self.set(path, self.log.requested(path))
 
     def remove(self, number: int) -> None:
         """Remove the log points of a point that has brought all rows that were wanted of it."""
@@ -135,22 +135,22 @@ class Lines:
         with contextlib.suppress(DapeerError):
             await self.log.log_at_functions()
             for path in self.log.files(number):
-                await self.set(path, self.log.wanted(path))
+                await self.set(path, self.log.requested(path))
                 over = self.log.over(path)
                 made = [Breakpoint(verified=True, line=each["line"], message=OVER) for each in over]
                 body: Body = {"source": {"path": path}, "breakpoints": over, "made": made}
                 self._observe(Event(TRACED, body))
             self._observe(Event(REMOVED, {"point": number}))
 
-    def why_not_at(self, wanted: WantedFunction, adapter: str) -> str:
+    def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
         """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""
-        if wanted["calls"]:
+        if requested["calls"]:
             where = "at `function`" if stops and road else "on a line of it"
             return f"{adapter} does not tell calls: `collect` {where} tells how they begin"
-        if not self.heard:
+        if not self.sees_output:
             return f"{adapter} cannot in a session of Neovim"
         if not road:
             instead = (
@@ -167,17 +167,17 @@ class Lines:
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self._supports(option)
 
-    def _point(self, path: str, wanted: WantedBreakpoint) -> Point:
-        return point_of(self._collected, path, wanted)
+    def _point(self, path: str, requested: RequestedBreakpoint) -> Point:
+        return point_of(self._collected, path, requested)
 
-    def _point_at(self, wanted: WantedFunction) -> Point:
-        return point_at(self._collected, wanted)
+    def _point_at(self, requested: RequestedFunction) -> Point:
+        return point_at(self._collected, requested)
 
-    def _life(self, wanted: WantedFunction) -> dict[str, Any]:
-        if "life" not in wanted:
+    def _life(self, requested: RequestedFunction) -> dict[str, Any]:
+        if "life" not in requested:
             return {}
-        lines = self._collected.point(OF_LIVES, function=wanted["name"])
-        return {"life": {**wanted["life"], "lines": lines.number}}
+        lines = self._collected.point(OF_LIVES, function=requested["name"])
+        return {"life": {**requested["life"], "lines": lines.number}}
 
     async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
         """Have the program watch one thing more, looked up in a frame; return what came of it."""
@@ -202,10 +202,10 @@ class Lines:
             if points == self._traced:
                 return
             spec = {"folder": str(self.folder()), "points": points}
-            self._tell(await self._told(json.dumps(spec), frame_id))
+            self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
             self._traced = points
 
-    async def _told(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
+    async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Return what the program tells of its collecting."""
         why = ""
         for tracer in self.tracers:
@@ -234,12 +234,12 @@ class Lines:
         for each in self._watched.values():
             yield {**each}
 
-    def _tell(self, told: Mapping[str, Any]) -> None:
+    def _apply_answers(self, answer: Mapping[str, Any]) -> None:
         """Have the mirror take in what came of it."""
-        whole = str(told.get("message") or "")
+        whole = str(answer.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {
             int(each["id"]): {**each, "message": each.get("message") or whole}
-            for each in told.get("points") or ()
+            for each in answer.get("points") or ()
         }
         self._answers = {0: {"message": whole}, **answers}
         for path, wanted in self._points.items():
@@ -256,12 +256,12 @@ class Lines:
             self._observe(Event(TRACED, {"functions": self.functions, "made": made}))
 
 
-def _facts(point: Point, wanted: WantedBreakpoint | WantedFunction) -> dict[str, Any]:
+def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
     return {
         "id": point.number,
         "collect": [*point.expressions],
-        "condition": wanted.get("condition"),
-        "expect": wanted.get("expect"),
+        "condition": requested.get("condition"),
+        "expect": requested.get("expect"),
         "max_hits": point.max_hits or None,
         "calls": point.calls,
     }

@@ -7,8 +7,8 @@ from typing import Any
 
 from dapeer.adapters.definition.collect import Collect
 from dapeer.base.errors import DapeerError
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.collected import Collected
 from dapeer.sessions.collection_points import point_at, point_of
 from dapeer.sessions.fetching import SendRequest
@@ -20,7 +20,7 @@ UNKNOWN = "no function of this name is loaded"
 NOWHERE = "the adapter does not tell where it is: collect on a line of it"
 STOPS = "the adapter cannot collect where a breakpoint stops"
 
-Place = tuple[str, int, int]
+LogPlace = tuple[str, int, int]
 """Path, line and column; column 0: it is not told."""
 
 
@@ -34,9 +34,9 @@ class LogLines:
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
-        self._wanted: dict[str, Sequence[WantedBreakpoint]] = {}
+        self._requested: dict[str, Sequence[RequestedBreakpoint]] = {}
         """By path the breakpoints of a file, as they were wanted last."""
-        self._places: dict[str, list[Place]] = {}
+        self._places: dict[str, list[LogPlace]] = {}
         """By name where a function begins; it may have several forms."""
         self._over: set[int] = set()
         """The numbers of the points that have all their rows."""
@@ -45,17 +45,19 @@ class LogLines:
         self._named: list[dict[str, Any]] = []
         """The log points at functions that have no place."""
 
-    def wanted(self, path: str) -> Sequence[WantedBreakpoint]:
+    def requested(self, path: str) -> Sequence[RequestedBreakpoint]:
         """Return the breakpoints of a file, as they were wanted last."""
-        return self._wanted.get(path, ())
+        return self._requested.get(path, ())
 
-    def of(self, path: str, wanted: Sequence[WantedBreakpoint]) -> Iterator[Mapping[str, Any]]:
+    def of(
+        self, path: str, requested: Sequence[RequestedBreakpoint]
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
-        self._wanted[path] = wanted
+        self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
             {**each, "point": point_of(self._collected, path, each).number}
-            for each in wanted
+            for each in requested
             if "collect" in each
         ]
         for point in self._left([*numbered, *self._at.get(path, ())]):
@@ -77,11 +79,11 @@ class LogLines:
             path for path, each in self._at.items() if any(one["point"] == number for one in each)
         )
         path = self._collected.points[number].path
-        return [*([path] if path in self._wanted else ()), *at]
+        return [*([path] if path in self._requested else ()), *at]
 
-    def over(self, path: str) -> list[WantedBreakpoint]:
+    def over(self, path: str) -> list[RequestedBreakpoint]:
         """Return those breakpoints of a file whose log points are gone, since they have all their rows."""
-        wanted = [each for each in self.wanted(path) if "collect" in each]
+        wanted = [each for each in self.requested(path) if "collect" in each]
         return [
             each for each in wanted if point_of(self._collected, path, each).number in self._over
         ]
@@ -94,7 +96,9 @@ class LogLines:
     def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return [each for each in points if each["point"] not in self._over]
 
-    async def find(self, functions: Sequence[WantedFunction]) -> tuple[list[Breakpoint], set[str]]:
+    async def find(
+        self, functions: Sequence[RequestedFunction]
+    ) -> tuple[list[Breakpoint], set[str]]:
         """Find where functions begin; return what comes of each, and the files whose log points change."""
         if self.known.functions:
             self._named = [{"name": each["name"], **self._point(each)} for each in functions]
@@ -106,8 +110,8 @@ class LogLines:
             path for path in {*before, *self._at} if before.get(path) != self._at.get(path)
         }
 
-    async def _found(self, wanted: WantedFunction) -> Breakpoint:
-        name = wanted["name"]
+    async def _found(self, requested: RequestedFunction) -> Breakpoint:
+        name = requested["name"]
         if name not in self._places:
             async with self._stops_at.trying(name) as made:
                 if not made.get("verified"):
@@ -115,29 +119,32 @@ class LogLines:
                     return Breakpoint(
                         verified=False, message=f"{UNKNOWN}: {said}" if said else UNKNOWN
                     )
-                places = await self._told(made)
+                places = await self._places_of(made)
             if not places:
                 return Breakpoint(verified=False, message=NOWHERE)
             self._places[name] = places
         if any(line in self._stopping(path) for path, line, _ in self._places[name]):
             return Breakpoint(verified=False, message=STOPS)
-        point = self._point(wanted)
+        point = self._point(requested)
         for path, line, column in self._places[name]:
             place = {"line": line, "column": column} if column else {"line": line}
             self._at.setdefault(path, []).append({**place, **point})
         return Breakpoint(verified=True, line=self._places[name][0][1])
 
     def _stopping(self, path: str) -> set[int]:
-        return {each["line"] for each in self.wanted(path) if "collect" not in each}
+        return {each["line"] for each in self.requested(path) if "collect" not in each}
 
-    def _point(self, wanted: WantedFunction) -> dict[str, Any]:
+    def _point(self, requested: RequestedFunction) -> dict[str, Any]:
         """Return what a log point at a function has, but for its place."""
-        point = {"collect": wanted["collect"], "point": point_at(self._collected, wanted).number}
-        return point | ({"condition": wanted["condition"]} if "condition" in wanted else {})
+        point = {
+            "collect": requested["collect"],
+            "point": point_at(self._collected, requested).number,
+        }
+        return point | ({"condition": requested["condition"]} if "condition" in requested else {})
 
-    async def _told(self, made: Breakpoint) -> list[Place]:
+    async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
         """Return all places of a function breakpoint."""
-        places: list[Place] = []
+        places: list[LogPlace] = []
         if self.known.places:
             command = self.known.places.replace(NUMBER, str(made.get("id")))
             arguments = {"expression": command, "context": "repl"}

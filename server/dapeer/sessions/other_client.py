@@ -42,7 +42,7 @@ class OtherClient:
         """Whether there is such a client."""
         self._ours = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
-        self._asked: dict[int, Request] = {}
+        self._requests: dict[int, Request] = {}
         """The client's looks that have no answer yet, by number."""
         self._next = ""
         """What it asks next, as far as is known: `stackTrace`, or `scopes`."""
@@ -53,13 +53,13 @@ class OtherClient:
         self._active = 0.0
         """When it was heard of last."""
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Record a message of the session; requests of another client have negative numbers."""
         match message:
             case Event(event="stopped", body=body):
                 self._due = None
                 self._ours = False
-                self._asked.clear()
+                self._requests.clear()
                 # Where a thread alone was paused, nvim-dap asks for no scopes.
                 looks = self.present and not (
                     body.get("reason") == "pause" and not body.get("allThreadsStopped")
@@ -72,10 +72,10 @@ class OtherClient:
                 self._ours = self._ours or seq >= 0
                 self.first = not self._ours
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
-                self._asked[seq] = message
+                self._requests[seq] = message
                 self._next = "" if command == self._next else self._next
-            case Response(request_seq=seq) if seq in self._asked:
-                del self._asked[seq]
+            case Response(request_seq=seq) if seq in self._requests:
+                del self._requests[seq]
                 self._answered(message)
             case _:
                 return
@@ -95,7 +95,7 @@ class OtherClient:
     @property
     def asks(self) -> bool:
         """Whether the client waits for an answer to a look."""
-        return bool(self._asked)
+        return bool(self._requests)
 
     async def answered(self, command: str, arguments: Body) -> None:
         """Wait for the answer to the same question, if the client has asked it or is about to: it is ours, too.
@@ -111,7 +111,7 @@ class OtherClient:
             self._next, self._due = "", set()
 
         def waits() -> bool:
-            return any(_is_same(each, command, arguments) for each in self._asked.values())
+            return any(_is_same(each, command, arguments) for each in self._requests.values())
 
         if waits():
             await self._wait_for(lambda: not waits(), SECONDS_TO_ANSWER)
@@ -146,7 +146,7 @@ class OtherClient:
             return False
         if command == "variables":
             reference = arguments["variablesReference"]
-            asked = any(_is_same(each, command, arguments) for each in self._asked.values())
+            asked = any(_is_same(each, command, arguments) for each in self._requests.values())
             return self.present and reference in (self._due or ()) and not asked
         stop = self._mirror.stop
         about = {
@@ -159,15 +159,15 @@ class OtherClient:
     def _looked(self) -> None:
         """Take note that the client has looked at the stop that lasts, or does not come to it."""
         self._next, self._due = "", set()
-        self._asked.clear()
+        self._requests.clear()
 
 
-def _is_same(asked: Request, command: str, arguments: Body) -> bool:
+def _is_same(request: Request, command: str, arguments: Body) -> bool:
     """Whether a request asks for what another one does, from the beginning on."""
-    if asked.command != command or any(asked.arguments.get(each) for each in PARTS):
+    if request.command != command or any(request.arguments.get(each) for each in PARTS):
         return False
     return all(
-        asked.arguments.get(each) == value
+        request.arguments.get(each) == value
         for each, value in arguments.items()
         if each not in {*PARTS, "levels"}
     )

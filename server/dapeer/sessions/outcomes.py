@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dapeer.base.text.fitting import quoted, shortened
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.at_functions import REASON, State, at_functions, reason
@@ -30,7 +30,7 @@ NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessag
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BreakpointOutcome:
     """The state of one breakpoint."""
 
     state: State
@@ -44,9 +44,9 @@ class Outcome:
         return self.state, self.path, self.line
 
 
-def untold(
+def unreported(
     session: Session,
-    wanted: Breakpoints,
+    breakpoints: Breakpoints,
     *,
     mute: bool = False,
     hits: str = "",
@@ -66,20 +66,22 @@ def untold(
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
-    known = _known(first, sessions, wanted)
-    if known == first.program.awaited.told_by and not (ended or final):
+    awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
+    if known == awaited.reported_from and not (ended or final):
         return {}
-    first.program.awaited.told_by = known
-    found = dict.fromkeys(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
-    found |= dict.fromkeys(
-        Outcome(state, name, 0, why)
-        for state, name, why in at_functions(first, sessions, wanted, final=final)
+    awaited.reported_from = known
+    found = dict.fromkeys(
+        _outcomes(first, sessions, breakpoints, ended=ended, final=final, mute=mute)
     )
-    found |= {} if ended else dict.fromkeys(_ignored(first, sessions, wanted, hits))
-    new = found if ended else [each for each in found if each.key not in first.program.awaited.told]
+    found |= dict.fromkeys(
+        BreakpointOutcome(state, name, 0, why)
+        for state, name, why in at_functions(first, sessions, breakpoints, final=final)
+    )
+    found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
+    new = found if ended else [each for each in found if each.key not in awaited.reported]
     by_state: dict[str, list[str]] = {}
     for each in new:
-        known = first.program.awaited.told & {each.key, ("rejected", each.path, each.line)}
+        known = awaited.reported & {each.key, ("rejected", each.path, each.line)}
         reason = "" if known else each.detail
         at = (
             f"{relative(each.path, session.project)}:{each.line}"
@@ -88,11 +90,11 @@ def untold(
         )
         place = f"{at}{reason}"
         by_state.setdefault(each.state, []).append(place)
-    first.program.awaited.told |= {each.key for each in new}
+    awaited.reported |= {each.key for each in new}
     return {state: _bounded(places) for state, places in by_state.items()}
 
 
-def _known(first: Session, sessions: Sequence[Session], wanted: Breakpoints) -> object:
+def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
     """Return something that differs when something else may be told while the program goes on.
 
     That the program has come to a breakpoint is not part of it: then there is less to tell.
@@ -109,39 +111,39 @@ def _known(first: Session, sessions: Sequence[Session], wanted: Breakpoints) -> 
         )
         for each in sessions
     ]
-    return wanted.news, len(awaited.places), len(awaited.kept_from), mirrors
+    return breakpoints.news, len(awaited.places), len(awaited.kept_from), mirrors
 
 
-def as_loaded(session: Session, path: str, wanted: WantedBreakpoint) -> WantedBreakpoint:
+def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
     """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
     change = session.inspect.editions.known(path)
     if change is None:
-        return wanted
-    then = change.line_then(wanted["line"])
+        return requested
+    then = change.line_then(requested["line"])
     told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
-    return {**wanted, "line": then} if then is not None and then in told else wanted
+    return {**requested, "line": then} if then is not None and then in told else requested
 
 
 def _outcomes(
     first: Session,
     sessions: Sequence[Session],
-    wanted: Breakpoints,
+    breakpoints: Breakpoints,
     *,
     ended: bool,
     final: bool,
     mute: bool,
-) -> Iterator[Outcome]:
+) -> Iterator[BreakpointOutcome]:
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
-    for path in wanted.paths:
+    for path in breakpoints.paths:
         changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
-        for each in wanted.of(path):
+        for each in breakpoints.of(path):
             place = path, each["line"]
             if place in first.program.awaited.kept_from:
                 continue
             if place in first.program.awaited.places or path in loaded:
-                if why := _why_not_collected(first, sessions, wanted, path, each):
-                    yield Outcome("not collected", path, each["line"], f" ({why})")
+                if why := _why_not_collected(first, sessions, breakpoints, path, each):
+                    yield BreakpointOutcome("not collected", path, each["line"], f" ({why})")
                     continue
                 told = (as_loaded(session, path, each) for session in changed)
                 asked = next((one for one in told if one is not each), each)
@@ -153,29 +155,29 @@ def _outcomes(
 def _why_not_collected(
     first: Session,
     sessions: Sequence[Session],
-    wanted: Breakpoints,
+    breakpoints: Breakpoints,
     path: str,
-    asked: WantedBreakpoint,
+    requested: RequestedBreakpoint,
 ) -> str:
     """Say why nothing is collected at a breakpoint that should; empty: it is."""
     roads = {session.lines.road for session in sessions} - {""}
-    if "collect" not in asked or TRACER in roads:
+    if "collect" not in requested or TRACER in roads:
         return ""
     if roads:
-        stops, _ = wanted.on(path, asked["line"])
+        stops, _ = breakpoints.on(path, requested["line"])
         return f"{first.adapter} cannot collect where a breakpoint stops" if stops else ""
-    if not first.lines.heard:
+    if not first.lines.sees_output:
         return f"{first.adapter} cannot in a session of Neovim"
     return f"{first.adapter} has no log points"
 
 
 def _ignored(
-    first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
-) -> Iterator[Outcome]:
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, hits: str
+) -> Iterator[BreakpointOutcome]:
     """Yield the breakpoints of a program with options that its adapter ignores."""
     places = first.program.awaited.places
     for path in dict.fromkeys(path for path, _ in places):
-        for each in wanted.of(path):
+        for each in breakpoints.of(path):
             line = each["line"]
             if (path, line) not in places or not any(option in each for option in OPTIONS):
                 continue
@@ -186,26 +188,26 @@ def _ignored(
                 continue
             if lacking:
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"
-                yield Outcome("stops anyway", path, line, why)
+                yield BreakpointOutcome("stops anyway", path, line, why)
             elif count and hits and not re.fullmatch(hits, count.strip()):
                 said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
-                yield Outcome("stops anyway", path, line, said)
+                yield BreakpointOutcome("stops anyway", path, line, said)
 
 
 def _outcome(
     first: Session,
     mirrors: Sequence[Mirror],
     path: str,
-    wanted: WantedBreakpoint,
+    requested: RequestedBreakpoint,
     *,
     ended: bool,
     final: bool,
-) -> Iterator[Outcome]:
+) -> Iterator[BreakpointOutcome]:
     """Yield what to report of one breakpoint: nothing, if the program has hit it."""
-    line = wanted["line"]
+    line = requested["line"]
     # Log messages of breakpoints that an editor has set cannot be told from the program's output.
-    heard = first.feed is not None and _may_have_said(first, wanted.get("logMessage", ""))
-    made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
+    heard = first.feed is not None and _may_have_printed(first, requested.get("logMessage", ""))
+    made = [each for m in mirrors if (each := answered(m, path, requested)) is not None]
     states = {breakpoint_state(each) for each in made}
     reached = any(_reached(mirror, path, line) for mirror in mirrors)
     # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
@@ -213,27 +215,29 @@ def _outcome(
     if reached or tried or "verified" in states:
         at = next((each.get("line", line) for each in made if each.get("verified")), line)
         moved = f" → {at}" if at != line else ""
-        if moved and ("collect" in wanted or not (ended and reached)):
-            yield Outcome("not hit" if ended and not reached else "moved", path, line, moved)
+        if moved and ("collect" in requested or not (ended and reached)):
+            yield BreakpointOutcome(
+                "not hit" if ended and not reached else "moved", path, line, moved
+            )
         elif final and not reached and not heard:
-            yield Outcome("not hit", path, line)
+            yield BreakpointOutcome("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
         unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
         said = next(filter(None, why), unasked)
         said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
-        yield Outcome("never bound" if ended else "rejected", path, line, said)
+        yield BreakpointOutcome("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states
         alone = "" if first.follows_children() else UNFOLLOWED
         unmet = f" ({first.adapter} {UNMET}{alone})" if ended else ""
         why = unmet if pending else reason(str(each.get("message") or "") for each in made)
-        yield Outcome(
+        yield BreakpointOutcome(
             "never bound" if ended else "pending" if pending else "rejected", path, line, why
         )
 
 
-def _may_have_said(first: Session, message: str) -> bool:
+def _may_have_printed(first: Session, message: str) -> bool:
     """Whether a log message may be in a program's output, judged by its literal parts."""
     parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
     log = first.program.output.read()

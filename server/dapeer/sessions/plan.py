@@ -18,7 +18,7 @@ from dapeer.adapters.definition.magic import C_LIBRARY, has_section, named_libra
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.definition.quirks import ANY_FILE
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.runners.named_tests import Named
+from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.base.system import foreign_files
 from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
@@ -50,7 +50,7 @@ class Plan:
     """Functions to stop in, in addition to the shared set."""
     conditions: Mapping[str, str] = field(default_factory=dict[str, str])
     """By exception filter: when it stops."""
-    tests: Named | None = None
+    tests: NamedTests | None = None
     """The tests that are debugged, where they have a name."""
     mappings: Sequence[PathMapping] = ()
     """Where the program's files are here, as far as the adapter does not know it."""
@@ -94,9 +94,9 @@ class Plan:
         """The same, but for a stop at the program's entry."""
         return replace(self, inputs={**self.inputs, "stop_on_entry": True})
 
-    def begins_stopped(self, wanted: Breakpoints) -> bool:
+    def begins_stopped(self, breakpoints: Breakpoints) -> bool:
         """Whether the program is stopped at its entry for a moment: what it collects at functions is known only there."""
-        return self.launched and self.definition.collect.at_entry and bool(wanted.collecting)
+        return self.launched and self.definition.collect.at_entry and bool(breakpoints.collecting)
 
     @property
     def delegates(self) -> bool:

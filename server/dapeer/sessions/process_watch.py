@@ -15,7 +15,7 @@ from dapeer.sessions.program import Program
 from dapeer.sessions.session import Session
 from dapeer.view.snapshot import KILLED
 
-SECONDS_TO_TELL_THE_END: Final = 0.1
+SECONDS_TO_REPORT_THE_END: Final = 0.1
 """Seconds that an adapter has to report the end of a program that was killed while stopped."""
 SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
@@ -79,7 +79,7 @@ class ProcessWatch:
             self.follow(found[0], sure=bool(traced))
         self._again = self._file is None and not self._again
 
-    def heard(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Record a message of the adapter."""
         if not isinstance(message, Event) or message.event != "stopped":
             return
@@ -133,7 +133,7 @@ class ProcessWatch:
             patience = TARDY
         else:
             patience = (
-                SECONDS_TO_TELL_THE_END
+                SECONDS_TO_REPORT_THE_END
                 if session.mirror.stop is not None
                 else SECONDS_WITHOUT_OUTPUT
             )
@@ -170,7 +170,7 @@ def require_unkilled(session: Session, then: str) -> None:
     raise NotStopped(f"{what}; its parent, session {parent.id}, is still there.", f"{hint} {then}")
 
 
-def untold_kills(program: Program[Session]) -> list[str]:
+def unreported_kills(program: Program[Session]) -> list[str]:
     """Return notes on the processes that a signal has killed while their program goes on, each once; SIGTERM is how a parent ends one that runs."""
     dead = [each for each in program.sessions if _is_killed(each) and program.runs]
     killed = [each for each in dead if each.id not in program.known_dead]

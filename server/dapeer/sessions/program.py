@@ -222,7 +222,7 @@ class Program(Generic[Of]):
         epoch: int,
         seconds: float,
         old: StopIds = NONE,
-        tell: Callable[[str], Awaitable[None]] | None = None,
+        report: Callable[[str], Awaitable[None]] | None = None,
     ) -> Of | None:
         """Wait for a `stop_or_end`; return the session that has it, None when `seconds` pass first.
 
@@ -233,15 +233,19 @@ class Program(Generic[Of]):
         end = clock() + seconds
         if old:
             soon = min(seconds, SECONDS_TO_STEP)
-            await self.until(lambda: self.stop_or_end(session, epoch, old) is not None, soon, tell)
-        await self.until(lambda: self.stop_or_end(session, epoch) is not None, end - clock(), tell)
+            await self.until(
+                lambda: self.stop_or_end(session, epoch, old) is not None, soon, report
+            )
+        await self.until(
+            lambda: self.stop_or_end(session, epoch) is not None, end - clock(), report
+        )
         return self.stop_or_end(session, epoch)
 
     async def until(
         self,
         happened: Callable[[], bool],
         seconds: float,
-        tell: Callable[[str], Awaitable[None]] | None = None,
+        report: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         """Wait for news; a waiting caller gets the newest line of output now and then."""
         clock = asyncio.get_running_loop().time
@@ -250,10 +254,10 @@ class Program(Generic[Of]):
         told, due = output.end, clock() + SECONDS_BETWEEN_LINES
 
         def woken() -> bool:
-            printed = tell is not None and output.end > told and clock() >= due
+            printed = report is not None and output.end > told and clock() >= due
             return happened() or printed
 
         while await self.waiters.wait_for(woken, end - clock()) and not happened():
             told, due = output.end, clock() + SECONDS_BETWEEN_LINES
-            if tell is not None:
-                await tell(output.last_line())
+            if report is not None:
+                await report(output.last_line())

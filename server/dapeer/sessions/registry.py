@@ -27,7 +27,7 @@ Restart = Callable[[], Awaitable[Session]]
 ChangeKind = Literal["sessions", "capabilities", "state", "output"]
 
 
-class Change(NamedTuple):
+class SessionChange(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind
@@ -53,7 +53,7 @@ class Sessions(Mapping[int, Session]):
         """The programs that have ended, the last one last."""
         self._restarts: dict[int, Restart] = {}
         self._ids = itertools.count(1)
-        self._listeners: list[Callable[[Change], None]] = []
+        self._listeners: list[Callable[[SessionChange], None]] = []
 
     def __getitem__(self, session_id: int) -> Session:
         """Return a session.
@@ -94,11 +94,11 @@ class Sessions(Mapping[int, Session]):
         first = dict.fromkeys(each.program.first for each in self._held.values())
         return [each for each in first if each.program.runs]
 
-    def supported(self, wanted: Iterable[str]) -> frozenset[str]:
+    def supported(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
         # Every message of an adapter comes after its capabilities.
         told = [each for each in self._known.values() if each.mirror.capabilities]
-        return frozenset(each for each in wanted if any(s.has_now(each) for s in told))
+        return frozenset(each for each in names if any(s.has_now(each) for s in told))
 
     def restart_of(self, session: Session) -> Restart:
         """Return what starts a session again that another client holds."""
@@ -119,10 +119,10 @@ class Sessions(Mapping[int, Session]):
             session.lines.folder = lambda: session.program.rows_in(rows)
         session.inspect.secret_files = self.files.secret
         if session is session.program.first:
-            session.program.subscribe(self._heard)
+            session.program.subscribe(self._on_message)
         if focus:
             self.focused = session
-        self._tell("sessions", session)
+        self._notify("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:
         """Keep an ended session with its program for their readers; drop one whose program never ran."""
@@ -138,14 +138,14 @@ class Sessions(Mapping[int, Session]):
         kept_rows.bound(self._over)
         if self.focused is session and failed:
             self.focused = next(reversed(self._known.values()), None)
-        self._tell("sessions", session)
+        self._notify("sessions", session)
 
     def forget(self, session_id: int) -> None:
         """Drop the sessions of an ended program."""
         first = self.named(session_id)
         self._drop(first.program.sessions)
         self._over = [each for each in self._over if each is not first.program]
-        self._tell("sessions", first)
+        self._notify("sessions", first)
 
     def _is_over(self, program: Program[Session]) -> bool:
         ids = {each.id for each in program.sessions}
@@ -158,26 +158,26 @@ class Sessions(Mapping[int, Session]):
 
     # -- changes
 
-    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+    def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
         """Call `listener` at every change, at once; it must not block. Returns a function that stops the calls."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def _tell(self, kind: ChangeKind, session: Session) -> None:
+    def _notify(self, kind: ChangeKind, session: Session) -> None:
         for listener in self._listeners:
-            listener(Change(kind, session.id))
+            listener(SessionChange(kind, session.id))
 
-    def _heard(self, session: Session, message: Message) -> None:
+    def _on_message(self, session: Session, message: Message) -> None:
         """Tell what a message of a session changes."""
         match message:
             case Event(event="output"):
                 for each in session.program.sessions:
-                    self._tell("output", each)
+                    self._notify("output", each)
             case Response(command="initialize") | Event(event="capabilities"):
-                self._tell("capabilities", session)
+                self._notify("capabilities", session)
             case Event(event=name) if name in STATE_EVENTS:
-                self._tell("state", session)
+                self._notify("state", session)
             case Request(command=command) if command in RESUMES:
-                self._tell("state", session)
+                self._notify("state", session)
             case _:
                 pass

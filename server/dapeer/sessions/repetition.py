@@ -15,11 +15,11 @@ from dapeer.sessions.views import looked_at
 from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.tally import Tally, Verdict
 
-Until: TypeAlias = Literal["stop", "failure"]
+RepeatUntil: TypeAlias = Literal["stop", "failure"]
 """What ends the repetition, apart from a failed run: any stop, or only a failure."""
 
 Begin: TypeAlias = Callable[[], Awaitable[Session]]
-Tell: TypeAlias = Callable[[str, float | None, float | None], Awaitable[None]]
+ReportProgress: TypeAlias = Callable[[str, float | None, float | None], Awaitable[None]]
 """Reports progress to the caller: as a sentence, as a number, and of how many."""
 
 
@@ -30,8 +30,8 @@ class Repetition:
     debugger: Debugger
     begin: Begin
     """Starts a run."""
-    until: Until
-    tell: Tell
+    until: RepeatUntil
+    report_progress: ReportProgress
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
         """Run it so often, or until a run does not pass, or until the time is up; return the last run's session, and the tally.
@@ -46,7 +46,7 @@ class Repetition:
         end, tally = clock() + seconds, Tally(times)
         while True:
             begun = clock()
-            session = await self._begun(tally)
+            session = await self._started(tally)
             async with unless_cancelled(self.debugger.terminate, session.program.first):
                 tally.verdict = await self._verdict(session, tally, end)
                 if tally.verdict is not Verdict.PASSED:
@@ -56,9 +56,9 @@ class Repetition:
             if not tally.left or clock() >= end:
                 return session, tally
             count = len(tally.passed)
-            await self.tell(f"{count} of {times} runs passed", count, times)
+            await self.report_progress(f"{count} of {times} runs passed", count, times)
 
-    async def _begun(self, tally: Tally) -> Session:
+    async def _started(self, tally: Tally) -> Session:
         try:
             return await self.begin()
         except DapeerError as error:

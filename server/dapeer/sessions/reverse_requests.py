@@ -28,7 +28,7 @@ def _future() -> asyncio.Future[None]:
 class Offer:
     """A process that a debuggee has started, and that is to be debugged in a session of its own."""
 
-    asked: Body
+    arguments: Body
     """How its adapter wants that done: `configuration`, and perhaps `request`."""
     _answer: asyncio.Future[None] = field(default_factory=_future)
 
@@ -53,14 +53,14 @@ class Offer:
 
 
 def run_in_terminal(
-    adapter: Adapter, asked: Body, *, launched: bool, screen: bool = False
+    adapter: Adapter, arguments: Body, *, launched: bool, screen: bool = False
 ) -> Terminal:
     """Run a program in a terminal of ours, which ends with the session; `launched`: the debuggee is ours; `screen`: it may draw.
 
     Raises:
         Overstepped: It is not for this adapter to ask.
     """
-    command = [str(word) for word in asked["args"]]
+    command = [str(word) for word in arguments["args"]]
     if not launched or adapter.address is not None:
         words = shortened(" ".join(command), QUOTED)
         raise Overstepped(
@@ -68,7 +68,7 @@ def run_in_terminal(
             "an adapter that it has started."
         )
     terminal = adapter.terminal = Terminal()
-    wanted: Mapping[str, str | None] = asked.get("env") or {}
+    wanted: Mapping[str, str | None] = arguments.get("env") or {}
     environment = {**wanted, **adapter.processes.mark}
-    adapter.own(terminal.run(command, asked.get("cwd"), environment, screen=screen))
+    adapter.own(terminal.run(command, arguments.get("cwd"), environment, screen=screen))
     return terminal

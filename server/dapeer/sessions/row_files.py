@@ -13,7 +13,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system.folders import held
 from dapeer.base.system.threads import in_thread
 from dapeer.mirror.collected import TRACER, Collected
-from dapeer.mirror.rows_file import START, Place, Written, read
+from dapeer.mirror.rows_file import START, FilePosition, Written, read
 
 
 class RowFiles:
@@ -22,7 +22,7 @@ class RowFiles:
     def __init__(self, folder: Path, collected: Collected) -> None:
         self.folder = folder
         self._collected = collected
-        self._read: dict[Path, Place] = {}
+        self._read: dict[Path, FilePosition] = {}
         self._reading = asyncio.Lock()
 
     async def read(self) -> None:
@@ -40,7 +40,7 @@ class RowFiles:
                 for part in written.parts:
                     self._collected.take(written.pid, part, TRACER, written.started)
                 self._collected.lose(written.pid, written.lost, _reason(written.error))
-                self._collected.begun |= written.begun
+                self._collected.called |= written.called
                 self._collected.overwritten[written.pid] = written.dropped
         for path in self.folder.glob("*.lost"):
             self._take_lost(path)
@@ -57,7 +57,7 @@ def _reason(error: int) -> str:
     return os.strerror(error) if error else ""
 
 
-def _written(path: Path, after: Place) -> Iterator[Written]:
+def _written(path: Path, after: FilePosition) -> Iterator[Written]:
     # A process may remove or spoil what it has written.
     with (
         contextlib.suppress(OSError, ValueError),

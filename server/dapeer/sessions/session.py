@@ -19,9 +19,9 @@ from dapeer.base.errors import (
 )
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.gathered import Gathered
 from dapeer.mirror.mirror import Mirror
@@ -30,7 +30,7 @@ from dapeer.mirror.post_mortem import PostMortem
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.sessions.control import SessionControl
 from dapeer.sessions.inspection import Inspection
-from dapeer.sessions.lines import Lines
+from dapeer.sessions.lines import LineBreakpoints
 from dapeer.sessions.log_lines import LogLines
 from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.program import Program
@@ -106,7 +106,7 @@ class Session(SessionControl):
         collected = self.program.collected
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
         log = LogLines(collected, self.stops_at, self.request)
-        self.lines = Lines(collected, self.supports, self.request, self.observe, log)
+        self.lines = LineBreakpoints(collected, self.supports, self.request, self.observe, log)
         self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.initialized = anyio.Event()
         self.over = self.by_us = False
@@ -144,7 +144,7 @@ class Session(SessionControl):
 
     def observe(self, message: Message) -> None:
         """Take in a message of the session, in either direction."""
-        heard = self.post_mortem.heard(message) if self.post_mortem else message
+        heard = self.post_mortem.meaning_of(message) if self.post_mortem else message
         if heard is not None:
             self._take_in(self.advice.explained(heard))
 
@@ -152,12 +152,12 @@ class Session(SessionControl):
         self.mirror.apply(message, time.time())
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
-        self.inspect.heard(message)
+        self.inspect.on_message(message)
         if number := self.mirror.gathered.full(message):
             # Some adapters tell what a child logs in the session of its parent.
             for each in self.program.sessions if self.delegates else [self]:
                 each.lines.remove(number)
-        self.heard(message)
+        self.on_message(message)
         self.program.publish(self, message)
 
     async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
@@ -215,25 +215,25 @@ class Session(SessionControl):
             await self.force()
             raise RequestTimeout(command, limit, killed=True) from error
 
-    def supports(self, wanted: str) -> bool:
+    def supports(self, name: str) -> bool:
         """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
-        allowed = self.post_mortem is None or self.post_mortem.allows(wanted)
-        return allowed and can(self.mirror.capabilities, wanted)
+        allowed = self.post_mortem is None or self.post_mortem.allows(name)
+        return allowed and can(self.mirror.capabilities, name)
 
-    def has_now(self, wanted: str) -> bool:
+    def has_now(self, name: str) -> bool:
         """Whether a caller can use it now."""
-        return self.supports(wanted) and not self.over
+        return self.supports(name) and not self.over
 
-    def require(self, wanted: str) -> None:
+    def require(self, name: str) -> None:
         """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
 
         Some adapters crash on a request they do not know, some never answer anything again.
         """
         if self.post_mortem is not None:
-            self.post_mortem.check(wanted)
-        if not self.supports(wanted):
+            self.post_mortem.check(name)
+        if not self.supports(name):
             raise Unsupported(
-                f"The adapter {self.adapter} does not support `{wanted}`.",
+                f"The adapter {self.adapter} does not support `{name}`.",
                 "Reach it another way: dap_evaluate may, or a breakpoint.",
             )
 
@@ -285,10 +285,10 @@ class Session(SessionControl):
 
     # -- breakpoints
 
-    async def set_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
+    async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
         self.inspect.editions.keep(path)
-        await self.lines.set(path, wanted)
+        await self.lines.set(path, requested)
 
     def heed(self, stopping: Stopping) -> None:
         """Apply what the definition knows of the adapter's stops."""

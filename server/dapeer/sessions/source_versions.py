@@ -32,7 +32,7 @@ def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[st
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SourceChange:
     """A file differs from what its program has loaded."""
 
     then: list[str] | None
@@ -76,7 +76,7 @@ class Change:
         >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
         1
         """
-        return None if self.then is None else Change(self.now, self.then).line_now(line)
+        return None if self.then is None else SourceChange(self.now, self.then).line_now(line)
 
 
 def _common(one: list[str], other: list[str]) -> int:
@@ -102,15 +102,15 @@ class SourceVersions:
         if lines is not None:
             self._kept[path] = lines if _modified(path) <= self._since else None
 
-    def change(self, path: str) -> Change | None:
+    def change(self, path: str) -> SourceChange | None:
         """Return how a file differs from what the program has loaded; None if it does not, or if unknown."""
         self.keep(path)
         now = read_lines(path)
         if now is None or path not in self._kept or self._kept[path] == now:
             return None
-        return Change(self._kept[path], now)
+        return SourceChange(self._kept[path], now)
 
-    def known(self, path: str) -> Change | None:
+    def known(self, path: str) -> SourceChange | None:
         """Do as `change` for a file that has been looked at before; None for any other."""
         return self.change(path) if path in self._kept else None
 

@@ -36,7 +36,7 @@ SECONDS_TO_DRAIN = 4.0
 
 
 async def start_up(
-    session: DirectSession, wanted: Breakpoints, arguments: Body
+    session: DirectSession, breakpoints: Breakpoints, arguments: Body
 ) -> DapeerError | None:
     """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
     plan = session.plan
@@ -46,7 +46,7 @@ async def start_up(
     seconds = timeouts.launch if starts else timeouts.attach
     try:
         async with asyncio.timeout(seconds):
-            await _shake_hands(session, wanted, arguments)
+            await _shake_hands(session, breakpoints, arguments)
     except TimeoutError:
         owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)
         what = f"answer {owed}" if owed else "send `initialized`"
@@ -56,18 +56,18 @@ async def start_up(
             await session.process.settle()
             reason = getattr(error, "message", "")
             what = f"could not {plan.request}: {reason or 'it ended first'}"
-            return _failed(session, what, told=bool(reason))
+            return _failed(session, what, has_reason=bool(reason))
     except RequestTimeout as error:
         return _failed(session, f"did not answer `{error.command}` in time")
     except DapeerError as error:
         return error
     _watch_over(session)
-    if plan.begins_stopped(wanted):
-        await _pass_entry(session, wanted)
+    if plan.begins_stopped(breakpoints):
+        await _pass_entry(session, breakpoints)
     return None
 
 
-async def _pass_entry(session: DirectSession, wanted: Breakpoints) -> None:
+async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
     mirror, inspect = session.mirror, session.inspect
     inspect.hushed = True
@@ -75,7 +75,7 @@ async def _pass_entry(session: DirectSession, wanted: Breakpoints) -> None:
         seconds = session.plan.definition.timeouts.control
         await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
         with contextlib.suppress(DapeerError):
-            await session.lines.collect_at([*wanted.collecting.values()])
+            await session.lines.collect_at([*breakpoints.collecting.values()])
     finally:
         inspect.hushed = False
     stop = mirror.stop
@@ -96,7 +96,7 @@ def _watch_over(session: DirectSession) -> None:
         session.watch.follow(pid)
 
 
-async def _shake_hands(session: DirectSession, wanted: Breakpoints, arguments: Body) -> None:
+async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
     """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
     plan = session.plan
     started = asyncio.create_task(
@@ -107,7 +107,7 @@ async def _shake_hands(session: DirectSession, wanted: Breakpoints, arguments: B
             arguments=arguments,
             initialized=session.initialized,
             patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
-            configure=lambda: _configure(session, wanted),
+            configure=lambda: _configure(session, breakpoints),
         )
     )
     over = asyncio.create_task(session.wait_for(lambda: session.mirror.ended, None))
@@ -122,22 +122,26 @@ async def _shake_hands(session: DirectSession, wanted: Breakpoints, arguments: B
         over.cancel()
 
 
-async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
+async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Send all breakpoints; a rejected one does not prevent the start."""
     _expect_output(session)
     if not session.launched:
         await _improve(session)
     sent: list[Coroutine[Any, Any, None]] = [
-        session.set_breakpoints(path, wanted.of(path))
-        for path in wanted.paths
+        session.set_breakpoints(path, breakpoints.of(path))
+        for path in breakpoints.paths
         if session.takes(path) and not session.delegates
     ]
-    functions = wanted.functions or session.stops_at.own
+    functions = breakpoints.functions or session.stops_at.own
     if functions and session.supports("setFunctionBreakpoints"):
-        sent.append(session.stops_at.functions(wanted.functions))
-    if wanted.collecting and not session.delegates and not session.plan.begins_stopped(wanted):
-        sent.append(session.lines.collect_at([*wanted.collecting.values()]))
-    filters = _filters(session, wanted)
+        sent.append(session.stops_at.functions(breakpoints.functions))
+    if (
+        breakpoints.collecting
+        and not session.delegates
+        and not session.plan.begins_stopped(breakpoints)
+    ):
+        sent.append(session.lines.collect_at([*breakpoints.collecting.values()]))
+    filters = _filters(session, breakpoints)
     if filters is not None:
         sent.append(session.stops_at.exceptions(filters))
     for answer in await asyncio.gather(*sent, return_exceptions=True):
@@ -171,23 +175,23 @@ async def _improve(session: DirectSession) -> None:
         session.where.complete(definition.stopping.folded)
 
 
-def _filters(session: DirectSession, wanted: Breakpoints) -> Sequence[str] | None:
+def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
     """Return the exception filters to send; without a request an adapter may use defaults of its own."""
     chosen = session.plan.exception_filters
     if chosen is None:
-        return session.stops_at.standing(wanted.exceptions)
+        return session.stops_at.standing(breakpoints.exceptions)
     session.stops_at.check(chosen)
     return chosen
 
 
-def _failed(session: DirectSession, what: str, *, told: bool = False) -> AdapterFailed:
-    """Return the error with the adapter's last output, which often has the reason; `told`: the adapter has said it."""
+def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
+    """Return the error with the adapter's last output, which often has the reason; `has_reason`: the adapter has said it."""
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()
     logged = session.process.stderr_tail().strip()
     # An adapter that has told its reason logs the way to it, too, which is no news.
-    own = "" if told and cause(logged) != logged else cause(logged)
+    own = "" if has_reason and cause(logged) != logged else cause(logged)
     words = (printed or own)[-QUOTED:]
     said = f" It said: {words.rstrip('.')}." if words else ""
     failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"

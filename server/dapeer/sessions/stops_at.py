@@ -9,9 +9,9 @@ from typing import Any
 
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import function_breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.fetching import SendRequest
 
@@ -35,14 +35,14 @@ class StopsAt:
         self._mirror = mirror
         self._request = request
         self._supports = supports
-        self._wanted: Sequence[str] = ()
+        self._function_names: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
         self._logging: Sequence[Mapping[str, Any]] = ()
         self._setting = asyncio.Lock()
 
     async def functions(self, names: Sequence[str]) -> None:
         """Set the function breakpoints, together with the program's own functions and those of filters."""
-        self._wanted = names
+        self._function_names = names
         async with self._setting:
             await self._set(self._every)
 
@@ -72,24 +72,24 @@ class StopsAt:
 
     @property
     def _every(self) -> list[Mapping[str, Any]]:
-        names = dict.fromkeys([*self._wanted, *self.own, *self._of_filters])
+        names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
         return [*map(function_breakpoint, names), *self._logging]
 
-    async def _set(self, wanted: Sequence[Mapping[str, Any]]) -> Body:
-        return await self._request("setFunctionBreakpoints", {"breakpoints": wanted})
+    async def _set(self, requested: Sequence[Mapping[str, Any]]) -> Body:
+        return await self._request("setFunctionBreakpoints", {"breakpoints": requested})
 
     async def exceptions(self, texts: Sequence[str]) -> None:
         """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""
-        arguments = await self.asked(texts)
+        arguments = await self.arguments_for(texts)
         if self._supports("setExceptionBreakpoints"):
             await self._request("setExceptionBreakpoints", arguments)
 
-    async def asked(self, texts: Sequence[str]) -> Body:
+    async def arguments_for(self, texts: Sequence[str]) -> Body:
         """Stop at those of these that are functions; return the arguments of `setExceptionBreakpoints` for all others."""
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
-            await self.functions(self._wanted)
+            await self.functions(self._function_names)
         offered = self._mirror.exception_filters
         if self.conditions and self._supports("exceptionFilterOptions"):
             return exception_arguments([each for each in texts if each in offered], self.conditions)

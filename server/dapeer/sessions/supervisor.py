@@ -86,7 +86,7 @@ class Supervisor:
     async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
         """Debug a process that another one has started, and answer who has offered it."""
         try:
-            await self._begin_child(parent, offer.asked)
+            await self._begin_child(parent, offer.arguments)
         except DapeerError as error:
             log.warning("a child of session %s: %s", parent.id, error)
             offer.refuse(error)

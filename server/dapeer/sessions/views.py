@@ -64,7 +64,7 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
     """Return the session's state with what a stop needs, as far as that arrives within `seconds`."""
     await looked_at(session, min(seconds, SECONDS_TO_LOOK))
     telling, view = Telling(session.mirror), view_of(session)
-    telling.told()
+    telling.mark_reported()
     return session.advice.noted(view, session.program.output)
 
 
@@ -72,7 +72,7 @@ async def wait_for_place(session: Session, seconds: float) -> None:
     """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
     stop = session.mirror.stop
     if stop is not None:
-        session.inspect.wanted(stop)
+        session.inspect.on_request(stop)
         await session.wait_for(
             lambda: stop.thread_id in stop.frames or session.mirror.stop is not stop, seconds
         )

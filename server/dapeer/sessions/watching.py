@@ -12,18 +12,20 @@ from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.mirror.collected import Collected
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.watch import Watch
-from dapeer.sessions.lines import Lines
+from dapeer.sessions.lines import LineBreakpoints
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view.watched import outcome
 
-Scope = Mapping[str, list[str]]
+ScopeSpec = Mapping[str, list[str]]
 """The code that is looked at: its `files` and `functions`; neither: all that is no library."""
 
 
 class Watching:
     """What a session runs until, one thing at a time, and what is recorded each time."""
 
-    def __init__(self, collected: Collected, mirror: Mirror, lines: Lines, wait: WaitFor) -> None:
+    def __init__(
+        self, collected: Collected, mirror: Mirror, lines: LineBreakpoints, wait: WaitFor
+    ) -> None:
         self.current: Watch | None = None
         """What the program runs until, or has run until last."""
         self.recorded: list[Watch] = []
@@ -32,9 +34,9 @@ class Watching:
         self._mirror = mirror
         self._lines = lines
         self._wait = wait
-        self._begun = 0.0
+        self._started_at = 0.0
 
-    async def begin(self, watch: Watch, scope: Scope, frame_id: int | None) -> None:
+    async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
         """Have the stopped program watch; names are looked up in a frame.
 
         Raises:
@@ -48,7 +50,7 @@ class Watching:
             why = told.get("message") or "the program does not say why"
             raise ArgumentError(f"`expression` cannot be watched here: {why}.", INSTEAD[watch.on])
         watch.road, watch.epoch = "tracer", self._mirror.epoch
-        self._begun = asyncio.get_running_loop().time()
+        self._started_at = asyncio.get_running_loop().time()
         if watch.every:
             self.recorded.append(watch)
         else:
@@ -56,7 +58,7 @@ class Watching:
 
     def drive(self, watch: Watch) -> None:
         """Take note that a watch has begun for which somebody looks at each stop."""
-        self.current, self._begun = watch, asyncio.get_running_loop().time()
+        self.current, self._started_at = watch, asyncio.get_running_loop().time()
 
     async def follow(self) -> None:
         """Wait for the next stop, or the end, and watch no more; what is recorded each time goes on."""
@@ -87,7 +89,7 @@ class Watching:
             if (driven or not watch.every) and later != (stop is not None):
                 continue
             if not driven and (not watch.seconds or state == "running"):
-                watch.seconds = asyncio.get_running_loop().time() - self._begun
+                watch.seconds = asyncio.get_running_loop().time() - self._started_at
             rows = [*self._collected.rows_of(watch.point)]
             if driven or not (rows and watch.every):
                 looks = [*self._collected.rows_of(watch.looks)]
@@ -101,7 +103,7 @@ INSTEAD = {
 }
 
 
-def _spec(watch: Watch, scope: Scope) -> dict[str, Any]:
+def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
     """Return what the program is told."""
     what = {"writes": watch.expression} if watch.on == "write" else {"until": watch.expression}
     return {

@@ -21,7 +21,7 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.json_types import Value, as_object
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.places import SPEC, Place, Seen, Sight, by_thread, told
+from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.fetching import SendRequest
 from dapeer.sessions.inspection import Inspection
@@ -60,7 +60,7 @@ class Whereabouts:
         """Returns the mirror of the program's first process."""
         self._left_out: dict[tuple[object, ...], str] = {}
         """By the callers of a stop: the frames that are left out there."""
-        self._blocked: dict[int, tuple[Place, int]] = {}
+        self._blocked: dict[int, tuple[ThreadLocation, int]] = {}
         """By frame_id: the thread or task that is not stopped, and the number of its frame."""
 
     def watched(self, pid: Callable[[], int]) -> None:
@@ -71,10 +71,10 @@ class Whereabouts:
     def pid(self) -> int:
         """The program's process; 0 if it is not known to be on this machine: what was attached to may be in a container."""
         here = self.first().process.get("startMethod") == "launch"
-        return self._watched() or (self._told_pid if here else 0)
+        return self._watched() or (self._reported_pid if here else 0)
 
     @property
-    def _told_pid(self) -> int:
+    def _reported_pid(self) -> int:
         return int(self._mirror.process.get("systemProcessId") or 0)
 
     @property
@@ -108,26 +108,28 @@ class Whereabouts:
 
     async def _names_and_places(
         self, end: float
-    ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[Place]] | None]:
+    ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
         """Return the threads, and where the program says that they are; None for what has not come at the `end`."""
         clock = asyncio.get_running_loop().time
         names = await _within(end - clock(), self._inspect.threads())
-        answer = await _within(end - clock(), self._told()) if names is not None else None
+        answer = await _within(end - clock(), self._evaluated()) if names is not None else None
         return names, answer
 
-    def _spied(self, threads: Mapping[int, str], read: Sequence[Place]) -> list[Place]:
+    def _spied(
+        self, threads: Mapping[int, str], read: Sequence[ThreadLocation]
+    ) -> list[ThreadLocation]:
         """Return the threads that another program has read, without those in which the debugger alone runs."""
         known = by_thread(threads, read)
         others = [each for each in read if each not in known.values()]
         users = [each for each in others if any(map(self._mirror.frames.is_users, each.frames))]
         return [*(replace(each, thread_id=n) for n, each in known.items()), *users]
 
-    async def _from_outside(self, seconds: float) -> list[Place] | str:
+    async def _from_outside(self, seconds: float) -> list[ThreadLocation] | str:
         """Have another program read where the threads of a process are that does not answer; a sentence if it could not."""
         outside, pid = self.sight.outside, self.pid
-        if outside is None or not (pid or self._told_pid):
+        if outside is None or not (pid or self._reported_pid):
             return []
-        name, *arguments = fill_texts(outside.command, {"pid": pid or self._told_pid})
+        name, *arguments = fill_texts(outside.command, {"pid": pid or self._reported_pid})
         if not pid:
             return f"`{shlex.join((name, *arguments))}`, where the program runs, tells in which function it is"
         folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
@@ -164,7 +166,7 @@ class Whereabouts:
         """Return what threads and tasks wait for, as `view.waits` reads it; empty if that is not known."""
         return (await _within(seconds, self._ask({})) or {}) if self.reads_running else {}
 
-    def frame_id(self, place: Place, number: int) -> int:
+    def frame_id(self, place: ThreadLocation, number: int) -> int:
         """Return an id for a frame of a thread or task that is not stopped; it is one while the frame stays where it is."""
         for known, (other, n) in self._blocked.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
@@ -234,7 +236,7 @@ class Whereabouts:
         chain = (top["name"], *((each["name"], each["line"]) for each in callers))
         if chain not in self._left_out:
             names = await self._inspect.threads()
-            answer = await _within(SECONDS_TO_LOOK_AROUND, self._told())
+            answer = await _within(SECONDS_TO_LOOK_AROUND, self._evaluated())
             if answer is None:
                 return
             seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
@@ -246,10 +248,10 @@ class Whereabouts:
         self,
         thread_id: int,
         name: str,
-        seen: Mapping[int, Place],
+        seen: Mapping[int, ThreadLocation],
         stacks: Mapping[int, Sequence[StackFrame]],
-    ) -> Place:
-        place = seen.get(thread_id, Place(name))
+    ) -> ThreadLocation:
+        place = seen.get(thread_id, ThreadLocation(name))
         frames = self._known(thread_id) or stacks.get(thread_id) or place.frames
         stopped = self._mirror.stop_of(thread_id) is not None
         return replace(place, thread_id=thread_id, stopped=stopped, frames=frames)
@@ -258,7 +260,7 @@ class Whereabouts:
         stop = self._mirror.stop_of(thread_id)
         return stop.frames.get(thread_id, ()) if stop is not None else ()
 
-    async def _told(self) -> Mapping[str, Sequence[Place]]:
+    async def _evaluated(self) -> Mapping[str, Sequence[ThreadLocation]]:
         if not self.sight.expression:
             return {}
         arguments = {"expression": self.sight.expression, "context": "clipboard"}
@@ -266,7 +268,7 @@ class Whereabouts:
             body = await self._request("evaluate", arguments)
         except RequestFailed:
             return {}
-        return told(str(body.get("result") or ""))
+        return parsed(str(body.get("result") or ""))
 
     async def _stacks(
         self, threads: Sequence[int], seconds: float

@@ -11,7 +11,7 @@ from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.tools import data_breakpoints
 from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, is_in, place_of
 from dapeer.tools.looked_at import NoConditions
@@ -26,14 +26,14 @@ class AtWatchpoint(Driving):
     road = "watchpoint"
 
     def __init__(
-        self, session: Session, watch: Watch, scope: Scope, seconds: float, known: Watchpoints
+        self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float, known: Watchpoints
     ) -> None:
         super().__init__(session, watch, scope, seconds)
         self.bounded = watch.every
         self._end = self._end if watch.every else float("inf")
         self._known = known
         self._number = ""
-        self._set: data_breakpoints.Row | None = None
+        self._set: data_breakpoints.MemoryRow | None = None
         self._depth = 0
         """The frame in which the value is looked up, counted from the outermost."""
         self._function = ""

@@ -9,8 +9,8 @@ from typing import Any
 
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import answered, unsupported
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.outcomes import as_loaded
@@ -32,11 +32,11 @@ LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BreakpointRow:
     """A breakpoint of the set, and its state in one adapter."""
 
     path: str
-    wanted: WantedBreakpoint
+    requested: RequestedBreakpoint
     made: Breakpoint | None = None
     """None if no adapter has got it."""
     ignored: Sequence[str] = ()
@@ -54,15 +54,15 @@ class Row:
     def is_odd(self) -> bool:
         """Whether there is more to say of it than its state."""
         made = self.made or {}
-        moved = made.get("line") not in (None, self.wanted["line"])
+        moved = made.get("line") not in (None, self.requested["line"])
         return bool(moved or made.get("message") or self.ignored or self.session or self.sign)
 
     def text(self, debugger: Debugger) -> str:
         """Return it as one line."""
-        line = self.wanted["line"]
+        line = self.requested["line"]
         actual = self.made.get("line") if self.made and self.made.get("verified") else None
         text = self._source(actual or line) if debugger.files.shows(self.path) else ""
-        shown = render.breakpoint_line(self.wanted, self.made, text)
+        shown = render.breakpoint_line(self.requested, self.made, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         where = f" (session {self.session})" if self.session is not None else ""
         where += " (of the source that the program has loaded)" if self.edition else ""
@@ -78,9 +78,13 @@ class Row:
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
         facts = {
-            **{name: quoted(str(given)) for name, key in _TEXTS if (given := self.wanted.get(key))},
-            "collect": [*map(quoted, self.wanted.get("collect", ()))] or None,
-            "max_hits": self.wanted.get("maxHits"),
+            **{
+                name: quoted(str(given))
+                for name, key in _TEXTS
+                if (given := self.requested.get(key))
+            },
+            "collect": [*map(quoted, self.requested.get("collect", ()))] or None,
+            "max_hits": self.requested.get("maxHits"),
             "actual_line": self.made.get("line") if self.made else None,
             "message": self.made.get("message") if self.made else None,
             "not_supported": list(self.ignored) or None,
@@ -90,12 +94,12 @@ class Row:
         }
         state = render.breakpoint_state(self.made)
         given = {key: value for key, value in facts.items() if value is not None}
-        return {"filename": self.path, "line": self.wanted["line"], "state": state, **given}
+        return {"filename": self.path, "line": self.requested["line"], "state": state, **given}
 
 
 def rows_of(
-    call: Call, path: str, chosen: Sequence[WantedBreakpoint] | None = None
-) -> Iterator[Row]:
+    call: Call, path: str, chosen: Sequence[RequestedBreakpoint] | None = None
+) -> Iterator[BreakpointRow]:
     """Yield the breakpoints of a file with their states in all adapters: all, or those of the `chosen` that are still wanted so."""
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
@@ -106,7 +110,7 @@ def rows_of(
         if only is not None and only.get(wanted["line"]) != wanted:
             continue
         sign = call.peers.sign(path, wanted["line"])
-        plain = Row(path, wanted, sign=sign, another=is_of_another(call, wanted))
+        plain = BreakpointRow(path, wanted, sign=sign, another=is_of_another(call, wanted))
         rows = {
             session.id: replace(
                 plain,
@@ -125,7 +129,7 @@ def rows_of(
             yield from (replace(row, session=number) for number, row in rows.items())
 
 
-def told(rows: Sequence[Row], debugger: Debugger) -> str:
+def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     """Return rows of one file as text; of many, those with nothing but a state are counted."""
     if len(rows) <= LISTED:
         return lines_of(row.text(debugger) for row in rows)
@@ -138,14 +142,14 @@ def told(rows: Sequence[Row], debugger: Debugger) -> str:
     return lines_of([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
 
 
-def listed(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return rows as facts; of many, those that `told` does not only count."""
+def listed(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
+    """Return rows as facts; of many, those that `text_of` does not only count."""
     shown = rows if len(rows) <= LISTED else [row for row in rows if row.is_odd][:LISTED]
     return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 
 
-def _made(session: Session, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
-    return answered(session.mirror, path, as_loaded(session, path, wanted))
+def _made(session: Session, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
+    return answered(session.mirror, path, as_loaded(session, path, requested))
 
 
 def _edition(session: Session, path: str) -> Sequence[str] | None:

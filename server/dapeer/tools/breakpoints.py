@@ -11,13 +11,13 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints, functions
 from dapeer.tools.base.arguments import (
     AT_LINES,
-    Collect,
+    CollectArgument,
     Lines,
     MaxHits,
     SessionId,
@@ -30,7 +30,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
-from dapeer.tools.breakpoint_rows import LISTED, listed, rows_of, told
+from dapeer.tools.breakpoint_rows import LISTED, listed, rows_of, text_of
 from dapeer.view.sources import check_line, source_file
 from dapeer.view.stacks import relative
 
@@ -45,7 +45,7 @@ async def dap_set_breakpoint(
     condition: str | None = None,
     hit_condition: str | None = None,
     log_message: str | None = None,
-    collect: Collect = (),
+    collect: CollectArgument = (),
     max_hits: MaxHits = None,
     expect: str | None = None,
     more_lines: Lines = (),
@@ -73,17 +73,17 @@ async def dap_set_breakpoint(
         where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))
     data = listed(rows) if more_lines else rows[0].data()
-    return noted(Reply(told(rows, debugger), data), untaken)
+    return noted(Reply(text_of(rows, debugger), data), untaken)
 
 
-async def _want(call: Call, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
     """Add breakpoints of a file to the set, all or none.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file.
     """
     breakpoints, client = call.debugger.breakpoints, call.focus.key
-    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in wanted]
+    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in requested]
     await call.peers.shown()
     try:
         for line, _ in replaced:
@@ -152,7 +152,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     debugger = call.debugger
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
     stops = debugger.breakpoints.functions
-    named = [name for _, name in functions.told(stops)]
+    named = [name for _, name in functions.repeated(stops)]
     filters = [*map(quoted, debugger.breakpoints.exceptions or ())]
     in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
@@ -184,11 +184,11 @@ async def dap_set_exception_breakpoints(
     chosen = [call.session(session_id)] if session_id is not None else live
     unable = _check_filters(chosen, filters)
 
-    async def tell(session: Session) -> None:
+    async def send(session: Session) -> None:
         stops_at = session.stops_at
         await stops_at.exceptions(stops_at.standing(filters) or ())
 
-    push = debugger.tell("the filters", chosen, tell)
+    push = debugger.broadcast("the filters", chosen, send)
     if session_id is None:
         debugger.breakpoints.choose(filters)
     stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."

@@ -12,16 +12,16 @@ from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.threads import in_thread
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import StackFrame
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
-from dapeer.tools.looked_at import NoConditions, Place, places, text_of, unshared
+from dapeer.tools.looked_at import ConditionPlace, NoConditions, places, text_of, unshared
 from dapeer.view.enclosing import is_inside, is_outside
 from dapeer.view.stacks import frame_path
 
@@ -39,7 +39,7 @@ class ByConditions(Driving):
         self,
         session: Session,
         watch: Watch,
-        scope: Scope,
+        scope: ScopeSpec,
         seconds: float,
         known: Until,
         debugger: Debugger,
@@ -51,7 +51,7 @@ class ByConditions(Driving):
         self._debugger = debugger
         definition = debugger.definitions.get(session.adapter)
         self._quirks = definition.quirks if definition is not None else Quirks()
-        self._places: list[Place] = []
+        self._places: list[ConditionPlace] = []
         self._useless: set[tuple[str, int]] = set()
         """The lines at which the expression cannot be evaluated."""
         self._lines: set[tuple[str, int]] = set()
@@ -63,7 +63,7 @@ class ByConditions(Driving):
         """A breakpoint of somebody's has stopped the program."""
         self._set = ""
         """The condition that is set, where nothing is recorded."""
-        self._before: Place | None = None
+        self._before: ConditionPlace | None = None
         """Where was looked before the stop; None: it is not known."""
 
     async def begin(self, frame_id: int | None) -> None:
@@ -84,7 +84,7 @@ class ByConditions(Driving):
         self._find_shared()
         if self.watch.on == "change":
             await self._check_plain(top)
-        if known.begin and await self._told(known.begin, top) is None:
+        if known.begin and await self._evaluated(known.begin, top) is None:
             raise NoConditions("the program cannot record", "")
         try:
             await self._place_all()
@@ -142,13 +142,13 @@ class ByConditions(Driving):
             await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
         stop = self.session.mirror.stop
         if self._known.end and stop is not None:
-            await self._told(self._known.end, await self.top(stop))
+            await self._evaluated(self._known.end, await self.top(stop))
 
     async def _look(self, stop: Stop) -> bool:
         frame = await self.top(stop)
         own = self._shared.get(self._at(frame))
         self._theirs = own is not None and (
-            not own[1] or holds(await self._told(own[1], frame)) or False
+            not own[1] or holds(await self._evaluated(own[1], frame)) or False
         )
         ours = not self.stays(stop)
         await self._remember(frame, ours=ours or own is not None)
@@ -160,7 +160,7 @@ class ByConditions(Driving):
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
         self._before = None
-        said = await self._told(self._known.read, frame) if self._known.read else None
+        said = await self._evaluated(self._known.read, frame) if self._known.read else None
         found = _RECORDED.search(said or "")
         if found is None:
             return
@@ -172,7 +172,7 @@ class ByConditions(Driving):
     async def _pass(self, frame: StackFrame) -> None:
         """Go on at a stop that was none: in other code, or where the expression has no value."""
         if self._known.undo:
-            await self._told(self._known.undo, frame)
+            await self._evaluated(self._known.undo, frame)
         elif await self.evaluated(frame) is None:
             self._useless.add(self._at(frame))
             self._set = ""
@@ -206,24 +206,24 @@ class ByConditions(Driving):
                     # Without a column, a breakpoint is at the first place of its line.
                     self._shared[path, line] = here[0], asked.get("condition", "")
 
-    def _sharing(self, path: str, asked: WantedBreakpoint) -> WantedBreakpoint:
+    def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
         """Return a breakpoint of somebody's that looks, too."""
-        line = asked["line"]
+        line = requested["line"]
         number, own = self._shared.get((path, line), (-1, ""))
         if number < 0 or not self._known.begin:
-            return asked
+            return requested
         return {
-            **asked,
+            **requested,
             "condition": self._known.filled(
                 self._known.shared, {"ours": self._condition(number), "own": own or 1}
             ),
         }
 
-    def _ours(self, path: str) -> Iterable[WantedBreakpoint]:
+    def _ours(self, path: str) -> Iterable[RequestedBreakpoint]:
         for number, (of, line, column) in enumerate(self._places):
             shared = self._shared.get((path, line), (-1, ""))[0] == number
             if of == path and not shared and (path, line) not in self._useless:
-                wanted = WantedBreakpoint(line=line, condition=self._condition(number))
+                wanted = RequestedBreakpoint(line=line, condition=self._condition(number))
                 if column:
                     wanted["column"] = column
                 yield wanted
@@ -238,7 +238,7 @@ class ByConditions(Driving):
             if body.get("variablesReference"):
                 raise NoConditions("members may change, which conditions do not tell", "")
 
-    async def _told(self, text: str, frame: StackFrame | None) -> str | None:
+    async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
         expression = self._filled(text)
         try:
             number = frame["id"] if frame else None
@@ -251,9 +251,9 @@ class ByConditions(Driving):
     def _at(frame: StackFrame | None) -> tuple[str, int]:
         return (frame_path(frame), frame["line"]) if frame else ("", 0)
 
-    def tell_cost(self) -> None:
+    def set_cost(self) -> None:
         """Tell on how many lines it looked, too."""
-        super().tell_cost()
+        super().set_cost()
         self.watch.cost = f"{len(self._lines):,} lines, {self.watch.cost}"
 
 

@@ -43,7 +43,7 @@ async def dap_source(
         place = await _place(call, session_id, source_reference)
         line = line or _around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
-        lines = await _told(call.session(session_id), source_reference)
+        lines = await _source_of_adapter(call.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
         notes: list[str] = []
     else:
@@ -137,8 +137,8 @@ async def _current_source(call: Call, session_id: int | None) -> Source:
     return frame.get("source", Source()) if frame else Source()
 
 
-async def _told(session: Session, reference: int) -> Sequence[str]:
-    lines, _kind = await session.inspect.told_source(reference)
+async def _source_of_adapter(session: Session, reference: int) -> Sequence[str]:
+    lines, _kind = await session.inspect.source_of_adapter(reference)
     if lines:
         return lines
     raise ArgumentError(
@@ -173,7 +173,7 @@ async def dap_modules(
     return Reply("\n".join(lines), data)
 
 
-Row = Mapping[str, Any]
+CodeFacts = Mapping[str, Any]
 
 MODULE_FIELDS = {
     "name": "name",
@@ -186,7 +186,7 @@ MODULE_FIELDS = {
 SOURCE_FIELDS = {"name": "name", "path": "path", "source_reference": "sourceReference"}
 
 
-async def _modules(session: Session) -> Sequence[Row]:
+async def _modules(session: Session) -> Sequence[CodeFacts]:
     known = session.mirror.loaded
     # An adapter without the request may have sent events.
     if session.supports("modules") or not known.modules:
@@ -194,7 +194,7 @@ async def _modules(session: Session) -> Sequence[Row]:
     return [_facts(module, MODULE_FIELDS) for module in known.modules.values()]
 
 
-async def _sources(session: Session) -> Sequence[Row]:
+async def _sources(session: Session) -> Sequence[CodeFacts]:
     known = session.mirror.loaded
     if session.supports("loadedSources") or not known.sources:
         await session.request("loadedSources", {})
@@ -204,15 +204,15 @@ async def _sources(session: Session) -> Sequence[Row]:
     ]
 
 
-def _facts(body: Body, fields: Mapping[str, str]) -> Row:
+def _facts(body: Body, fields: Mapping[str, str]) -> CodeFacts:
     return {ours: body[theirs] for ours, theirs in fields.items() if body.get(theirs) is not None}
 
 
-def _where(row: Row) -> str:
+def _where(row: CodeFacts) -> str:
     return f"{row.get('name', '')} {row.get('path', '')}".strip()
 
 
-def _line(row: Row) -> str:
+def _line(row: CodeFacts) -> str:
     name, path = str(row.get("name", "")), str(row.get("path", ""))
     parts = [path if path and path.endswith(name) else _where(row)]
     parts += [str(row[key]) for key in ("version", "address_range", "symbols") if row.get(key)]

@@ -16,7 +16,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
 from dapeer.view.readable import readable
-from dapeer.view.row_listing import By, Wanted, between, kept, listing
+from dapeer.view.row_listing import By, RowSelection, between, kept, listing
 from dapeer.view.summary import place_of, summary, title
 from dapeer.view.timeline import timeline as in_order
 
@@ -40,40 +40,40 @@ async def dap_collected(
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
         raise _nothing(every, at, call)
-    wanted = Wanted(rows or "", where or "", changes, by, plot)
+    wanted = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
     lines = await in_thread(make, call, chosen, wanted)
     for each in chosen:
-        each.tell(call.focus.key)
+        each.mark_reported(call.focus.key)
     return Reply(lines_of(lines), {"collected": lines})
 
 
-def _timeline(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str]:
-    if wanted.changes or wanted.by or wanted.plot:
+def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+    if selection.changes or selection.by or selection.plot:
         raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")
     rows: list[tuple[Collection, Sequence[int]]] = []
     wrong: list[ArgumentError] = []
     for each in chosen:
         table, names = readable(each.point, each.table, call.debugger.project)
         try:
-            rows.append((each, kept(table, names, wanted.where, calls=each.point.calls)))
+            rows.append((each, kept(table, names, selection.where, calls=each.point.calls)))
         except ArgumentError as error:
             wrong.append(error)
     if len(wrong) == len(chosen):
         raise wrong[0]
-    return in_order(rows, call.debugger.project, between(wanted.rows))
+    return in_order(rows, call.debugger.project, between(selection.rows))
 
 
-def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str]:
+def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
     lines: list[str] = []
     wrong: list[ArgumentError] = []
     for each in chosen:
-        if wanted.summary:
+        if selection.summary:
             lines += summary(each, call.debugger.project)
             continue
         try:
             rows = readable(each.point, each.table, call.debugger.project)
-            found = listing(*rows, wanted, calls=each.point.calls, process=each.process)
+            found = listing(*rows, selection, calls=each.point.calls, process=each.process)
         except ArgumentError as error:
             # The filter may be about the columns of another point.
             wrong.append(error)

@@ -12,7 +12,7 @@ from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 from dapeer.view.comparison import Compared
-from dapeer.view.parting import Comparison, compared
+from dapeer.view.parting import RunComparison, compared
 from dapeer.view.run_rows import places, run
 from dapeer.view.stacks import relative
 
@@ -99,7 +99,7 @@ def _named(points: Sequence[Point], call: Call) -> str:
     return ", ".join([*named[:NAMED], *([f"{left} more"] if left > 0 else [])])
 
 
-def _title(found: Comparison, a: int, b: int) -> str:
+def _title(found: RunComparison, a: int, b: int) -> str:
     return f"a: session {a}, {len(found.a):,} rows; b: session {b}, {len(found.b):,} rows"
 
 

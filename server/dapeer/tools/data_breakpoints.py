@@ -15,8 +15,8 @@ from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed, Unsupported
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
-from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import unsupported
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
@@ -76,7 +76,7 @@ async def added(
     access: Access,
     known: Watchpoints,
     more: Mapping[str, Any] | None = None,
-) -> Row:
+) -> MemoryRow:
     """Set a data breakpoint with `more` options, beside the others of a session.
 
     Raises:
@@ -89,7 +89,7 @@ async def added(
     session.mirror.placed.names[wanted["dataId"]] = path
     others = [each for each in placed if each["dataId"] != wanted["dataId"]]
     await _send_data(session, [*others, wanted])
-    row = next((row for row in _data_rows(session) if row.wanted == wanted), None)
+    row = next((row for row in _data_rows(session) if row.requested == wanted), None)
     if row is None or not row.made.get("verified"):
         await _send_data(session, others)
         why = row and row.made.get("message")
@@ -100,10 +100,10 @@ async def added(
     return row
 
 
-async def take_away(session: Session, row: Row) -> None:
+async def take_away(session: Session, row: MemoryRow) -> None:
     """Remove a data breakpoint."""
     placed = [each for each, _ in session.mirror.placed.data]
-    await _send_data(session, [each for each in placed if each != row.wanted])
+    await _send_data(session, [each for each in placed if each != row.requested])
 
 
 async def _data_info(
@@ -145,9 +145,9 @@ def _data_id(info: Body, path: str, access: str) -> str:
     return str(data_id)
 
 
-async def _send_data(session: Session, wanted: Sequence[DataBreakpoint]) -> None:
-    if wanted or session.mirror.placed.data:
-        await session.request("setDataBreakpoints", {"breakpoints": list(wanted)})
+async def _send_data(session: Session, requested: Sequence[DataBreakpoint]) -> None:
+    if requested or session.mirror.placed.data:
+        await session.request("setDataBreakpoints", {"breakpoints": list(requested)})
 
 
 @tool("Stop at an instruction", idempotent=True, needs=["setInstructionBreakpoints"])
@@ -172,15 +172,15 @@ async def dap_set_instruction_breakpoint(
     wanted = InstructionBreakpoint(instructionReference=place)
     wanted.update(_conditions(call, session, condition, hit_condition))
     await _send_instructions(session, [*others, wanted])
-    row = next((row for row in _instruction_rows(session) if row.wanted == wanted), None)
+    row = next((row for row in _instruction_rows(session) if row.requested == wanted), None)
     if row is None:
         raise ArgumentError(f"The adapter has not set a breakpoint at {place}.")
     return Reply(row.text(), row.data())
 
 
-async def _send_instructions(session: Session, wanted: Sequence[InstructionBreakpoint]) -> None:
-    if wanted or session.mirror.placed.instructions:
-        await session.request("setInstructionBreakpoints", {"breakpoints": list(wanted)})
+async def _send_instructions(session: Session, requested: Sequence[InstructionBreakpoint]) -> None:
+    if requested or session.mirror.placed.instructions:
+        await session.request("setInstructionBreakpoints", {"breakpoints": list(requested)})
 
 
 def _removed(place: str, count: int) -> Reply:
@@ -199,24 +199,26 @@ def _conditions(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MemoryRow:
     """A breakpoint in the memory of one program."""
 
     session: Session
     kind: Literal["data", "instruction"]
     place: str
-    wanted: DataBreakpoint | InstructionBreakpoint
+    requested: DataBreakpoint | InstructionBreakpoint
     made: Breakpoint
 
     @property
     def ignored(self) -> Sequence[str]:
         """Its options that the adapter does not heed."""
-        return unsupported(self.session.mirror, cast("WantedBreakpoint", self.wanted))
+        return unsupported(self.session.mirror, cast("RequestedBreakpoint", self.requested))
 
     def text(self) -> str:
         """Return it as one line."""
         labels = (("accessType", "on"), ("condition", "if"), ("hitCondition", "hits"))
-        options = [f"{label} {self.wanted[key]}" for key, label in labels if key in self.wanted]
+        options = [
+            f"{label} {self.requested[key]}" for key, label in labels if key in self.requested
+        ]
         extra = f" ({'; '.join(options)})" if options else ""
         said = f": {self.made['message']}" if "message" in self.made else ""
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
@@ -226,9 +228,9 @@ class Row:
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
         facts = {
-            "access": self.wanted.get("accessType"),
-            "condition": self.wanted.get("condition"),
-            "hit_condition": self.wanted.get("hitCondition"),
+            "access": self.requested.get("accessType"),
+            "condition": self.requested.get("condition"),
+            "hit_condition": self.requested.get("hitCondition"),
             "state": render.breakpoint_state(self.made),
             "message": self.made.get("message"),
             "not_supported": list(self.ignored) or None,
@@ -237,21 +239,21 @@ class Row:
         return {self.kind: self.place, **{key: each for key, each in facts.items() if each}}
 
 
-def rows_of(debugger: Debugger) -> list[Row]:
+def rows_of(debugger: Debugger) -> list[MemoryRow]:
     """Return the breakpoints of all living sessions on data and instructions."""
     alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
     return [row for each in alive for row in (*_data_rows(each), *_instruction_rows(each))]
 
 
-def _data_rows(session: Session) -> Iterator[Row]:
+def _data_rows(session: Session) -> Iterator[MemoryRow]:
     for wanted, made in session.mirror.placed.data:
         place = session.mirror.placed.names.get(wanted["dataId"], wanted["dataId"])
-        yield Row(session, "data", place, wanted, made)
+        yield MemoryRow(session, "data", place, wanted, made)
 
 
-def _instruction_rows(session: Session) -> Iterator[Row]:
+def _instruction_rows(session: Session) -> Iterator[MemoryRow]:
     for wanted, made in session.mirror.placed.instructions:
-        yield Row(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
+        yield MemoryRow(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
 
 
 def recorded(debugger: Debugger) -> list[str]:
@@ -267,14 +269,14 @@ def recorded(debugger: Debugger) -> list[str]:
 def clear(debugger: Debugger) -> Broadcast:
     """Begin to take all of them away, and what is recorded each time."""
 
-    async def tell(session: Session) -> None:
+    async def send(session: Session) -> None:
         await _send_data(session, [])
         await _send_instructions(session, [])
         await session.watching.clear()
 
     sessions = {row.session.id: row.session for row in rows_of(debugger)}
     sessions |= {s.id: s for s in debugger.sessions.values() if s.watching.recorded}
-    return debugger.tell("that they are gone", list(sessions.values()), tell)
+    return debugger.broadcast("that they are gone", list(sessions.values()), send)
 
 
 TOOLS = (dap_set_data_breakpoint, dap_set_instruction_breakpoint)

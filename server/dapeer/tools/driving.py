@@ -10,12 +10,12 @@ from fnmatch import fnmatch
 
 from dapeer.base.errors import DapeerError
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.rows import FAILED, Row
+from dapeer.mirror.rows import FAILED, CollectedRow
 from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.view.stacks import frame_path
 
 SECONDS_TO_EVALUATE = 2.0
@@ -40,14 +40,14 @@ class Driving:
     bounded = True
     """It ends at the caller's time-out."""
 
-    def __init__(self, session: Session, watch: Watch, scope: Scope, seconds: float) -> None:
+    def __init__(self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float) -> None:
         self.session = session
         self.watch = watch
         self.scope = scope
         self._count = 0
         self._clock = asyncio.get_running_loop().time
-        self._begun = self._clock()
-        self._end = self._begun + seconds
+        self._started_at = self._clock()
+        self._end = self._started_at + seconds
         self._value: str | None = None
         self._looked: set[tuple[str, str]] = set()
         """Functions, with their files, in which it has a value."""
@@ -105,7 +105,7 @@ class Driving:
             await self._run()
         finally:
             session.inspect.hushed = False
-            self.tell_cost()
+            self.set_cost()
             with contextlib.suppress(DapeerError):
                 if not session.mirror.ended:
                     await self.end()
@@ -158,7 +158,9 @@ class Driving:
         only = len(self.session.mirror.threads) < 2
         thread = "" if only or stop.thread_id == first else name or str(stop.thread_id)
         cells = (*line, _cell(before), _cell(now))
-        row = Row(self.watch.point.number, 0, self._clock() - self._begun, thread, "", "", cells)
+        row = CollectedRow(
+            self.watch.point.number, 0, self._clock() - self._started_at, thread, "", "", cells
+        )
         self.session.program.collected.add(self.session.id, row, self.road)
 
     async def top(self, stop: Stop) -> StackFrame | None:
@@ -187,16 +189,16 @@ class Driving:
 
     def _note(self, place: tuple[str, str, str], value: str) -> None:
         cells = (*place, value)
-        row = Row(self.watch.looks.number, 0, 0.0, "", "", "", cells)
+        row = CollectedRow(self.watch.looks.number, 0, 0.0, "", "", "", cells)
         self.session.program.collected.add(self.session.id, row, self.road)
 
     def _is_in(self, frame: StackFrame) -> bool:
         return is_in(self.session, self.scope, frame)
 
-    def tell_cost(self) -> None:
+    def set_cost(self) -> None:
         """Tell what it has taken, and at which stop it is over."""
         watch, mirror = self.watch, self.session.mirror
-        watch.seconds = self._clock() - self._begun
+        watch.seconds = self._clock() - self._started_at
         fast = self.unit == "step" and watch.seconds > 1
         rate = f", {self._count / watch.seconds:,.0f} a second" if fast else ""
         watch.cost = f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate}"
@@ -249,7 +251,7 @@ def holds(value: str | None) -> bool:
     return not wrong and value is not None and value.strip() not in _FALSE
 
 
-def is_in(session: Session, scope: Scope, frame: StackFrame) -> bool:
+def is_in(session: Session, scope: ScopeSpec, frame: StackFrame) -> bool:
     """Whether a frame runs code of a scope."""
     files, functions = scope.get("files") or (), scope.get("functions") or ()
     if files or functions:

@@ -19,11 +19,11 @@ from dapeer.tools.base.arguments import (
     ThreadId,
     thread_of,
 )
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, Unlisted
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
 from dapeer.view.sources import source_file
@@ -53,7 +53,7 @@ async def dap_continue(
     """Run to the next stop or the end."""
     session, arguments = stepping(call, session_id, thread_id)
     sent = session.resume("continue", arguments)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await resume(call, session, sent, timeout_ms, asked)
 
 
@@ -70,7 +70,7 @@ async def dap_step_over(
 ) -> Reply:
     """Run the line, calls included."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await _step(call, session, "next", arguments, timeout_ms, asked)
 
 
@@ -90,11 +90,11 @@ async def dap_step_into(
     session, arguments = stepping(call, session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await _step(call, session, "stepIn", arguments, timeout_ms, asked)
 
 
-async def _target(session: Session, thread: int, wanted: str) -> int:
+async def _target(session: Session, thread: int, name: str) -> int:
     """Return the adapter's id of a call on the current line, named whole or in part.
 
     Raises:
@@ -105,12 +105,12 @@ async def _target(session: Session, thread: int, wanted: str) -> int:
     arguments = {"frameId": frames[0]["id"] if frames else 0}
     body = await session.request("stepInTargets", arguments)
     targets = cast("Sequence[StepInTarget]", body.get("targets") or [])
-    named = [each for each in targets if wanted in each["label"]]
+    named = [each for each in targets if name in each["label"]]
     if not named:
         calls = ", ".join(shortened(each["label"], LABEL) for each in targets) or "none"
-        raise ArgumentError(f"`target`: this line has no call {wanted!r}.", f"Calls: {calls}.")
+        raise ArgumentError(f"`target`: this line has no call {name!r}.", f"Calls: {calls}.")
     # `price` is rather the call price(order) than total(price(order)).
-    named.sort(key=lambda each: not each["label"].startswith(wanted))
+    named.sort(key=lambda each: not each["label"].startswith(name))
     return named[0]["id"]
 
 
@@ -127,16 +127,21 @@ async def dap_step_out(
 ) -> Reply:
     """Run until the current function has returned."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await _step(call, session, "stepOut", arguments, timeout_ms, asked)
 
 
 async def _step(
-    call: Call, session: Session, command: str, arguments: Body, timeout_ms: int, asked: Asked
+    call: Call,
+    session: Session,
+    command: str,
+    arguments: Body,
+    timeout_ms: int,
+    options: StopOptions,
 ) -> Reply:
     """Step, and say so where that was not in the frame that was shown: some debuggers step in the innermost one."""
     before = session.mirror.stop
-    reply = await resume(call, session, session.resume(command, arguments), timeout_ms, asked)
+    reply = await resume(call, session, session.resume(command, arguments), timeout_ms, options)
     stop = session.mirror.stop
     if before is None or not before.front or stop is None or stop.reason != "step":
         return reply
@@ -177,7 +182,7 @@ async def dap_run_to(
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await resume(call, session, sent, timeout_ms, asked)
 
 
@@ -205,7 +210,7 @@ async def dap_goto(
             "Choose a line with code in the same function.",
         )
     sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
-    return await resume(call, session, sent, 10_000, Asked(evaluate, show))
+    return await resume(call, session, sent, 10_000, StopOptions(evaluate, show))
 
 
 @tool("Pause", idempotent=True)
@@ -220,11 +225,13 @@ async def dap_pause(
     """Stop the program, or show where it is blocked."""
     session = call.session(session_id)
     if session.mirror.stop is not None:
-        return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
+        return await next_stop(call, session, -1, timeout_ms, options=StopOptions(evaluate, show))
     epoch = session.mirror.epoch
     left = Left(timeout_ms)
     answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.to_ask))
-    return await paused(call, session, epoch, left, wait=answered, asked=Asked(evaluate, show))
+    return await paused(
+        call, session, epoch, left, wait=answered, options=StopOptions(evaluate, show)
+    )
 
 
 @tool("Wait for a stop", read_only=True)
@@ -239,7 +246,7 @@ async def dap_wait_until_paused(
     if evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(session_id)
-    return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
+    return await next_stop(call, session, -1, timeout_ms, options=StopOptions(evaluate, show))
 
 
 TOOLS = (

@@ -7,8 +7,13 @@ from typing import Any
 
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
+from dapeer.dap.requested_breakpoints import (
+    RequestedFunction,
+    collects_at,
+    function_breakpoint,
+    title_of,
+)
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedFunction, collects_at, function_breakpoint, title_of
 from dapeer.sessions.at_functions import NO_FUNCTIONS
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply
@@ -35,11 +40,11 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
     made = {name: made for s in live for name, made in s.mirror.placed.functions}
     lines = [
         f"{name}: {render.breakpoint_state(made.get(function_breakpoint(each)['name']))}"
-        for each, name in told(names)
+        for each, name in repeated(names)
     ]
     lines += [f"and {len(names) - LISTED:,} more"] * (len(names) > LISTED)
     text = lines_of(lines) or "No function breakpoints."
-    reply = Reply(text, {"functions": [name for _, name in told(names)]})
+    reply = Reply(text, {"functions": [name for _, name in repeated(names)]})
     return noted(reply, [*untaken, *_limits(call, live, names)])
 
 
@@ -57,24 +62,24 @@ def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterat
             yield f"{adapter} ignores conditions here, so these functions stop each time: a breakpoint on a line may have one"
 
 
-def told(names: Sequence[str]) -> list[tuple[str, str]]:
+def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return names of functions, each with what an answer repeats of it; of many the first ones."""
     return [(name, quoted(name)) for name in names[:LISTED]]
 
 
-async def added(call: Call, wanted: WantedFunction) -> Reply:
+async def added(call: Call, requested: RequestedFunction) -> Reply:
     """Collect or stop at functions, in programs that run and in later ones."""
     debugger = call.debugger
-    if not collects_at(wanted):
+    if not collects_at(requested):
         return await _stop_at(
-            call, [*dict.fromkeys([*debugger.breakpoints.functions, wanted["name"]])]
+            call, [*dict.fromkeys([*debugger.breakpoints.functions, requested["name"]])]
         )
-    check_at(call, [wanted])
-    title = title_of(wanted)
-    debugger.breakpoints.collecting[call.focus.key, title] = wanted
+    check_at(call, [requested])
+    title = title_of(requested)
+    debugger.breakpoints.collecting[call.focus.key, title] = requested
     debugger.expect_now(title, 0)
     untaken = await debugger.push_collecting().untaken()
-    return noted(Reply(lines_of(_states(call, title, wanted)), data(wanted)), untaken)
+    return noted(Reply(lines_of(_states(call, title, requested)), data(requested)), untaken)
 
 
 async def removed(call: Call, name: str) -> Reply:
@@ -105,19 +110,21 @@ def lines(call: Call) -> list[str]:
     return [line for (_, title), each in wanted.items() for line in _states(call, title, each)]
 
 
-def _states(call: Call, title: str, wanted: WantedFunction) -> list[str]:
+def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
-    return list(dict.fromkeys(_told(title, wanted, live)))
+    return list(dict.fromkeys(_state_lines(title, requested, live)))
 
 
-def _told(title: str, wanted: WantedFunction, live: Sequence[Session]) -> Iterator[str]:
-    options = render.options(wanted)
+def _state_lines(
+    title: str, requested: RequestedFunction, live: Sequence[Session]
+) -> Iterator[str]:
+    options = render.options(requested)
     for each in live:
         made = each.mirror.placed.collecting_at.get(title)
         if made is not None:
             yield f"{quoted(title)} {_state(made)}{options}"
         elif not each.delegates:
-            yield f"{quoted(title)} not collected ({each.lines.why_not_at(wanted, each.adapter)}){options}"
+            yield f"{quoted(title)} not collected ({each.lines.why_not_at(requested, each.adapter)}){options}"
     if not live:
         yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
 
@@ -127,13 +134,13 @@ def _state(made: Breakpoint) -> str:
     return f"{render.breakpoint_state(made)}{f': {said}' if said else ''}"
 
 
-def data(wanted: WantedFunction) -> dict[str, Any]:
+def data(requested: RequestedFunction) -> dict[str, Any]:
     """Return a point as facts."""
     facts: dict[str, Any] = {
-        "calls" if wanted["calls"] else "function": quoted(wanted["name"]),
-        "collect": wanted["collect"] or None,
-        "condition": quoted(wanted.get("condition") or "") or None,
-        "max_hits": wanted.get("maxHits"),
+        "calls" if requested["calls"] else "function": quoted(requested["name"]),
+        "collect": requested["collect"] or None,
+        "condition": quoted(requested.get("condition") or "") or None,
+        "max_hits": requested.get("maxHits"),
     }
     return {key: value for key, value in facts.items() if value is not None}
 

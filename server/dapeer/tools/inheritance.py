@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from dapeer.adapters.choice.choice import debugs
 from dapeer.base.errors import RequestTimeout
 from dapeer.base.text.fitting import quoted
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, collects_at, title_of
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    RequestedFunction,
+    collects_at,
+    title_of,
+)
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
@@ -22,7 +27,7 @@ SHOWN = 5
 CAUSE = "ended by dap_run with fresh=true"
 HINT = "; fresh=true starts without"
 
-Places = Collection[tuple[str, int]]
+FileLines = Collection[tuple[str, int]]
 """Path and line of breakpoints."""
 
 
@@ -36,7 +41,7 @@ class Inheritance:
 
     debugger: Debugger
     client: str
-    given: Places
+    given: FileLines
     """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
     """Whether it has the exception filters from before."""
@@ -47,7 +52,7 @@ class Inheritance:
     forgotten: Broadcast | None = None
     """Sends other programs the removal of breakpoints."""
 
-    async def told(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
+    async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
         """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
         pushes = [*new, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
@@ -99,29 +104,29 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def places(
-    wanted: Iterable[tuple[str, WantedBreakpoint]], functions: Iterable[WantedFunction]
+    requested: Iterable[tuple[str, RequestedBreakpoint]], functions: Iterable[RequestedFunction]
 ) -> list[tuple[str, int]]:
     """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
-    lines = [(path, each["line"]) for path, each in wanted]
+    lines = [(path, each["line"]) for path, each in requested]
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
 
 async def before(
     call: Call,
-    wanted: Sequence[tuple[str, WantedBreakpoint]],
-    functions: Sequence[WantedFunction],
+    requested: Sequence[tuple[str, RequestedBreakpoint]],
+    functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
     *,
     fresh: bool,
 ) -> Inheritance:
-    """Return the state before a start with the `wanted` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
+    """Return the state before a start with the `requested` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
 
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.
     """
     debugger = call.debugger
     stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
-    given = {*places(wanted, functions), *stop_at}
+    given = {*places(requested, functions), *stop_at}
     if not fresh:
         return Inheritance(
             debugger,
@@ -135,8 +140,8 @@ async def before(
         await _end(debugger, program)
     stops = bool(debugger.breakpoints.functions)
     collecting = bool(debugger.breakpoints.collecting)
-    kept = places((each for each in wanted if "collect" not in each[1]), ())
-    collected = places((each for each in wanted if "collect" in each[1]), functions)
+    kept = places((each for each in requested if "collect" not in each[1]), ())
+    collected = places((each for each in requested if "collect" in each[1]), functions)
     paths = debugger.breakpoints.forget(kept, collected, call.focus.key)
     if stops:
         await debugger.push_functions().untaken()
@@ -167,18 +172,18 @@ def _numbered(programs: Sequence[Session]) -> str:
     return f"session{'s' if len(programs) > 1 else ''} {numbers}"
 
 
-def follow_edits(wanted: Breakpoints, before: Session) -> Iterator[str]:
+def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     """Move the breakpoints that a program had with the text of their lines, which was edited since; yield lines on what became of them."""
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:
-        for path in wanted.paths:
+        for path in breakpoints.paths:
             change = session.inspect.editions.known(path)
             if change is None or change.then is None:
                 continue
             had = {asked["line"] for asked, _ in session.mirror.placed.at(path)}
-            lines = {each["line"] for each in wanted.of(path)} & had
+            lines = {each["line"] for each in breakpoints.of(path)} & had
             moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
-            wanted.move(path, moves)
+            breakpoints.move(path, moves)
             before.program.awaited.move(path, moves)
             name = relative(path, before.project)
             yield from (

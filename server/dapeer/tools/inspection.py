@@ -15,19 +15,19 @@ from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.base.text.structure import is_nested
 from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
-from dapeer.mirror.places import Place
+from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops import Stop
 from dapeer.sessions import children
 from dapeer.sessions.inspection import OPENED
 from dapeer.sessions.session import Session
 from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
-from dapeer.tools.base.asked import Asked
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.evaluation import RESULT
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
+from dapeer.tools.base.stop_options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import add_waits, look, silence, tasks
 from dapeer.tools.stack import frame_place
@@ -44,7 +44,7 @@ UNHANDLED = ("unhandled", "userUnhandled")
 @tool("Look at everything", read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
-    return await look(call, call.focus.look(session_id), asked=Asked(show="full"))
+    return await look(call, call.focus.look(session_id), options=StopOptions(show="full"))
 
 
 @tool("Where is it", read_only=True)
@@ -97,11 +97,11 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     return Reply(lines_of(lines) or "No threads.", listed)
 
 
-def _place(session: Session, seen: Place) -> str:
+def _place(session: Session, seen: ThreadLocation) -> str:
     return render.place(seen, session.frames, session.project)
 
 
-def _thread_data(session: Session, seen: Place) -> Mapping[str, Any]:
+def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
     state = "stopped" if seen.stopped else "running"
     if not seen.stopped and session.mirror.pausing and seen.frames:
         state = "blocked"
@@ -265,7 +265,7 @@ async def dap_exception_info(
     data = {
         "exception": exception,
         "break_mode": info.get("breakMode"),
-        "traceback": tracebacks.told(
+        "traceback": tracebacks.formatted(
             str(details.get("stackTrace") or ""),
             views.exception_text(stop),
             call.debugger.project,

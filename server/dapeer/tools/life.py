@@ -12,17 +12,17 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.mirror.collected import Collection
-from dapeer.mirror.rows import Row
-from dapeer.sessions.again import WHOLE, Life, life, likeness, plan_again
+from dapeer.mirror.rows import CollectedRow
+from dapeer.sessions.again import WHOLE, RecordedLife, life, likeness, plan_again
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
-from dapeer.view.call_lines import FUNCTION, Lines, as_text
+from dapeer.view.call_lines import FUNCTION, CallLines, as_text
 from dapeer.view.life import life as lived
 
 
-class Found(NamedTuple):
+class FoundCall(NamedTuple):
     """A call that was collected."""
 
     of: Collection
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     """In its table."""
 
     @property
-    def row(self) -> Row:
+    def row(self) -> CollectedRow:
         """The row of the call."""
         return self.of.table.row(self.place, self.of.point.number)
 
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     @property
     def line(self) -> str:
         """The call as a line of text."""
-        return Lines(self.of.table, self.of.point.expressions).line(self.place)
+        return CallLines(self.of.table, self.of.point.expressions).line(self.place)
 
 
 @tool("Life of a call", starts=True)
@@ -68,7 +68,7 @@ async def dap_call(
     })  # fmt: skip
 
 
-def _found(every: Sequence[Collection], n: int, at: str | None) -> Found:
+def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
     """Return the call of a number.
 
     Raises:
@@ -79,7 +79,7 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> Found:
             "No calls were collected.", 'dap_run with breakpoints=[{"calls": ["shop.*"]}] does it.'
         )
     numbered = [
-        Found(each, index)
+        FoundCall(each, index)
         for each in every
         for index, hit in enumerate(each.table.hits)
         if hit == str(n)
@@ -103,16 +103,16 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> Found:
     )
 
 
-def _ran(told: Life, found: Found, seconds: float, timeout_ms: int) -> str:
+def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) -> str:
     """Say that the program ran again, and whether it did the same."""
     said = f"The program ran again for its lines ({seconds:.1f} s)"
-    late = "" if told.in_time else f"; after {timeout_ms} ms it was ended"
-    if told.call is None:
-        other = "; there this call did not end" if told.lines else "; there was no such call there"
+    late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"
+    if life.call is None:
+        other = "; there this call did not end" if life.lines else "; there was no such call there"
         return f"{said}{late}{other}."
-    if likeness(told.call, found.row) == WHOLE:
+    if likeness(life.call, found.row) == WHOLE:
         return f"{said}{late}."
-    return f"{said}{late}, and went another way: there this call is {as_text(told.call.cells, ())}."
+    return f"{said}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
 
 
 TOOLS = (dap_call,)

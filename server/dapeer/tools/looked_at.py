@@ -14,7 +14,7 @@ from dapeer.dap.types import StackFrame
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.view.stacks import frame_path
 
 MOST_FILES = 60
@@ -26,7 +26,7 @@ _NOTHING = re.compile(r"\s*(#|//|\*|/\*|$)")
 _LOST = frozenset({"hitCondition", "logMessage", "collect"})
 """What a breakpoint does not do any more once it has another condition."""
 
-Place = tuple[str, int, int]
+ConditionPlace = tuple[str, int, int]
 """Path, line, and column (0: that of the line)."""
 
 
@@ -35,8 +35,8 @@ class NoConditions(DapeerError):
 
 
 async def places(
-    session: Session, debugger: Debugger, scope: Scope, known: Until, frame: StackFrame | None
-) -> list[Place]:
+    session: Session, debugger: Debugger, scope: ScopeSpec, known: Until, frame: StackFrame | None
+) -> list[ConditionPlace]:
     """Return the lines at which to look.
 
     Raises:
@@ -63,7 +63,7 @@ async def _own(
     """Return the loaded files that are the user's."""
     paths = [frame_path(frame)] if frame else []
     if files and frame:
-        paths += (await _told(session, files, frame)).splitlines()
+        paths += (await _evaluated(session, files, frame)).splitlines()
     else:
         sources = session.mirror.loaded.sources.values()
         paths += [str(each.get("path") or "") for each in sources]
@@ -105,7 +105,7 @@ def text_of(path: str) -> str:
         return ""
 
 
-async def _told(session: Session, expression: str, frame: StackFrame) -> str:
+async def _evaluated(session: Session, expression: str, frame: StackFrame) -> str:
     """Return a text that an expression of the definition tells; empty where it fails."""
     try:
         body = await evaluate(session, expression, frame["id"], "watch", SECONDS)
@@ -132,7 +132,7 @@ async def _lines(
         except DapeerError:
             pass
     elif known.lines and frame and "'" not in path:
-        told_lines = await _told(session, known.filled(known.lines, {"path": path}), frame)
+        told_lines = await _evaluated(session, known.filled(known.lines, {"path": path}), frame)
         lines = [(int(each), 0) for each in re.findall(r"\d+", told_lines)] or lines
     taken = unshared(session, path, known)
     return [each for each in lines if each[0] not in taken]

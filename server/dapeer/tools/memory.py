@@ -180,12 +180,12 @@ def _frame(session: Session, frame: int | None) -> StackFrame | None:
 
 
 def _instructions(
-    told: Sequence[DisassembledInstruction], here: str | None, path: str
+    disassembled: Sequence[DisassembledInstruction], here: str | None, path: str
 ) -> list[dict[str, Any]]:
     """Return instructions as facts; where an adapter leaves out the place, it is that of the one before."""
     rows: list[dict[str, Any]] = []
     line = None
-    for each in told:
+    for each in disassembled:
         path = str(each.get("location", {}).get("path") or path)
         line = each.get("line", line)
         facts = {

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from dapeer.base.errors import NoNeovim
 from dapeer.neovim.discovery import discovery
-from dapeer.neovim.discovery.discovery import Found
+from dapeer.neovim.discovery.discovery import FoundNeovim
 from dapeer.neovim.discovery.sockets import normal
 from dapeer.peers import Peer, Peers
 from dapeer.tools.base.call import Call, Reply
@@ -75,7 +75,7 @@ async def nvim_disconnect(
     return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})
 
 
-async def _attach(found: Found, peers: Peers) -> Peer:
+async def _attach(found: FoundNeovim, peers: Peers) -> Peer:
     """Attach, unless the Neovim is attached by another of its addresses."""
     peer = _peer_of(found, peers)
     return peer or await peers.connect(found.address)
@@ -96,7 +96,7 @@ def _means(target: str, peer: Peer) -> bool:
     return target == str(peer.pid) or normal(target) == normal(peer.target)
 
 
-def _peer_of(found: Found, peers: Peers) -> Peer | None:
+def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
     """Return the attached Neovim that a row describes; a busy one may not report its process."""
     for peer in peers.attached.values():
         if found.pid == peer.pid or found.address == peer.target:
@@ -104,7 +104,7 @@ def _peer_of(found: Found, peers: Peers) -> Peer | None:
     return None
 
 
-def _row(found: Found, call: Call) -> dict[str, Any]:
+def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
     peer = _peer_of(found, call.peers)
     cwd = found.cwd or (peer and Path(peer.cwd))
     facts = {
@@ -123,7 +123,7 @@ def _row(found: Found, call: Call) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-async def _elsewhere(call: Call, found: Sequence[Found]) -> list[Found]:
+async def _elsewhere(call: Call, found: Sequence[FoundNeovim]) -> list[FoundNeovim]:
     """Look at the attached Neovims at addresses that the search skips, such as a port."""
     shown = {peer.id for each in found if (peer := _peer_of(each, call.peers))}
     targets = [peer.target for peer in call.peers.attached.values() if peer.id not in shown]

@@ -14,10 +14,10 @@ from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id
-from dapeer.opencode.outcome import Outcome
+from dapeer.opencode.outcome import PromptOutcome
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
-from dapeer.opencode.runs import Begin, Run
-from dapeer.opencode.session import Session
+from dapeer.opencode.runs import Begin, PromptRun
+from dapeer.opencode.session import OpenCodeSession
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
@@ -70,7 +70,7 @@ async def opencode_prompt(
     known, opencode = catalogue_of(call), _opencode(call)
     session = await known.session(session_id)
     where = Path(session["directory"])
-    run = Run(opencode, session, new_id())
+    run = PromptRun(opencode, session, new_id())
     body: Json = {
         "messageID": run.prompt,
         "parts": [{"type": "text", "text": prompt}],
@@ -96,7 +96,7 @@ async def opencode_command(
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     where = Path(session["directory"])
-    run = Run(opencode, session, new_id())
+    run = PromptRun(opencode, session, new_id())
     body = {
         "messageID": run.prompt,
         "command": await catalogue_of(call).command(where, command),
@@ -140,7 +140,7 @@ async def opencode_reply(
     )
     if relay.is_call(session):
         return answered(session, await relay.ended(opencode, session, going_on))
-    return _told(run, await going_on)
+    return _reply(run, await going_on)
 
 
 @tool("Read OpenCode messages", read_only=True)
@@ -166,7 +166,7 @@ async def opencode_messages(
 @tool("OpenCode session state", read_only=True)
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
-    run = Run(_opencode(call), await catalogue_of(call).session(session_id))
+    run = PromptRun(_opencode(call), await catalogue_of(call).session(session_id))
     facts = report.facts(session_id, await run.state())
     return Reply(report.text(facts), facts)
 
@@ -179,7 +179,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     if relay.is_call(session):
         await relay.end(opencode, session)
     else:
-        await Session(opencode, session).abort()
+        await OpenCodeSession(opencode, session).abort()
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
 
@@ -229,24 +229,24 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     return Reply("\n".join(lines), told)
 
 
-async def _begin(call: Call, run: Run, begin: Begin, timeout_ms: int | None) -> Reply:
+async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:
     """Start a run, and wait for it if the caller wants that."""
     if timeout_ms is None:
-        return _told(run, await run.begin(begin))
-    return _told(run, await run.wait(begin, call.progress, timeout_ms / 1000))
+        return _reply(run, await run.begin(begin))
+    return _reply(run, await run.wait(begin, call.progress, timeout_ms / 1000))
 
 
-def _told(run: Run, outcome: Outcome) -> Reply:
+def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
     facts = report.facts(run.session.id, outcome)
     return Reply(report.text(facts), facts, failed=outcome.state == "failed")
 
 
-async def _waiting(opencode: OpenCode, session: Json) -> Run:
+async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
     """Return the run of a session, or of the session whose subagent it is."""
     busy = await opencode.get("/session/status", Path(session["directory"]))
     while (parent := session.get("parentID")) in busy:
         session = await opencode.get(f"/session/{parent}")
-    return Run(opencode, session, last_prompt(await _messages(opencode, session)))
+    return PromptRun(opencode, session, last_prompt(await _messages(opencode, session)))
 
 
 async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dapeer.base.errors import ArgumentError
 from dapeer.tools.base.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import resume
 from dapeer.tools.execution import Granularity, stepping
@@ -29,7 +29,7 @@ async def dap_step_back(
         call, session_id, thread_id, None if to_breakpoint else granularity
     )
     sent = session.resume(command, arguments)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     return await resume(call, session, sent, timeout_ms, asked)
 
 
@@ -49,7 +49,7 @@ async def dap_restart_frame(
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     sent = session.resume("restartFrame", {"frameId": frame})
-    return await resume(call, session, sent, timeout_ms, Asked(evaluate, show))
+    return await resume(call, session, sent, timeout_ms, StopOptions(evaluate, show))
 
 
 TOOLS = (dap_step_back, dap_restart_frame)

@@ -6,18 +6,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from dapeer.base.text.lines import continued
-from dapeer.dap.wanted import WantedFunction, collects_at
+from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.repeat import Repeat
-from dapeer.launch.request import Placed
+from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.starts import Start
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.detached import named
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session
-from dapeer.tools.base.asked import Asked
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.stop_options import StopOptions
 from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
@@ -32,8 +32,8 @@ class Running:
 
     call: Call
     start: Start
-    wanted: Sequence[Placed]
-    functions: Sequence[WantedFunction]
+    breakpoints: Sequence[BreakpointInFile]
+    functions: Sequence[RequestedFunction]
     """At which it collects, or stops."""
     inherited: Inheritance
     _push: Broadcast | None = field(default=None, init=False)
@@ -45,27 +45,29 @@ class Running:
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
-    async def told(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
+    async def run(
+        self, again: Repeat, timeout_ms: int, options: StopOptions, *, stops: bool
+    ) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
-        limit = timeout_ms if can_stop or self.wanted else MILLISECONDS_WITHOUT_STOP
+        limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP
         limit = min(limit, timeout_ms)
-        if again.wanted:
-            left = Left(limit if asked.wait else 0)
+        if again.is_repeated:
+            left = Left(limit if options.wait else 0)
             repetition = Repetition(
                 self.call.debugger, self._begin, again.until or "stop", self.call.progress
             )
             session, tally = await repetition.run(again.times, left.ms / 1000)
-            reply = await next_stop(self.call, session, 0, left.ms, asked=asked, waited=limit)
+            reply = await next_stop(self.call, session, 0, left.ms, options=options, waited=limit)
             reply = _headed(reply, tally)
         else:
             session = await self._begin()
             # What was attached to may be in its trouble already.
             before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
-            reply = await next_stop(self.call, session, 0, limit, asked=asked, waited=before)
+            reply = await next_stop(self.call, session, 0, limit, options=options, waited=before)
         sent = (self._push, self._collects, self._stops)
         pushes = [each for each in sent if each is not None]
-        lines = await self.inherited.told(session, pushes)
+        lines = await self.inherited.report(session, pushes)
         notes = [*self.start.notes(session), *lines]
         return noted(reply, [*located(self.call, session), *notes])
 
@@ -79,14 +81,14 @@ class Running:
         debugger = self.call.debugger
         first = self._push is None
         with debugger.breakpoints.wanting_functions(self.functions if first else ()):
-            session, push = await self.start.begin(debugger, self.wanted if first else ())
+            session, push = await self.start.begin(debugger, self.breakpoints if first else ())
         if first:
             self._push = push
             if any(map(collects_at, self.functions)):
                 self._collects = debugger.push_collecting(session)
             if not all(map(collects_at, self.functions)):
                 self._stops = debugger.push_functions()
-            debugger.expect(session, [*places(self.wanted, self.functions), *self._stopping])
+            debugger.expect(session, [*places(self.breakpoints, self.functions), *self._stopping])
             self._awaited = frozenset(session.program.awaited.places)
         else:
             debugger.expect(session, self._awaited)

@@ -23,10 +23,10 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.views import summary, view_of, wait_for_place
 from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, running
 from dapeer.tools.inheritance import follow_edits
@@ -201,8 +201,8 @@ async def dap_restart(
     edited = [*follow_edits(call.debugger.breakpoints, before)]
     session = await call.debugger.restart(before)
     call.focus.started(session)
-    asked = Asked(evaluate, show, wait_until_paused)
-    reply = await next_stop(call, session, 0, timeout_ms, asked=asked)
+    asked = StopOptions(evaluate, show, wait_until_paused)
+    reply = await next_stop(call, session, 0, timeout_ms, options=asked)
     return noted(reply, [*running(before), *edited, *located(call, session)])
 
 
@@ -238,7 +238,7 @@ async def dap_terminate(
         text = continued(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
         return await _and_detached(reply, session, ending=detached)
-    told = outcomes.untold(session, call.debugger.breakpoints, cut_short=True)
+    told = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
     text = lines_of([f"Session {session.id} ended.", *render.outcomes(told)])
     data = {**summary(session), **({"breakpoints": told} if told else {})}
     return await _and_detached(Reply(text, data), session, ending=detached)

@@ -13,7 +13,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import is_label
-from dapeer.mirror.places import Place
+from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
@@ -21,7 +21,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import silence
-from dapeer.view.stacks import FOLDED, NAME, ROWS, Row, frame_line, frame_path, numbered
+from dapeer.view.stacks import FOLDED, NAME, ROWS, StackRow, frame_line, frame_path, numbered
 
 
 @tool("Stack trace", read_only=True)
@@ -62,7 +62,7 @@ async def dap_stacktrace(
     return Reply(lines_of(lines) or "No frames.", facts)
 
 
-def _listed(row: Row, start: int) -> int:
+def _listed(row: StackRow, start: int) -> int:
     """Return how many frames of a line are listed one by one: all, if they are few or the caller has selected them."""
     if len(row.run.frames) < FOLDED or (row.first == start and start > 0):
         return len(row.run.frames)
@@ -71,7 +71,7 @@ def _listed(row: Row, start: int) -> int:
 
 
 def _data(
-    row: Row, start: int, facts: Callable[[StackFrame], Mapping[str, Any]]
+    row: StackRow, start: int, facts: Callable[[StackFrame], Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the `facts` of each frame; how many there are, of several that lie side by side."""
     listed = _listed(row, start)
@@ -83,10 +83,10 @@ def _data(
         yield {"folded": len(folded), "of": of, "start_frame": row.first + listed}
 
 
-def _first(rows: Sequence[Row], levels: int) -> list[Row]:
+def _first(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
     """Return the first lines, as many as list so many frames; the last may be cut."""
     start = rows[0].first if rows else 0
-    kept: list[Row] = []
+    kept: list[StackRow] = []
     for row in rows:
         if levels <= 0:
             break
@@ -97,8 +97,10 @@ def _first(rows: Sequence[Row], levels: int) -> list[Row]:
     return kept
 
 
-def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str]) -> Iterator[str]:
-    """Yield a line for each frame, written by `tell`; one line for adjacent frames of one library, unless the caller has selected them."""
+def _row(
+    call: Call, row: StackRow, start: int, write: Callable[[int, StackFrame], str]
+) -> Iterator[str]:
+    """Yield a line for each frame, written by `write`; one line for adjacent frames of one library, unless the caller has selected them."""
     if row.run.is_label:
         yield indented(f"({shortened(row.run.frames[0]['name'], NAME)})")
         return
@@ -106,7 +108,7 @@ def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str
     listed = frames[: _listed(row, start)]
     if row.run.owners and len(listed) > 1:
         yield f"{row.run.of()}:"
-    yield from (tell(number, frame) for number, frame in listed)
+    yield from (write(number, frame) for number, frame in listed)
     folded = frames[len(listed) :]
     if folded:
         what = (
@@ -172,7 +174,7 @@ async def _running_stacks(
 
 
 def _running_frame(
-    call: Call, session: Session, place: Place, number: int, frame: StackFrame
+    call: Call, session: Session, place: ThreadLocation, number: int, frame: StackFrame
 ) -> str:
     """Return a frame of a thread that runs, with an id by which it can be read."""
     readable = session.where.reads_running and place.own_id and session.frames.is_users(frame)

@@ -16,17 +16,17 @@ from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
-from dapeer.launch.configurations import Configuration, Found
+from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.repetition import Until
+from dapeer.sessions.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.inheritance import before
 from dapeer.tools.running import Running
@@ -77,7 +77,7 @@ async def dap_configurations(call: Call) -> Reply:
     return Reply(lines_of(lines), data)
 
 
-def _ready_types(debugger: Debugger, found: Found) -> set[str]:
+def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
     """Return the ids of the definitions that could start one of these; asking programs blocks."""
     python = find_python(None, debugger.project, surroundings(debugger.project))
     wanted = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
@@ -134,7 +134,7 @@ async def dap_run(
     just_my_code: bool = True,
     fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False,
     repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1,
-    until: Until | None = None,
+    until: RepeatUntil | None = None,
     evaluate: Evaluate = (),
     show: Show = None,
     wait_until_paused: WaitUntilPaused = True,
@@ -155,8 +155,8 @@ async def dap_run(
     wanted = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
     inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
     running = Running(call, start, wanted, functions, inherited)
-    shown = Asked(evaluate, show, wait_until_paused)
-    return await running.told(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
+    shown = StopOptions(evaluate, show, wait_until_paused)
+    return await running.run(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
 
 
 TOOLS = (dap_configurations, dap_run)

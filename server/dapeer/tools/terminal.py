@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dapeer.base.errors import Unsupported
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.asked import Asked, Evaluate, Show
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop
 
@@ -46,8 +46,8 @@ async def dap_send_input(
     await program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
     # The caller has seen the earlier output.
     log.shown = max(log.shown, begin)
-    asked = Asked(evaluate, show, wait=False)
-    return await next_stop(call, session, epoch, left.ms, asked=asked)
+    asked = StopOptions(evaluate, show, wait=False)
+    return await next_stop(call, session, epoch, left.ms, options=asked)
 
 
 TOOLS = (dap_send_input,)

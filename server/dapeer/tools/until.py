@@ -17,12 +17,12 @@ from dapeer.base.system import foreign_files
 from dapeer.mirror.watch import On, Watch, watch
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
-from dapeer.sessions.watching import Scope
+from dapeer.sessions.watching import ScopeSpec
 from dapeer.tools.at_watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
-from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import look, next_stop, resume
@@ -65,11 +65,11 @@ async def dap_run_until(
         check_expressions([expression], python=python)
     where = _scope(scope, call.debugger)
     wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
-    asked = Asked(evaluate, show, wait_until_paused)
+    asked = StopOptions(evaluate, show, wait_until_paused)
     if not session.lines.traces:
         return await _driven(call, session, wanted, where, frame, left, asked)
     await session.watching.begin(wanted, where, frame)
-    call.debugger.tell("that it is over", [session], lambda each: each.watching.follow())
+    call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
     sent = session.resume("continue", {"threadId": stop.thread_id})
     return await resume(call, session, sent, int(left.ms), asked)
 
@@ -77,38 +77,38 @@ async def dap_run_until(
 async def _driven(
     call: Call,
     session: Session,
-    wanted: Watch,
-    scope: Scope,
+    watch: Watch,
+    scope: ScopeSpec,
     frame: int | None,
     left: Left,
-    asked: Asked,
+    options: StopOptions,
 ) -> Reply:
     """Run by stops, since the program cannot watch by itself."""
     epoch = session.mirror.epoch
     seconds = left.to_ask * SHARE
-    drive = _chosen(call.debugger, session, wanted, scope, seconds)
+    drive = _chosen(call.debugger, session, watch, scope, seconds)
     try:
         await drive.begin(frame)
     except DapeerError as error:
         # A variable that does not exist yet, and a sum, have no place that can be watched.
-        if wanted.on == "write" or session.feed is not None:
+        if watch.on == "write" or session.feed is not None:
             raise
-        drive = Stepping(session, wanted, scope, seconds)
+        drive = Stepping(session, watch, scope, seconds)
         await drive.begin(frame)
         if isinstance(error, NoConditions):
-            wanted.road = f"{wanted.road}, as {error.what}"
-    if wanted.already:
-        drive.tell_cost()
-        return await look(call, session, left=left, asked=asked)
-    told = call.debugger.tell("that it is over", [session], lambda _: drive.run())
+            watch.road = f"{watch.road}, as {error.what}"
+    if watch.already:
+        drive.set_cost()
+        return await look(call, session, left=left, options=options)
+    told = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(left.to_ask):
             await told.untaken()
-    return await next_stop(call, session, epoch, left.ms, asked=asked)
+    return await next_stop(call, session, epoch, left.ms, options=options)
 
 
 def _chosen(
-    debugger: Debugger, session: Session, wanted: Watch, scope: Scope, seconds: float
+    debugger: Debugger, session: Session, watch: Watch, scope: ScopeSpec, seconds: float
 ) -> Driving:
     """Return how the program is run by stops: by what its adapter can do, and by its definition.
 
@@ -118,20 +118,20 @@ def _chosen(
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
     can_watch = session.supports("setDataBreakpoints") or (known.set and session.feed is None)
-    if can_watch and (wanted.on == "write" or (wanted.on == "change" and not any(scope.values()))):
-        return AtWatchpoint(session, wanted, scope, seconds, known)
+    if can_watch and (watch.on == "write" or (watch.on == "change" and not any(scope.values()))):
+        return AtWatchpoint(session, watch, scope, seconds, known)
     if session.feed is not None:
         raise Unsupported(
             f"{session.adapter} could only be stepped until then, and the person in Neovim would see each step.",
             "Set a breakpoint with a condition, or debug it in a session of your own.",
         )
-    conditions = usable(definition, wanted, session)
+    conditions = usable(definition, watch, session)
     if conditions is not None:
-        return ByConditions(session, wanted, scope, seconds, conditions, debugger)
-    return Stepping(session, wanted, scope, seconds)
+        return ByConditions(session, watch, scope, seconds, conditions, debugger)
+    return Stepping(session, watch, scope, seconds)
 
 
-def _scope(given: Sequence[str], debugger: Debugger) -> Scope:
+def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     """Return the files and functions of a scope.
 
     Raises:

@@ -29,7 +29,7 @@ NOT_COMPARED = "not compared"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ActivationComparison:
     """A stop, compared with an earlier one in the same function."""
 
     earlier: Stop | None = None
@@ -55,24 +55,24 @@ class Comparison:
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
-def compared(history: History, stop: Stop) -> Comparison:
+def compared(history: History, stop: Stop) -> ActivationComparison:
     """Compare the locals with those of the last stop in the same function at the same depth of the stack."""
     before = history.before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
     seen = (each for each in reversed(before) if _same_function(each, stop) and each.scopes)
     earlier = next(seen, None)
     if earlier is None:
-        return Comparison()
+        return ActivationComparison()
     same = _same_call(earlier, stop, before)
     if same is False:
-        return Comparison(earlier, same)
+        return ActivationComparison(earlier, same)
     old, new = earlier.compared(), stop.compared()
     changes = {
         name: (old[name][0] if name in old else None, value)
         for name, (value, said) in new.items()
         if name not in old or _differs(old[name], (value, said))
     }
-    return Comparison(earlier, same, changes)
+    return ActivationComparison(earlier, same, changes)
 
 
 def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
@@ -149,11 +149,11 @@ def _same_function(one: Stop, other: Stop) -> bool:
     )
 
 
-Told = tuple[str, tuple[int, str]]
+ShownLocal = tuple[str, tuple[int, str]]
 """A local as it is shown, with how far it is expanded and what the adapter says of it."""
 
 
-def _differs(before: Told, now: Told) -> bool:
+def _differs(before: ShownLocal, now: ShownLocal) -> bool:
     """Whether a local has changed; values that are expanded differently are compared unexpanded."""
     (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
     return was != shown if depth_before == depth else said_before != said

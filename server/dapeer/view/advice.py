@@ -12,7 +12,7 @@ from dapeer.dap.messages import Body, Event, Message, Response
 from dapeer.mirror.output import OutputLog
 from dapeer.view.snapshot import Snapshot
 
-Hint = Callable[[str, str], str | None]
+FindHint = Callable[[str, str], str | None]
 """Returns the hint on a text, by the place of the text."""
 
 
@@ -30,7 +30,7 @@ class Advice:
 
     def __init__(
         self,
-        hint: Hint = no_hint,
+        hint: FindHint = no_hint,
         interpreter: str | None = None,
         missing: Callable[[str], str | None] | None = None,
         program: str = "",
@@ -47,7 +47,7 @@ class Advice:
         self._hint = hint
         self._missing = missing
         self._program = program
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
         """The interpreter of the program, where there is a choice."""
 
@@ -111,9 +111,9 @@ class Advice:
 
     def _once(self, hint: str | None) -> str:
         """Return a hint that was not told yet; else nothing."""
-        if hint is None or hint in self._told:
+        if hint is None or hint in self._reported:
             return ""
-        self._told.add(hint)
+        self._reported.add(hint)
         return hint
 
     def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
@@ -136,7 +136,7 @@ class Advice:
         first = "".join(each.text for each in log.between(0, LAST_WORDS))
         said = self._hint("printed", first) if first else None
         if said and said in view.get("output", ""):
-            self._told.add(said)
+            self._reported.add(said)
         return said
 
     def _of_breakpoint(self, made: Body) -> Body:

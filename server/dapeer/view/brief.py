@@ -38,7 +38,7 @@ class Reader:
         self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
         """By session and note: the stop at which the note on another call of a function was shown."""
 
-    def told(self, view: Snapshot) -> None:
+    def mark_read(self, view: Snapshot) -> None:
         """Record that the reader has read a whole snapshot."""
         if view["state"] != "stopped":
             return
@@ -55,7 +55,7 @@ class Reader:
         if len(self._known) > PLACES:
             self._known.popitem(last=False)
 
-    def untold(self, view: Snapshot) -> Snapshot:
+    def unread(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without what the reader has seen at the last stop in the same frame.
 
         A reader that asks for the same stop again sees all of it.

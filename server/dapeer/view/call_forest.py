@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from dapeer.view.call_lines import RESULT, Lines, nanoseconds
+from dapeer.view.call_lines import RESULT, CallLines, nanoseconds
 from dapeer.view.collected import ODD_ROWS
 from dapeer.view.columns import FEW, Odd, column, is_rare
 from dapeer.view.kinds import NUMERIC, kind
@@ -20,7 +20,7 @@ Lane = tuple[str, str]
 class Forest:
     """The calls of a table, each within the one that it belongs to."""
 
-    lines: Lines
+    lines: CallLines
     roots: dict[Lane, list[int]] = field(default_factory=dict[Lane, list[int]])
     """By thread and task the calls that belong to none, by index in the table."""
     sizes: list[int] = field(default_factory=list[int])
@@ -90,7 +90,7 @@ class Forest:
         return self.within.get(index, ())
 
 
-def _odd(lines: Lines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
+def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
     """Return what is odd about calls, by index: their result, or that they change something, unlike others of their function."""
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():
@@ -116,7 +116,7 @@ def _odd_kinds(results: Sequence[str]) -> Iterator[Odd]:
             yield Odd(kinds.index(name), why)
 
 
-def by_function(lines: Lines, order: Iterable[int]) -> dict[str, list[int]]:
+def by_function(lines: CallLines, order: Iterable[int]) -> dict[str, list[int]]:
     """Return the indices of the calls of each function, as they began."""
     by: dict[str, list[int]] = {}
     for index in order:

@@ -48,7 +48,7 @@ def duration(ns: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class CallLines:
     """Writes the calls of a table."""
 
     table: Table

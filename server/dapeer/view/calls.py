@@ -12,13 +12,13 @@ from dapeer.view.call_lines import (
     RESULT,
     SLOW,
     WITHIN,
-    Lines,
+    CallLines,
     duration,
     nanoseconds,
 )
 from dapeer.view.collected import ODD_ROWS, described
 from dapeer.view.columns import column
-from dapeer.view.repeats import Repeat, repeats
+from dapeer.view.repeats import RepeatedPart, repeats
 
 TREE = 30
 """Lines of a tree."""
@@ -42,7 +42,7 @@ LISTED = 40
 
 def tree(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return calls as lines: what each function returns where there are many, and the tree."""
-    lines = Lines(table, expressions)
+    lines = CallLines(table, expressions)
     forest = Forest(lines)
     shown: list[str] = []
     for deepest in range(1, DEEPEST):
@@ -117,7 +117,7 @@ def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _left_out(parts: Sequence[Repeat], calls: Sequence[int], forest: Forest) -> set[int]:
+def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Forest) -> set[int]:
     """Return the parts that are not shown, where there are too many."""
     if len(parts) <= SIBLINGS:
         return set()
@@ -143,7 +143,9 @@ def _is_within(forest: Forest, index: int, outer: int) -> bool:
     return at == outer
 
 
-def _alike(forest: Forest, calls: Sequence[int], part: Repeat, known: int | None = None) -> str:
+def _alike(
+    forest: Forest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
+) -> str:
     """Say that calls are alike; `known`: as the ones from there on."""
     hits = forest.lines.table.hits
     like = "alike" if known is None else f"like #{hits[known]}"
@@ -229,7 +231,7 @@ def functions(forest: Forest) -> Iterator[str]:
 
 def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
     """Yield what the calls of each function have in common: first those that take longest without the calls within them."""
-    forest = Forest(Lines(table, expressions))
+    forest = Forest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
     spent = {name: _spent(forest, indices) for name, indices in by.items()}
     order = sorted(by, key=lambda name: (-spent[name][1], name))
@@ -264,7 +266,7 @@ def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
 
 def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
     """Yield calls one by one, as they began; `changes`: those that are unlike the call of their function before."""
-    lines = Lines(table, expressions)
+    lines = CallLines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))
     several = len({lines.lane(index) for index in order}) > 1
     before: dict[str, tuple[str, ...]] = {}

@@ -35,7 +35,7 @@ NAMELESS = (*WHO, "at")
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownColumns:
     """The columns of a table as they are told: those that say something, by name."""
 
     table: Table
@@ -104,9 +104,9 @@ def value(text: str, room: int = CELL) -> str:
     return fitted(text, room) if text else "''"
 
 
-def shown(table: Table, expressions: Sequence[str]) -> Shown:
+def shown(table: Table, expressions: Sequence[str]) -> ShownColumns:
     """Look at all columns of a table that has rows."""
-    found = Shown(table)
+    found = ShownColumns(table)
     if len(table) > 1:
         long = enumerate(expressions, 1)
         found.names = {each: f"c{number}" for number, each in long if len(each) > LONG}
@@ -125,7 +125,7 @@ def shown(table: Table, expressions: Sequence[str]) -> Shown:
     return found
 
 
-def columns_of(found: Shown, *, few: bool) -> Iterator[str]:
+def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
     """Yield what is true of the columns: constant ones together, then one line for each other."""
     yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
@@ -181,7 +181,7 @@ def described(each: Column) -> str:
     return "; ".join(filter(None, [*parts, each.trend]))
 
 
-def odd_rows(found: Shown) -> Iterator[str]:
+def odd_rows(found: ShownColumns) -> Iterator[str]:
     """Yield the first row, the odd ones, the last, and between them how many are alike."""
     why = found.why()
     last = len(found.table) - 1

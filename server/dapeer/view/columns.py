@@ -15,7 +15,7 @@ from operator import ge, le, sub
 from typing import TypeAlias, TypeGuard
 
 from dapeer.base.text.fitting import shortened
-from dapeer.mirror.row_columns import Numbers, counted
+from dapeer.mirror.row_columns import NumberColumn, counted
 from dapeer.view.kinds import NUMERIC, kinds, of_numbers, of_whole
 
 FEW = 3
@@ -133,7 +133,7 @@ def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
 
 def _numbers(values: Sequence[str]) -> Sequence[float] | None:
     """Return values as numbers, None where one is none."""
-    if isinstance(values, Numbers):
+    if isinstance(values, NumberColumn):
         known = values.values.tolist()
         large = values.whole and not -LARGE < min(known) <= max(known) < LARGE
         return [*map(float, known)] if large else known

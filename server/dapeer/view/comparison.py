@@ -10,8 +10,8 @@ from typing import Any
 from dapeer.mirror.collected import Point
 from dapeer.view.call_lines import FUNCTION, as_text
 from dapeer.view.collected import value
-from dapeer.view.parting import Comparison, Parting
-from dapeer.view.run_rows import Column, Run
+from dapeer.view.parting import Parting, RunComparison
+from dapeer.view.run_rows import ColumnNumbers, RunRows
 from dapeer.view.stacks import relative
 
 BEFORE = 4
@@ -24,7 +24,7 @@ COLUMNS = 6
 class Compared:
     """Two runs, and what of them is told."""
 
-    found: Comparison
+    found: RunComparison
     points: Sequence[tuple[Point, Point]]
     """By number of a place, as each of them has it."""
     project: Path
@@ -55,7 +55,7 @@ class Compared:
             told["parting"] = [self._fields(found.a, first.a, 0), self._fields(found.b, first.b, 1)]
         return told
 
-    def _fields(self, run: Run, number: int | None, which: int) -> dict[str, Any] | None:
+    def _fields(self, run: RunRows, number: int | None, which: int) -> dict[str, Any] | None:
         if number is None:
             return None
         row = run.row(number)
@@ -78,7 +78,7 @@ class Compared:
         )
 
     @property
-    def _both(self) -> tuple[Run, Run]:
+    def _both(self) -> tuple[RunRows, RunRows]:
         return self.found.a, self.found.b
 
     def _first(self, first: Parting) -> Iterator[str]:
@@ -146,14 +146,14 @@ class Compared:
         point = self.points[place][which]
         return point.function or f"{relative(point.path, self.project)}:{point.line}"
 
-    def _at(self, run: Run, number: int, which: int) -> str:
+    def _at(self, run: RunRows, number: int, which: int) -> str:
         """Return where a row was collected; of a call, its function."""
         row = run.row(number)
         if self.points[row.point][which].calls:
             return row.cells[FUNCTION]
         return self._place(row.point, which)
 
-    def _row(self, run: Run, number: int, which: int) -> str:
+    def _row(self, run: RunRows, number: int, which: int) -> str:
         row = run.row(number)
         point = self.points[row.point][which]
         names = point.columns
@@ -166,7 +166,7 @@ class Compared:
         who = f" [{row.task or row.thread}]" if self.found.threads else ""
         return f"#{row.hit} {self._place(row.point, which)}{who}{f': {values}' if values else ''}"
 
-    def _column(self, column: Column) -> str:
+    def _column(self, column: ColumnNumbers) -> str:
         place, number = column
         return f"`{self.points[place][0].columns[number]}` at {self._place(place, 0)}"
 

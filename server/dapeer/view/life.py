@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dapeer.base.text.fitting import fitted
-from dapeer.mirror.rows import FAILED, Row
+from dapeer.mirror.rows import FAILED, CollectedRow
 from dapeer.view.call_lines import RESULT
 from dapeer.view.kinds import kind
-from dapeer.view.repeats import Repeat, repeats
+from dapeer.view.repeats import RepeatedPart, repeats
 from dapeer.view.sources import line_text
 
 FIRST, LAST = 40, 15
@@ -26,7 +26,7 @@ SOURCE = 70
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LifeStep:
     """A line that was executed."""
 
     file: str
@@ -61,7 +61,7 @@ def _change(name: str, before: str, now: str) -> str:
     return f"{name} = {fitted(now, CHANGE)}"
 
 
-def step(row: Row) -> Step:
+def step(row: CollectedRow) -> LifeStep:
     """Return what a row tells; a process may have spoilt what it wrote."""
     file, line, changed = row.cells
     try:
@@ -69,10 +69,10 @@ def step(row: Row) -> Step:
         changes = [(str(name), str(before), str(now)) for name, before, now in found]
     except (ValueError, TypeError):
         changes = []
-    return Step(file, int(line) if line.isascii() and line.isdigit() else 0, changes)
+    return LifeStep(file, int(line) if line.isascii() and line.isdigit() else 0, changes)
 
 
-def life(rows: Sequence[Row], call: Row | None) -> list[str]:
+def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
     """Return the lines that a call has executed; `call`: how it has ended, None: it has not."""
     steps = [step(row) for row in rows]
     known: dict[object, int] = {}
@@ -85,7 +85,7 @@ def life(rows: Sequence[Row], call: Row | None) -> list[str]:
     return list(_bounded(told, Counter(shapes)))
 
 
-def _sources(steps: Sequence[Step]) -> dict[int, str]:
+def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
     """Return the source lines by number, without the indentation that all have."""
     files = {each.line: each.file for each in steps}
     texts = {line: line_text(file, line).expandtabs() for line, file in files.items()}
@@ -95,7 +95,7 @@ def _sources(steps: Sequence[Step]) -> dict[int, str]:
 
 
 def _folded(
-    steps: Sequence[Step], shapes: Sequence[int], sources: Mapping[int, str]
+    steps: Sequence[LifeStep], shapes: Sequence[int], sources: Mapping[int, str]
 ) -> Iterator[tuple[str, int]]:
     """Yield lines, each with the shape of its step, -1: of several; of turns that are alike the first one is told, and the last one's changes."""
     shown: set[tuple[int, ...]] = set()
@@ -114,7 +114,7 @@ def _folded(
             yield alike + f"; the last: {last}" * bool(last), -1
 
 
-def _turned(parts: Iterable[Repeat], shapes: Sequence[int]) -> Iterator[Repeat]:
+def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
     """Yield parts so that turns of one loop begin alike: after an odd turn they may be found from another line on."""
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:
@@ -122,26 +122,26 @@ def _turned(parts: Iterable[Repeat], shapes: Sequence[int]) -> Iterator[Repeat]:
         first = next((number for number, turn in enumerate(turns) if turn in known), 0)
         if times == 1 or not first:
             known.add(turns[0])
-            yield Repeat(start, period, times)
+            yield RepeatedPart(start, period, times)
             continue
         end = start + period * times
-        yield from (Repeat(at, 1, 1) for at in range(start, start + first))
-        yield Repeat(start + first, period, times - 1)
-        yield from (Repeat(at, 1, 1) for at in range(end - period + first, end))
+        yield from (RepeatedPart(at, 1, 1) for at in range(start, start + first))
+        yield RepeatedPart(start + first, period, times - 1)
+        yield from (RepeatedPart(at, 1, 1) for at in range(end - period + first, end))
 
 
-def _turns(count: int, steps: Sequence[Step]) -> str:
+def _turns(count: int, steps: Sequence[LifeStep]) -> str:
     lines = sorted({each.line for each in steps})
     where = f"{lines[0]}-{lines[-1]}" if len(lines) > 1 else f"{lines[0]}"
     return f"{count:,} more turn{'' if count == 1 else 's'} of {where}"
 
 
-def _bounded(told: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
+def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
     """Yield the first lines and the last ones, and of those between them what came once only."""
-    middle = range(FIRST, len(told) - LAST)
-    once = [number for number in middle if counts.get(told[number][1]) == 1][:ODD]
+    middle = range(FIRST, len(lines) - LAST)
+    once = [number for number in middle if counts.get(lines[number][1]) == 1][:ODD]
     left_out = 0
-    for number, (text, _) in enumerate(told):
+    for number, (text, _) in enumerate(lines):
         if number in middle and number not in once:
             left_out += 1
             continue

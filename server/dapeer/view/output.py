@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dapeer.mirror.logged import Message
+from dapeer.mirror.logged import LogMessage
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import squeezed
 from dapeer.view.stacks import relative
@@ -66,7 +66,7 @@ def logged(
     return list(_messages(messages, project))
 
 
-def _messages(messages: Sequence[Message], project: Path) -> Iterator[str]:
+def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
     """Yield a line for each message; the location is repeated only when it changes."""
     for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
         said = [f"#{each.number} {one_line(each.text)}" for each in group]

@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from dapeer.view.alignment import Gap, gaps
-from dapeer.view.run_rows import Column, Lane, Run, always, numbered
+from dapeer.view.run_rows import ColumnNumbers, Lane, RunRows, always, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Parting:
     a: int | None
     """Index of the row in run a; None: it has none any more."""
     b: int | None
-    columns: Sequence[Column] = ()
+    columns: Sequence[ColumnNumbers] = ()
     """Those whose values differ."""
     rows: tuple[int, int] = (1, 1)
     """How many rows of each run stand against each other there."""
@@ -38,17 +38,19 @@ class Parting:
 
 
 @dataclass(slots=True)
-class Comparison:
+class RunComparison:
     """How two runs differ."""
 
-    a: Run
-    b: Run
-    always: dict[Column, tuple[str, str]] = field(default_factory=dict[Column, tuple[str, str]])
+    a: RunRows
+    b: RunRows
+    always: dict[ColumnNumbers, tuple[str, str]] = field(
+        default_factory=dict[ColumnNumbers, tuple[str, str]]
+    )
     """Columns that differ in every row, and their first values."""
     data: Parting | None = None
     """The first place of its kind."""
     flow: Parting | None = None
-    changed: Counter[Column] = field(default_factory=Counter[Column])
+    changed: Counter[ColumnNumbers] = field(default_factory=Counter[ColumnNumbers])
     """How many rows differ, by column."""
     rows_changed: int = 0
     only_a: int = 0
@@ -85,9 +87,9 @@ class Comparison:
             self.data = parting
 
 
-def compared(a: Run, b: Run) -> Comparison:
+def compared(a: RunRows, b: RunRows) -> RunComparison:
     """Return how two runs differ."""
-    found = Comparison(a, b, always(a, b))
+    found = RunComparison(a, b, always(a, b))
     numbers_a, numbers_b, count = numbered(a, b, found.always)
     lanes_a, lanes_b = a.lanes(), b.lanes()
     found.threads = max(len(lanes_a), len(lanes_b)) > 1
@@ -130,7 +132,9 @@ def _paired(
         yield mine or other, a.get(mine, ()), b.get(other, ())
 
 
-def _partings(found: Comparison, gap: Gap, inner: Sequence[Gap], rows: _Rows) -> Iterator[Parting]:
+def _partings(
+    found: RunComparison, gap: Gap, inner: Sequence[Gap], rows: _Rows
+) -> Iterator[Parting]:
     """Yield the differences of a gap: rows of the same place stand against each other, the `inner` gaps are rows of one run."""
     i, j = gap.start_a, gap.start_b
     end = Gap(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
@@ -146,7 +150,7 @@ def _partings(found: Comparison, gap: Gap, inner: Sequence[Gap], rows: _Rows) ->
             yield Parting("flow", x, y, rows=(i - each.start_a, j - each.start_b), lane=rows.lane)
 
 
-def _unlike(found: Comparison, x: int, y: int) -> list[Column]:
+def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
     """Return the columns in which two rows of one place differ, but for those that always do."""
     place = found.a.place(x)
     pairs = enumerate(zip(found.a.compared(x), found.b.compared(y), strict=True))

@@ -8,10 +8,10 @@ from typing import cast
 
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.places import Place
+from dapeer.mirror.places import ThreadLocation
 from dapeer.view.snapshot import KILLED, Snapshot
 from dapeer.view.stacks import relative
 
@@ -59,9 +59,9 @@ def _changed(view: Snapshot) -> str:
     return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
 
 
-def outcomes(told: Mapping[str, Sequence[str]]) -> Iterable[str]:
+def outcomes(by_state: Mapping[str, Sequence[str]]) -> Iterable[str]:
     """Yield a line for each state of breakpoints that did not work as requested."""
-    return (f"{state.capitalize()}: {', '.join(places)}" for state, places in told.items())
+    return (f"{state.capitalize()}: {', '.join(places)}" for state, places in by_state.items())
 
 
 def _stopped(view: Snapshot, project: Path, which: str) -> str:
@@ -117,7 +117,7 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
     return place + (f" in {function}" if function else "")
 
 
-def place(each: Place, frames: Frames, project: Path) -> str:
+def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is: the user's innermost frame, and what that has called."""
     if not each.frames:
         return ""
@@ -169,26 +169,26 @@ def values(view: Snapshot) -> list[str]:
     return assignments(view.get("values", {})) + failed
 
 
-def breakpoint_line(wanted: WantedBreakpoint, made: Breakpoint | None, text: str) -> str:
+def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, text: str) -> str:
     """Return a breakpoint as one line: location, options, state."""
-    line = wanted["line"]
+    line = requested["line"]
     state = breakpoint_state(made)
     actual = made.get("line") if made else None
     moved = f", moved to line {actual}" if actual not in (None, line) else ""
     said = made.get("message") if made else None
     message = f": {said}" if said else ""
-    return f"{line} {state}{moved}{message}{options(wanted)}" + (
+    return f"{line} {state}{moved}{message}{options(requested)}" + (
         f" | {text.strip()}" if text.strip() else ""
     )
 
 
-def options(wanted: WantedBreakpoint | WantedFunction) -> str:
+def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
     """Return the options of a breakpoint, in parentheses, if it has any."""
     told = [
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
-        if (value := cast("object", wanted.get(key))) not in (None, [])
-        and not (key == "collect" and "expect" in wanted)
+        if (value := cast("object", requested.get(key))) not in (None, [])
+        and not (key == "collect" and "expect" in requested)
     ]
     return f" ({'; '.join(told)})" if told else ""
 

@@ -9,7 +9,7 @@ PERIOD = 12
 """Elements of what repeats, at most."""
 
 
-class Repeat(NamedTuple):
+class RepeatedPart(NamedTuple):
     """A part of a sequence: `period` elements from `start` on, so many `times`."""
 
     start: int
@@ -22,7 +22,7 @@ class Repeat(NamedTuple):
         return self.start + self.period * self.times
 
 
-def repeats(sequence: Sequence[int]) -> Iterator[Repeat]:
+def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
     """Yield the parts of a sequence in order; what does not repeat is a part of one element.
 
     >>> [tuple(each) for each in repeats([7, 1, 2, 1, 2, 1, 2, 5, 5, 5])]
@@ -34,19 +34,19 @@ def repeats(sequence: Sequence[int]) -> Iterator[Repeat]:
             (_at(sequence, start, period) for period in range(1, PERIOD + 1)),
             key=lambda each: (each.end if each.times > 1 else 0, -each.period),
         )
-        found = found if found.times > 1 else Repeat(start, 1, 1)
+        found = found if found.times > 1 else RepeatedPart(start, 1, 1)
         yield found
         start = found.end
 
 
-def _at(sequence: Sequence[int], start: int, period: int) -> Repeat:
+def _at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
     first = sequence[start]
     if start + period >= len(sequence) or sequence[start + period] != first:
-        return Repeat(start, period, 1)
+        return RepeatedPart(start, period, 1)
     wanted = sequence[start : start + period]
     times = 1
     at = start + period
     while sequence[at : at + period] == wanted:
         times += 1
         at += period
-    return Repeat(start, period, times)
+    return RepeatedPart(start, period, times)

@@ -14,8 +14,8 @@ from typing import Final, cast
 from dapeer.base.errors import ArgumentError
 from dapeer.mirror.rows import FAILED
 
-Value = object
-Reads = Callable[[int], Value]
+CellValue = object
+Reads = Callable[[int], CellValue]
 """Returns the value of a part of the expression in a row, by the row's index."""
 
 LONGEST: Final = 1000
@@ -23,7 +23,7 @@ LONGEST: Final = 1000
 DEEPEST: Final = 50
 """Parts of an expression within each other."""
 
-_COMPARES: Final[Mapping[type[ast.cmpop], Callable[[Value, Value], bool]]] = {
+_COMPARES: Final[Mapping[type[ast.cmpop], Callable[[CellValue, CellValue], bool]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,  # type: ignore[dict-item]
@@ -65,7 +65,7 @@ class Error:
         return self.text
 
 
-def value_of(cell: str) -> Value:
+def value_of(cell: str) -> CellValue:
     """Return what a cell says, as far as it is plain: a number, a text, nothing; else its text.
 
     >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
@@ -85,7 +85,7 @@ def value_of(cell: str) -> Value:
     return cell
 
 
-def matching(expression: str, columns: Mapping[str, Sequence[Value]], count: int) -> list[int]:
+def matching(expression: str, columns: Mapping[str, Sequence[CellValue]], count: int) -> list[int]:
     """Return the indices of the rows, of so many, for which an expression holds.
 
     A column is named as it was asked for, or `c1`, `c2` …; what cannot be compared does not hold.
@@ -104,7 +104,7 @@ def matching(expression: str, columns: Mapping[str, Sequence[Value]], count: int
     return found
 
 
-def _read(expression: str, columns: Mapping[str, Sequence[Value]]) -> Reads:
+def _read(expression: str, columns: Mapping[str, Sequence[CellValue]]) -> Reads:
     try:
         if len(expression) > LONGEST:
             raise ArgumentError(f"The filter is longer than {LONGEST} characters.", "Shorten it.")
@@ -115,7 +115,7 @@ def _read(expression: str, columns: Mapping[str, Sequence[Value]]) -> Reads:
         raise ArgumentError(f"The filter does not parse: {told}.", _hint(columns)) from error
 
 
-def _hint(columns: Mapping[str, Sequence[Value]]) -> str:
+def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
     return f"Compare columns: {', '.join(f'`{name}`' for name in columns)}."
 
 
@@ -130,7 +130,7 @@ def named(text: str) -> str:
 class _Reader:
     """Makes a function of a tree."""
 
-    def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[CellValue]]) -> None:
         self._columns = columns
         self._by_name = {named(name): values for name, values in columns.items()}
 
@@ -186,7 +186,7 @@ class _Reader:
         return lambda index: reckon(_number(left(index)), _number(right(index)))
 
 
-def _number(value: Value) -> float:
+def _number(value: CellValue) -> float:
     if not isinstance(value, int | float):
         raise TypeError
     return cast("float", value)

@@ -13,7 +13,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.mirror.collected import OF_CALLS
 from dapeer.mirror.rows import FAILED, Table
 from dapeer.view.calls import by_time, one_by_one, tree
-from dapeer.view.collected import WHOLE, Shown, columns_of, odd_rows, shown
+from dapeer.view.collected import WHOLE, ShownColumns, columns_of, odd_rows, shown
 from dapeer.view.row_filter import matching, value_of
 
 By = Literal["thread", "task", "caller", "process", "function"]
@@ -27,7 +27,7 @@ _RANGE = re.compile(r"#?(\d{1,15})(?:\s*[-…:]+\s*#?(\d{1,15})?)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RowSelection:
     """The rows that somebody asks for."""
 
     rows: str = ""
@@ -46,7 +46,7 @@ class Wanted:
 def listing(
     table: Table,
     names: Sequence[str],
-    wanted: Wanted,
+    selection: RowSelection,
     *,
     calls: bool = False,
     process: int = 0,
@@ -56,27 +56,27 @@ def listing(
     Raises:
         ArgumentError: Range or filter are none.
     """
-    chosen = between(wanted.rows)
+    chosen = between(selection.rows)
     indices = [
         index
-        for index in kept(table, names, wanted.where, calls=calls)
+        for index in kept(table, names, selection.where, calls=calls)
         if chosen.start < table.row(index).hit <= (chosen.stop or math.inf)
     ]
     if not indices:
         return ["no such rows"]
     picked = table.picked(indices)
-    if wanted.by == "function":
+    if selection.by == "function":
         if not calls:
             raise ArgumentError(
                 "Only calls have functions; these are rows of one place.",
                 'by="caller" groups them; breakpoints=[{"calls": ["shop.*"]}] records calls.',
             )
         return list(by_time(picked, names[len(OF_CALLS) :]))
-    if wanted.by:
-        return list(_groups(picked, names, wanted, calls=calls, process=process))
-    if calls and not wanted.plot:
-        return list(_cut(one_by_one(picked, names[len(OF_CALLS) :], changes=wanted.changes)))
-    return list(_lines(picked, names, wanted))
+    if selection.by:
+        return list(_groups(picked, names, selection, calls=calls, process=process))
+    if calls and not selection.plot:
+        return list(_cut(one_by_one(picked, names[len(OF_CALLS) :], changes=selection.changes)))
+    return list(_lines(picked, names, selection))
 
 
 def between(rows: str) -> slice:
@@ -131,15 +131,15 @@ def _error(result: str) -> str | None:
     return result[1:].partition(":")[0].strip() if result.startswith(FAILED) else None
 
 
-def _lines(table: Table, expressions: Sequence[str], wanted: Wanted) -> Iterator[str]:
+def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
     found = shown(table, expressions)
     found.room = 0 if len(table) > 1 else WHOLE
-    if wanted.plot:
+    if selection.plot:
         yield from _plots(found)
         return
     yield from columns_of(found, few=True)
-    indices = _changed(found) if wanted.changes else list(range(len(table)))
-    if wanted.changes:
+    indices = _changed(found) if selection.changes else list(range(len(table)))
+    if selection.changes:
         yield f"{len(indices):,} of {len(table):,} rows change something"
     yield from _cut(found.row(index) for index in indices)
 
@@ -156,7 +156,7 @@ def _cut(lines: Iterable[str]) -> Iterator[str]:
     yield from every[-half:]
 
 
-def _changed(found: Shown) -> list[int]:
+def _changed(found: ShownColumns) -> list[int]:
     """Return the rows that are unlike the one before."""
     columns = [each.values for each in found.columns.values()]
     rows = list(zip(*columns, strict=True)) if columns else []
@@ -164,7 +164,7 @@ def _changed(found: Shown) -> list[int]:
 
 
 def _groups(
-    table: Table, names: Sequence[str], wanted: Wanted, *, calls: bool, process: int
+    table: Table, names: Sequence[str], selection: RowSelection, *, calls: bool, process: int
 ) -> Iterator[str]:
     """Yield a summary of the rows of each thread, task or caller, or of the process."""
     key = {
@@ -172,13 +172,13 @@ def _groups(
         "task": table.tasks,
         "caller": table.callers,
         "process": [f"{process}"] * len(table),
-    }[wanted.by or ""]
+    }[selection.by or ""]
     by: dict[str, list[int]] = {}
     for index, each in enumerate(key):
         by.setdefault(each, []).append(index)
     for name, indices in list(by.items())[:GROUPS]:
         what = "calls" if calls else "rows"
-        yield f"{wanted.by} {name or '(none)'}: {len(indices):,} {what}"
+        yield f"{selection.by} {name or '(none)'}: {len(indices):,} {what}"
         picked = table.picked(indices)
         if calls:
             yield from (f"  {each}" for each in tree(picked, names[len(OF_CALLS) :]))
@@ -190,7 +190,7 @@ def _groups(
         yield f"{len(by) - GROUPS} more groups: narrow them by where"
 
 
-def _plots(found: Shown) -> Iterator[str]:
+def _plots(found: ShownColumns) -> Iterator[str]:
     """Yield a plot for each column of numbers: the mean of the rows under each character."""
     plotted = False
     for name, each in found.columns.items():

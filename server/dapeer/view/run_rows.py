@@ -9,11 +9,11 @@ from itertools import chain, repeat
 from pathlib import PurePath
 
 from dapeer.mirror.collected import OF_CALLS, Collected, Point
-from dapeer.mirror.rows import Row, Table
+from dapeer.mirror.rows import CollectedRow, Table
 
 Lane = tuple[int, str, str]
 """Who collects: number of the process among those of its run, thread, and task."""
-Column = tuple[int, int]
+ColumnNumbers = tuple[int, int]
 """Number of a place, and of one of its expressions."""
 
 SEVERAL = 3
@@ -25,7 +25,7 @@ _PROCESS = 1 << 40
 
 
 @dataclass(slots=True)
-class Part:
+class RunPart:
     """The rows of one place in one process."""
 
     place: int
@@ -76,10 +76,10 @@ def _without_addresses(column: Sequence[str]) -> Sequence[str]:
 
 
 @dataclass(slots=True)
-class Run:
+class RunRows:
     """The rows of a run at the points that another one has, too, in the order in which they were collected."""
 
-    parts: Sequence[Part]
+    parts: Sequence[RunPart]
     of: list[int] = field(default_factory=list[int])
     """By row: the number of its part."""
     index: list[int] = field(default_factory=list[int])
@@ -108,7 +108,7 @@ class Run:
         """Return how many rows there are."""
         return len(self.of)
 
-    def row(self, number: int) -> Row:
+    def row(self, number: int) -> CollectedRow:
         """Return a row; its point is the number of its place."""
         part = self.parts[self.of[number]]
         return part.table.row(self.index[number], part.place)
@@ -122,7 +122,7 @@ class Run:
         part, index = self.parts[self.of[number]], self.index[number]
         return tuple(column[index] for column in part.columns)
 
-    def at(self, place: int) -> list[Part]:
+    def at(self, place: int) -> list[RunPart]:
         """Return the rows of a place, by process."""
         return [each for each in self.parts if each.place == place]
 
@@ -164,21 +164,21 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
     return named
 
 
-def run(collected: Collected, place: Mapping[int, int]) -> Run:
+def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
     """Return the rows at the points whose place is known, by the point's number."""
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
-    return Run(
+    return RunRows(
         [
-            Part(place[number], processes.index(process), each.table, each.point.calls)
+            RunPart(place[number], processes.index(process), each.table, each.point.calls)
             for (process, number), each in collected.collections.items()
             if number in place and len(each.table)
         ]
     )
 
 
-def always(a: Run, b: Run) -> dict[Column, tuple[str, str]]:
+def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     """Return the columns of which no value is in both runs, and their first values; each run has several rows there."""
-    found: dict[Column, tuple[str, str]] = {}
+    found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
         of_a, of_b = a.at(place), b.at(place)
         if min(sum(len(each.table) for each in of) for of in (of_a, of_b)) < SEVERAL:
@@ -191,7 +191,9 @@ def always(a: Run, b: Run) -> dict[Column, tuple[str, str]]:
     return found
 
 
-def numbered(a: Run, b: Run, left_out: Mapping[Column, object]) -> tuple[list[int], list[int], int]:
+def numbered(
+    a: RunRows, b: RunRows, left_out: Mapping[ColumnNumbers, object]
+) -> tuple[list[int], list[int], int]:
     """Return each row as a number, and how many places there are: rows that are alike have the same, and its remainder is their place."""
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}

@@ -145,7 +145,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         raised=last_of_raised(mirror.history, stop),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=logged(session_id, mirror, project, stop.output_start, until, notes),
-        notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
+        notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.reported],
     )
     if stop.thread_id != next(iter(mirror.threads), 1):
         optional["other_thread"] = True
@@ -213,7 +213,7 @@ def ended(
     if error is not None and mirror.exit_code != 0:
         _add_error(snapshot, error, project)
     _with_output(snapshot, mirror, project, since)
-    unsaid = (each for each in mirror.failures if each.kind != PATCH or each.count != each.told)
+    unsaid = (each for each in mirror.failures if each.kind != PATCH or each.count != each.reported)
     if failed := [_failure(failure, project) for failure in unsaid]:
         snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
     return snapshot

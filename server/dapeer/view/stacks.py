@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.frames import Frames, Run, count, is_label
+from dapeer.mirror.frames import FrameRun, Frames, count, is_label
 from dapeer.mirror.stops import Stop
 
 ROWS = 5
@@ -53,11 +53,11 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
-def missing(told: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
+def missing(reported: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
     """Return the frames that a program reports and its adapter does not, below the outermost common one."""
     others: list[StackFrame] = []
     left = [(each["name"], each["line"]) for each in known if not is_label(each)]
-    for frame in told:
+    for frame in reported:
         if left and (frame["name"], frame["line"]) == left[0]:
             del left[0]
         elif left:
@@ -69,16 +69,16 @@ def missing(told: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[Sta
 def left_out(frames: Sequence[StackFrame], whose: Frames, why: str) -> str:
     """Name the owners of the frames that an adapter leaves out of a stack; empty if there are none."""
     owners = dict.fromkeys(owner for each in frames if (owner := whose.owner(each)))
-    run = Run(tuple(owners) or ("the program",), frames)
+    run = FrameRun(tuple(owners) or ("the program",), frames)
     return f"{run.of()} left out by {why}" if frames else ""
 
 
-class Row(NamedTuple):
+class StackRow(NamedTuple):
     """A line of a stack."""
 
     first: int
     """Number of its first frame; the innermost is 0."""
-    run: Run
+    run: FrameRun
 
     @property
     def end(self) -> int:
@@ -86,34 +86,36 @@ class Row(NamedTuple):
         return self.first + len(self.run.frames)
 
 
-def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Iterator[Row]:
+def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Iterator[StackRow]:
     """Yield the lines of a stack whose first frame has the number `first`."""
     for run in whose.runs(frames):
-        yield Row(first, run)
+        yield StackRow(first, run)
         first += len(run.frames)
 
 
-def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[Row]:
+def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
     """Yield the lines of a stack; the innermost frames have a line each at a requested stop, whatever their owner."""
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
-    yield from (Row(number, Run((), [frame])) for number, frame in enumerate(frames[:seen]))
+    yield from (
+        StackRow(number, FrameRun((), [frame])) for number, frame in enumerate(frames[:seen])
+    )
     for row in numbered(frames[seen:], whose, seen):
         if row.run.owners or len(row.run.frames) >= FOLDED:
             yield row
         else:
             numbers = range(row.first, row.end)
-            yield from (Row(number, Run((), [frames[number]])) for number in numbers)
+            yield from (StackRow(number, FrameRun((), [frames[number]])) for number in numbers)
 
 
-def _is_real(row: Row) -> bool:
+def _is_real(row: StackRow) -> bool:
     """Whether a line has frames of the user's."""
     return not row.run.is_label and not row.run.owners
 
 
-def _first(rows: Iterable[Row]) -> list[Row]:
+def _first(rows: Iterable[StackRow]) -> list[StackRow]:
     """Return the first lines of a stack, enough to know that there are more than are shown; of a deep one they are few."""
-    found: list[Row] = []
+    found: list[StackRow] = []
     real = 0
     for row in rows:
         found.append(row)
@@ -150,11 +152,11 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
     if left != 0:
         lines.append(f"… {left or ''} more: dap_stacktrace start_frame={end}".replace("  ", " "))
     if beyond and outermost is not None:
-        lines.append(_line(stop, Row(end, Run((), [outermost])), whose, project))
+        lines.append(_line(stop, StackRow(end, FrameRun((), [outermost])), whose, project))
     return lines
 
 
-def _line(stop: Stop, row: Row, whose: Frames, project: Path) -> str:
+def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
         return f"({shortened(frame['name'], NAME)})"

@@ -19,10 +19,10 @@ MANY = 1000
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
     """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
-    table, names = readable(collection.point, collection.untold(client), project)
+    table, names = readable(collection.point, collection.unreported(client), project)
     if not len(table):
         return [f"{title(collection, project)}"]
-    new = len(table) if collection.told.get(client) else 0
+    new = len(table) if collection.reported.get(client) else 0
     if collection.point.calls:
         lines = tree(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]

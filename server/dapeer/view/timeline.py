@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dapeer.mirror.collected import OF_CALLS, Collection
 from dapeer.view.call_lines import as_text
-from dapeer.view.collected import ALL_ROWS, ODD_ROWS, WHO, Shown, shown, value
+from dapeer.view.collected import ALL_ROWS, ODD_ROWS, WHO, ShownColumns, shown, value
 from dapeer.view.readable import readable
 from dapeer.view.summary import place_of
 
@@ -112,7 +112,7 @@ def _entries(collection: Collection, indices: Sequence[int], project: Path) -> I
         )
 
 
-def _why(found: Shown) -> dict[int, str]:
+def _why(found: ShownColumns) -> dict[int, str]:
     """Return by row what is odd about it."""
     why: dict[int, str] = {}
     for name, each in found.columns.items():
@@ -121,7 +121,7 @@ def _why(found: Shown) -> dict[int, str]:
     return why
 
 
-def _values(found: Shown, names: Sequence[str], cells: Sequence[str]) -> str:
+def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> str:
     always = found.constant if len(found.table) > ALL_ROWS else {}
     return ", ".join(
         f"{found.short(name)} = {value(cell)}"

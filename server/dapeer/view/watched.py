@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
-from dapeer.mirror.rows import FAILED, Row
+from dapeer.mirror.rows import FAILED, CollectedRow
 from dapeer.mirror.watch import Watch
 from dapeer.view.collected import value
 from dapeer.view.readable import line_of
@@ -28,7 +28,11 @@ _NOT_YET = {"true": "not held", "change": "not changed", "write": "not been writ
 
 
 def outcome(
-    watch: Watch, rows: Sequence[Row], looks: Sequence[Row], state: State, project: Path
+    watch: Watch,
+    rows: Sequence[CollectedRow],
+    looks: Sequence[CollectedRow],
+    state: State,
+    project: Path,
 ) -> str:
     """Return which line did it, with the value before and after, or that none has; and by which road."""
     name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION)}`"
@@ -46,7 +50,7 @@ def outcome(
     return f"{name} has {_NOT_YET[watch.on]} yet: {rest}{seen} ({took})"
 
 
-def _done(watch: Watch, name: str, row: Row, project: Path) -> str:
+def _done(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""
     arrow = " → ".join(value(each) for each in (before, after) if each) or "(no value)"
@@ -75,7 +79,7 @@ def _done(watch: Watch, name: str, row: Row, project: Path) -> str:
     return f"{place} changed {name}: {arrow}{gone}"
 
 
-def _looked(looks: Sequence[Row], *, ended: bool) -> Iterator[str]:
+def _looked(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
     """Yield where the expression could be looked at, and where not."""
     valued = dict.fromkeys(row.cells[0] for row in looks if not row.cells[3].startswith(FAILED))
     failed = [row for row in looks if row.cells[3].startswith(FAILED)]

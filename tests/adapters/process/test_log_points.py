@@ -2,7 +2,7 @@
 
 import itertools
 
-from dapeer.adapters.process.log_points import LogPoints, Reader
+from dapeer.adapters.process.log_points import LogPointReader, LogPoints
 from dapeer.dap.messages import Body, Request
 
 PATH = "/project/a.py"
@@ -18,7 +18,7 @@ def points(*messages: str) -> tuple[LogPoints, list[str]]:
     return log_points, [each["logMessage"] for each in sent.arguments["breakpoints"]]
 
 
-def read(reader: Reader, *pieces: str, **more: object) -> list[tuple[str, int | None]]:
+def read(reader: LogPointReader, *pieces: str, **more: object) -> list[tuple[str, int | None]]:
     """Return what becomes of output: text, and line of the log point; ordinary text joined."""
     bodies = [
         body
@@ -41,22 +41,24 @@ def test_messages_are_told_apart_wherever_their_stream_is_cut() -> None:
         ("one\nof two lines", 1), (f"rest\n{log_points.mark}.7", None),
     ]  # fmt: skip
     for cut in range(len(printed) + 1):
-        assert read(Reader(log_points), printed[:cut], printed[cut:]) == expected
-    assert read(Reader(log_points), *printed) == expected
+        assert read(LogPointReader(log_points), printed[:cut], printed[cut:]) == expected
+    assert read(LogPointReader(log_points), *printed) == expected
 
 
 def test_an_adapter_that_says_where_its_output_comes_from_is_left_its_words() -> None:
     log_points, (one,) = points("one")
-    assert read(Reader(log_points), f"> [Go 1]: {one}\n", line=9) == [("> [Go 1]: one\n", 1)]
+    assert read(LogPointReader(log_points), f"> [Go 1]: {one}\n", line=9) == [
+        ("> [Go 1]: one\n", 1)
+    ]
 
 
 def test_a_message_that_never_ends_is_told_when_it_has_become_too_long() -> None:
     log_points, (one,) = points("one")
     begun = one[: -len(f"{log_points.mark}@")] + "x" * 70_000
-    reader = Reader(log_points)
+    reader = LogPointReader(log_points)
     assert [body["output"] for body in reader.read({"output": begun})] == [begun]
 
 
 def test_without_log_points_nothing_is_held_back() -> None:
-    reader = Reader(LogPoints())
+    reader = LogPointReader(LogPoints())
     assert [body["output"] for body in reader.read({"output": "me@"})] == ["me@"]

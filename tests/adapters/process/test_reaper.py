@@ -12,7 +12,7 @@ import pytest
 
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.companions.process.reaper import Watch, line_of
+from dapeer.companions.process.reaper import Cleanup, line_of
 from tests.adapters.toys import alive, scripted
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT
@@ -139,7 +139,7 @@ async def test_no_polite_signal_ends_the_reaper(sleeper: subprocess.Popen[bytes]
 def test_a_number_that_another_process_has_by_now_is_spared(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
-    watch = Watch()
+    watch = Cleanup()
     line = line_of(sleeper.pid)
     word, pid, since, *leads = line.split()
     watch.obey(" ".join((word, pid, str(int(since) - 1), *leads)))

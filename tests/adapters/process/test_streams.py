@@ -33,13 +33,13 @@ async def test_a_stream_tells_whether_it_was_spoken_to() -> None:
     with socket.create_server((LOOPBACK, 0)) as server:
         stream = await connect(*server.getsockname())
         theirs, _ = server.accept()
-        assert not stream.heard
+        assert not stream.has_received
         await stream.send(b"ping")
         assert theirs.recv(4) == b"ping"
         theirs.sendall(b"pong")
         async with asyncio.timeout(LIMIT):
             assert await stream.receive() == b"pong"
-            assert stream.heard
+            assert stream.has_received
             await stream.send_eof()
             assert theirs.recv(1) == b""
             theirs.close()

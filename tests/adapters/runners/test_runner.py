@@ -7,7 +7,7 @@ import pytest
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.runners.building import at
-from dapeer.adapters.runners.named_tests import Named
+from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.adapters.runners.recognition import recognise
 from dapeer.adapters.runners.runner import Runner, load_runners
 from dapeer.adapters.runners.whole import as_tests
@@ -119,7 +119,7 @@ def test_a_test_of_go_that_has_not_begun_is_unknown(name: str, printed: str, mis
     naming = next(each for each in RUNNERS if each.id == "go-test").naming
     parts = naming.parts(name)
     assert naming.of(parts).replace("_", " ") == "/".join(f"^{one}$" for one in parts)
-    assert (Named(Path("sum_test.go"), parts, naming).missing(printed) is not None) is missing
+    assert (NamedTests(Path("sum_test.go"), parts, naming).missing(printed) is not None) is missing
 
 
 LAST_LINES = [
@@ -149,4 +149,4 @@ def test_where_every_test_was_skipped_no_test_has_run(
     runner: str, printed: str, none_ran: bool
 ) -> None:
     naming = next(each for each in RUNNERS if each.id == runner).naming
-    assert Named(Path("a"), (), naming).none_ran(printed) is none_ran
+    assert NamedTests(Path("a"), (), naming).none_ran(printed) is none_ran

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mcp.server import Server
 
-from dapeer.mcp.front.front import Heard
+from dapeer.mcp.front.front import Handover
 from dapeer.mcp.transports.jsonl import serve
 from tests.mcp.wire import Wire, call, opening, request, started
 from tests.processes import LIMIT
@@ -122,7 +122,7 @@ async def test_a_client_is_told_to_look_again_if_the_server_behind_has_another_l
     told = b'{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}\n'
     asked = line(request("prompts/list", 1))
     first, second = (line(request("ping", number)) for number in (2, 3))
-    heard = Heard(
+    heard = Handover(
         [(OPENING, b"{}"), (INITIALIZED, b""), (asked, told)], first + second[:9], left=False
     )
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:

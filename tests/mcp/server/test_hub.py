@@ -14,7 +14,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.dispatcher import CallOptions
 
 from dapeer.mcp.server.hub import Hub, events
-from dapeer.sessions.registry import Change
+from dapeer.sessions.registry import SessionChange
 from tests.processes import LIMIT
 
 OUTPUT = "debug://sessions/1/output"
@@ -47,18 +47,21 @@ def listener() -> tuple[Callable[[ServerEvent], None], asyncio.Queue[ServerEvent
 @pytest.mark.parametrize(
     ("change", "meaning"),
     [
-        (Change("sessions", 1), (ResourcesListChanged(), ResourceUpdated("debug://sessions"))),
         (
-            Change("state", 2),
+            SessionChange("sessions", 1),
+            (ResourcesListChanged(), ResourceUpdated("debug://sessions")),
+        ),
+        (
+            SessionChange("state", 2),
             (ResourceUpdated("debug://sessions"), ResourceUpdated("debug://sessions/2")),
         ),
-        (Change("output", 3), (ResourceUpdated("debug://sessions/3/output"),)),
+        (SessionChange("output", 3), (ResourceUpdated("debug://sessions/3/output"),)),
         # Whether other tools are of use now is for the toolbox to say.
-        (Change("capabilities", 4), ()),
+        (SessionChange("capabilities", 4), ()),
     ],
 )
 def test_a_change_has_a_meaning_to_clients(
-    change: Change, meaning: tuple[ServerEvent, ...]
+    change: SessionChange, meaning: tuple[ServerEvent, ...]
 ) -> None:
     assert events(change) == meaning
 
@@ -68,12 +71,12 @@ async def test_a_hundred_thousand_changes_are_two_events() -> None:
     listen, heard = listener()
     hub.subscribe(listen)
     async with asyncio.timeout(LIMIT):
-        hub.changed(Change("output", 1))
+        hub.changed(SessionChange("output", 1))
         assert await heard.get() == ResourceUpdated(OUTPUT)
         for _ in range(100_000):
-            hub.changed(Change("output", 1))
+            hub.changed(SessionChange("output", 1))
         assert await heard.get() == ResourceUpdated(OUTPUT)
-        hub.changed(Change("state", 1))
+        hub.changed(SessionChange("state", 1))
         assert await heard.get() == ResourceUpdated("debug://sessions")
 
 

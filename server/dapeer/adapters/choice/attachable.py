@@ -152,7 +152,7 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
             raise _nobody(host, port) from error
 
 
-def page_at(host: str, port: int, listed: str, wanted: str) -> dict[str, str]:
+def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
     """Return the `url` and the id, `page`, of the one page at a port that fits a URL, in which `*` is any text; empty: there is only one.
 
     `listed` is the path under which they are listed by HTTP.
@@ -161,8 +161,8 @@ def page_at(host: str, port: int, listed: str, wanted: str) -> dict[str, str]:
         ArgumentError: None fits, or several, or nothing lists pages there.
     """
     pages = [each for each in _listed(host, port, listed) if each.get("type") == "page"]
-    pattern = re.compile(".*".join(map(re.escape, (wanted or "*").rstrip("/").split("*"))) + "/?")
-    fitting = [each for each in pages if pattern.fullmatch(each["url"]) or each["id"] == wanted]
+    pattern = re.compile(".*".join(map(re.escape, (url or "*").rstrip("/").split("*"))) + "/?")
+    fitting = [each for each in pages if pattern.fullmatch(each["url"]) or each["id"] == url]
     if len(fitting) == 1:
         return {"url": fitting[0]["url"], "page": fitting[0]["id"]}
     shown = [
@@ -171,7 +171,7 @@ def page_at(host: str, port: int, listed: str, wanted: str) -> dict[str, str]:
     ]
     raise ArgumentError(
         f"{len(fitting) or 'None'} of the pages at {host}:{port} fit{'' if fitting else 's'} "
-        f"{wanted or '*'}, so none was taken. There are: {', '.join(shown) or 'none'}.",
+        f"{url or '*'}, so none was taken. There are: {', '.join(shown) or 'none'}.",
         "Choose one by `program`: its URL, in which * is any text, or its id.",
     )
 

@@ -122,7 +122,7 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
 
 def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Return the rows of the register that a command prints."""
-    told = _asked(command, SECONDS_FOR_PATCHES)[0].splitlines()
+    told = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in told:
         with contextlib.suppress(ValueError, TypeError):
             rows: list[Mapping[str, object]] = json.loads(line)
@@ -180,7 +180,7 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str | Non
     key = (*command, changed)
     if key in _versions:
         return _versions[key]
-    said, in_time = _asked(command)
+    said, in_time = _output_of(command)
     if found := re.search(version.regex, said):
         _versions[key] = found[1]
     return _versions.get(key, "" if in_time else None)
@@ -190,7 +190,7 @@ _versions: dict[tuple[str | int, ...], str] = {}
 """By a command and the time of its file, the version that it has told. One that tells none is asked again: what it looks for, such as a module of Perl, may be installed by then."""
 
 
-def _asked(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
+def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
     """Return a command's output, as far as it comes in time, and whether that was all."""
     late = threading.Event()
     try:

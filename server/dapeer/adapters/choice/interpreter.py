@@ -16,9 +16,9 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system import environment, foreign_files
 
 _IN_VENV = ("bin/python", "bin/python3", "Scripts/python.exe")
-_ASKED = "import sys; print('version = %d.%d' % sys.version_info[:2])"
+_PRINT_VERSION = "import sys; print('version = %d.%d' % sys.version_info[:2])"
 _VERSION = re.compile(r"^version(?:_info)? *= *(\d+)\.(\d+)", re.MULTILINE)
-"""In `pyvenv.cfg`, and in the answer to `_ASKED`."""
+"""In `pyvenv.cfg`, and in the answer to `_PRINT_VERSION`."""
 _NAMED = re.compile(r"(?:python|pypy)(\d)\.(\d+)(?:\.exe)?$")
 _LAST_MINOR = 20
 """The minor version of the newest Python 3 that is looked for."""
@@ -71,7 +71,7 @@ def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, t
     return ""
 
 
-def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
+def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
     """Refuse an interpreter that the adapter cannot debug, before it is started: it would not answer.
 
     Raises:
@@ -84,7 +84,7 @@ def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
                 f"{python} would wait for its {settings.name} for ever: {settings} {kind}.",
                 "Remove it, or give another interpreter as `python`.",
             )
-    said, code = _told(python, cwd)
+    said, code = _version_text(python, cwd)
     version = _version_in(said)
     if version is None and code:
         words = f" It said: {said}" if said else ""
@@ -92,30 +92,30 @@ def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
             f"{python} ended with exit code {code} when it was asked for its version.{words}",
             "Give another as `python`.",
         )
-    if version is not None and version < wanted.minimum:
-        least = ".".join(map(str, wanted.minimum))
+    if version is not None and version < interpreter.minimum:
+        least = ".".join(map(str, interpreter.minimum))
         raise ArgumentError(
             f"{python} is Python {version[0]}.{version[1]}, which is too old: {least} is the oldest "
             "that can be debugged.",
-            f"Give another as `python`. {wanted.older}".rstrip(),
+            f"Give another as `python`. {interpreter.older}".rstrip(),
         )
 
 
-def faster(python: str, wanted: Interpreter, cwd: Path) -> str:
+def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
     """Return why a program was slow that this interpreter runs, and which one here is faster; empty: it is as fast as any.
 
     Where its version was not found out yet, it is run, in `cwd`: that blocks.
     """
     version = version_of(python, cwd)
-    if version is None or version >= wanted.fast:
+    if version is None or version >= interpreter.fast:
         return ""
-    minor, other = next(_newer(wanted.fast[1], environment.surroundings(cwd)), (0, ""))
+    minor, other = next(_newer(interpreter.fast[1], environment.surroundings(cwd)), (0, ""))
     if not other:
-        return wanted.slow
+        return interpreter.slow
     if not foreign_files.is_file(Path(python).parent.parent / "pyvenv.cfg"):
-        return f"{wanted.slow} {other} is here: give it as `python`."
+        return f"{interpreter.slow} {other} is here: give it as `python`."
     return (
-        f"{wanted.slow} {other} is here: make an environment with it (`{other} -m venv .venv-3.{minor}`), install the "
+        f"{interpreter.slow} {other} is here: make an environment with it (`{other} -m venv .venv-3.{minor}`), install the "
         f"program's packages there, and give .venv-3.{minor} as `python`."
     )
 
@@ -138,15 +138,15 @@ def version_of(python: str, cwd: Path) -> tuple[int, int] | None:
     It is read from the virtual environment, or the name of the file; only where neither tells the
     interpreter is run, in `cwd`, which some heed, and once there: that blocks.
     """
-    return _version_in(_told(python, cwd)[0])
+    return _version_in(_version_text(python, cwd)[0])
 
 
-def _version_in(said: str) -> tuple[int, int] | None:
-    found = _VERSION.search(said) or _NAMED.search(said)
+def _version_in(text: str) -> tuple[int, int] | None:
+    found = _VERSION.search(text) or _NAMED.search(text)
     return (int(found[1]), int(found[2])) if found else None
 
 
-def _told(python: str, cwd: Path) -> tuple[str, int]:
+def _version_text(python: str, cwd: Path) -> tuple[str, int]:
     """Return what tells an interpreter's version, and the exit code if it was run for that."""
     try:
         said = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")
@@ -166,7 +166,7 @@ def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
     """Return what an interpreter prints of itself, and its exit code; asked again only when its file has changed."""
     try:
         done = subprocess.run(
-            [python, "-c", _ASKED],
+            [python, "-c", _PRINT_VERSION],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd=cwd,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 
 VALUE = "{${expression}}"
 """How most adapters are asked for a value in a log message."""
@@ -39,7 +39,7 @@ class Collect:
     """Where functions are is known only once the program has begun, so it stops at its entry for a moment."""
 
     @classmethod
-    def read(cls, table: Table) -> Collect:
+    def read(cls, table: DefinitionTable) -> Collect:
         """Read `[collect]`."""
         tracers = (table.expression("tracer"), table.expression("brought"))
         found = cls(

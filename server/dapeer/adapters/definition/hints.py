@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dapeer.adapters.definition.placeholders import UNSET, fill
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 
 PLACES = (
     "exception",
@@ -46,7 +46,7 @@ class Hint:
         return re.compile(self.pattern).groupindex.keys()
 
     @classmethod
-    def read(cls, table: Table) -> Hint:
+    def read(cls, table: DefinitionTable) -> Hint:
         """Read one `[[hint]]`."""
         at = table.one_of("at", PLACES)
         hint = cls(at, table.pattern("pattern"), table.text("say"), table.texts("unless"))

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 
 PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
 
@@ -20,7 +20,7 @@ class Need:
     names: tuple[str, ...]
 
     @classmethod
-    def read(cls, table: Table) -> Need:
+    def read(cls, table: DefinitionTable) -> Need:
         """Read one item of `detect.any` or `detect.all`."""
         for kind in ("executable", "python_module", "file"):
             if kind in table:
@@ -56,7 +56,7 @@ class Version:
     min: str
 
     @classmethod
-    def read(cls, table: Table) -> Version:
+    def read(cls, table: DefinitionTable) -> Version:
         """Read `detect.version`."""
         version = cls(table.texts("command"), table.text("regex"), table.get("min", str, "0"))
         table.done()
@@ -74,7 +74,7 @@ class Detect:
     """A command that prints, on a line each, what dapeer changes in the adapter and cannot change in the installed one."""
 
     @classmethod
-    def read(cls, table: Table) -> Detect:
+    def read(cls, table: DefinitionTable) -> Detect:
         """Read `[detect]`."""
         detect = cls(
             tuple(map(Need.read, table.tables("any"))),
@@ -114,7 +114,7 @@ class Install:
     """The adapter in whose folder the packages go; empty: its own."""
 
     @classmethod
-    def read(cls, table: Table) -> Install:
+    def read(cls, table: DefinitionTable) -> Install:
         """Read one `[[install]]`."""
         when = table.some_of("when", tuple(PLATFORMS))
         manager, packages = table.text("manager"), table.texts("packages")
@@ -145,7 +145,7 @@ class Interpreter:
     """A sentence on what a debugger costs in a lower one."""
 
     @classmethod
-    def read(cls, table: Table) -> Interpreter:
+    def read(cls, table: DefinitionTable) -> Interpreter:
         """Read `[interpreter]`."""
         least, fast = _version(table, "min", "0"), _version(table, "fast", "0")
         older, slow = table.get("older", str, ""), table.get("slow", str, "")
@@ -153,7 +153,7 @@ class Interpreter:
         return cls(least, older, fast if slow else (), slow)
 
 
-def _version(table: Table, name: str, default: str) -> tuple[int, ...]:
+def _version(table: DefinitionTable, name: str, default: str) -> tuple[int, ...]:
     said = table.get(name, str, default)
     if not all(part.isdecimal() for part in said.split(".")):
         raise table.wrong(f"`{table.at(name)}` is {said!r}, which is not a version")

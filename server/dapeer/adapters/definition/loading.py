@@ -14,7 +14,7 @@ from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
-from dapeer.adapters.definition.table import Table, parsed
+from dapeer.adapters.definition.table import DefinitionTable, parsed
 from dapeer.adapters.definition.until import Until
 from dapeer.adapters.definition.vocabulary import (
     Attach,
@@ -91,7 +91,7 @@ def load(path: Path) -> Definition:
         DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
     """
     values = whole(path)
-    definition = _definition(Table(path, "", values), path)
+    definition = _definition(DefinitionTable(path, "", values), path)
     _check_placeholders(definition, values)
     return definition
 
@@ -103,7 +103,7 @@ def whole(path: Path) -> dict[str, Any]:
         DefinitionError: There is no such file, or it cannot be read.
     """
     values = parsed(path)
-    names = Table(path, "", values).texts("shares")
+    names = DefinitionTable(path, "", values).texts("shares")
     own: dict[str, Any] = {key: value for key, value in values.items() if key != "shares"}
     for name in names:
         beside = path.parent / SHARED / f"{name}.toml"
@@ -124,7 +124,7 @@ def _over(own: Json, shared: Json) -> dict[str, Any]:
     return both
 
 
-def _definition(table: Table, path: Path) -> Definition:
+def _definition(table: DefinitionTable, path: Path) -> Definition:
     launch_env = table.table("launch_env")
     attach = table.table("attach")
     definition = Definition(

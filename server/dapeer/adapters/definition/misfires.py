@@ -56,7 +56,7 @@ class Sent(dict[str, list[Mapping[str, Any]]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentOption:
     """A breakpoint with such an option that was sent."""
 
     path: str
@@ -90,11 +90,11 @@ class Misfires:
             return text, events
         for kind, pattern in self._patterns.items():
 
-            def told(found: re.Match[str], kind: str = kind) -> str:
+            def take_out(found: re.Match[str], kind: str = kind) -> str:
                 events.append(self._event(kind, found.groupdict()))
                 return ""
 
-            text = re.sub(pattern, told, text, flags=re.MULTILINE)
+            text = re.sub(pattern, take_out, text, flags=re.MULTILINE)
         begun = re.search(self._begins, text, re.MULTILINE) if self._begins else None
         if begun and len(text) - begun.start() < HELD:
             self._held[category], text = text[begun.start() :], text[: begun.start()]
@@ -106,13 +106,13 @@ class Misfires:
             yield Event("output", {"category": category, "output": text})
         self._held = {}
 
-    def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
-        error = error_of(told)
-        meant = self._meant(kind, told, error)
-        if not meant and (messages := self._meant("log_message", told, error)):
+    def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
+        error = error_of(groups)
+        meant = self._meant(kind, groups, error)
+        if not meant and (messages := self._meant("log_message", groups, error)):
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
             kind, meant = "log_message", [replace(each, expression="") for each in messages]
-        one = meant[0] if len(meant) == 1 else Asked("", 0, told.get("expression") or "")
+        one = meant[0] if len(meant) == 1 else SentOption("", 0, groups.get("expression") or "")
         if 1 < len(meant) <= FEW:
             error += (
                 f" (at {' or '.join(f'{PurePath(each.path).name}:{each.line}' for each in meant)})"
@@ -126,21 +126,21 @@ class Misfires:
         }
         return Event(EVENT, body)
 
-    def _meant(self, kind: str, told: Mapping[str, str | None], error: str) -> list[Asked]:
+    def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
         """Return the breakpoints that a failure may belong to."""
-        expression, line = told.get("expression"), told.get("line")
-        meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
+        expression, line = groups.get("expression"), groups.get("line")
+        meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
         if line is not None:
             meant = [each for each in meant if each.line == int(line)] or meant
         # An error often names its expression.
         named = set(_WORD.findall(error))
         return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
 
-    def _asked(self, kind: str) -> Iterator[Asked]:
+    def _options_sent(self, kind: str) -> Iterator[SentOption]:
         for path, breakpoints in self._sent.items():
             for each in breakpoints:
                 if KINDS[kind] in each:
-                    yield Asked(path, int(each["line"]), str(each[KINDS[kind]]))
+                    yield SentOption(path, int(each["line"]), str(each[KINDS[kind]]))
 
 
 def error_of(groups: Mapping[str, str | None]) -> str:

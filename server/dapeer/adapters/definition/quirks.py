@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from dapeer.adapters.definition.misfires import BEGINS, KINDS, LEGIBLE_LINE, is_legible
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.dap.messages import Request
 from dapeer.dap.requests import NEEDS, OPTIONS
 
@@ -150,7 +150,7 @@ class Quirks:
     """It knows `pathMappings` itself; for others dapeer translates the paths on the wire."""
 
     @classmethod
-    def read(cls, table: Table) -> Quirks:
+    def read(cls, table: DefinitionTable) -> Quirks:
         """Read the `[quirks]` table."""
         harmful = table.table("harmful")
         failed, misread = table.table("failed"), table.table("misread")

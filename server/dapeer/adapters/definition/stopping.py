@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dapeer.adapters.definition.table import Table
-from dapeer.dap.exception_filters import Filter, Filters, Types
-from dapeer.mirror.frames import Foreign, Frames, Raised
+from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.dap.exception_filters import Filter, Filters, TypeFilter
+from dapeer.mirror.frames import ForeignFrames, Frames, Raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Expressions:
 class Stopping:
     """`[[frames]]`, `[[filter]]`, `[exception_types]` and `[expressions]`, and other facts about stops."""
 
-    foreign: tuple[Foreign, ...]
+    foreign: tuple[ForeignFrames, ...]
     """Owners of stack frames outside of the user's code."""
     raised: tuple[Raised, ...]
     filters: Filters
@@ -42,7 +42,7 @@ class Stopping:
     """`NAME: TYPE` of a child that stands for more elements of its container."""
 
     @classmethod
-    def read(cls, top: Table) -> Stopping:
+    def read(cls, top: DefinitionTable) -> Stopping:
         """Read the tables of a definition file."""
         raised: list[Raised] = []
         filters = tuple(_filter(each, raised) for each in top.tables("filter"))
@@ -62,7 +62,7 @@ class Stopping:
         return Frames(self.foreign, project, self.raised)
 
 
-def _expressions(table: Table) -> Expressions:
+def _expressions(table: DefinitionTable) -> Expressions:
     bare = table.pattern("bare")
     read = Expressions(
         table.get("signal", str, ""),
@@ -74,9 +74,9 @@ def _expressions(table: Table) -> Expressions:
     return read
 
 
-def _foreign(table: Table) -> Foreign:
+def _foreign(table: DefinitionTable) -> ForeignFrames:
     path, function = table.pattern("path"), table.pattern("function")
-    read = Foreign(
+    read = ForeignFrames(
         table.text("of"),
         re.compile(path) if path else None,
         re.compile(function) if function else None,
@@ -87,7 +87,7 @@ def _foreign(table: Table) -> Foreign:
     return read
 
 
-def _filter(table: Table, raised: list[Raised]) -> Filter:
+def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
     at, environment = table.table("at"), table.table("environment")
     raised += [Raised(reason, re.compile(at.pattern(reason))) for reason in at]
     read = Filter(
@@ -100,9 +100,9 @@ def _filter(table: Table, raised: list[Raised]) -> Filter:
     return read
 
 
-def _types(table: Table) -> Types:
+def _types(table: DefinitionTable) -> TypeFilter:
     modes = table.table("modes")
-    read = Types(
+    read = TypeFilter(
         table.text("filter"),
         table.get("condition", str, ""),
         table.get("category", str, ""),
@@ -114,7 +114,7 @@ def _types(table: Table) -> Types:
     return read
 
 
-def _traceback(top: Table) -> re.Pattern[str] | None:
+def _traceback(top: DefinitionTable) -> re.Pattern[str] | None:
     pattern = top.pattern("traceback")
     compiled = re.compile(pattern, re.MULTILINE) if pattern else None
     if compiled is not None and not {"file", "line"} <= compiled.groupindex.keys():

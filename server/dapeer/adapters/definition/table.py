@@ -46,7 +46,7 @@ _KINDS: Mapping[Any, str] = {
 }
 
 
-class Table:
+class DefinitionTable:
     """The keys and values of one table, with its file and key for errors.
 
     Each key that is asked for is a known one; `done` objects to all others.
@@ -142,17 +142,17 @@ class Table:
                 )
         return values
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> DefinitionTable:
         """Return the table at a key, empty when it is absent."""
-        return Table(self._path, self.at(key), self.get(key, dict, dict[str, Any]()))
+        return DefinitionTable(self._path, self.at(key), self.get(key, dict, dict[str, Any]()))
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[DefinitionTable]:
         """Return a list of tables, empty when the key is absent."""
-        tables: list[Table] = []
+        tables: list[DefinitionTable] = []
         for index, item in enumerate(self.get(key, list, list[Any]())):
             if not is_object(item):
                 raise self._not(key, _KINDS[dict], item)
-            tables.append(Table(self._path, self.at(f"{key}[{index}]"), item))
+            tables.append(DefinitionTable(self._path, self.at(f"{key}[{index}]"), item))
         return tables
 
     def free(self) -> Mapping[str, Any]:
@@ -217,8 +217,8 @@ class Table:
             raise self._not(key, _KINDS[kind], value)
         return value
 
-    def _not(self, key: str, wanted: str, value: object) -> DefinitionError:
-        return self.wrong(f"key `{self.at(key)}` must be {wanted}, not {value!r}")
+    def _not(self, key: str, expected: str, value: object) -> DefinitionError:
+        return self.wrong(f"key `{self.at(key)}` must be {expected}, not {value!r}")
 
 
 def parsed(path: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Until:
     """A pattern of a stop that is one because the condition could not be evaluated."""
 
     @classmethod
-    def read_from(cls, table: Table) -> Until:
+    def read_from(cls, table: DefinitionTable) -> Until:
         """Read `[until]`."""
         keys = (
             "holds",

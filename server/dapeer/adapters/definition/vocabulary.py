@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.installation import PLATFORMS
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.mirror.places import Outside, Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
@@ -35,7 +35,7 @@ class TransportTable:
     """It talks to the program over 127.0.0.1; a server at a port does so anyway."""
 
     @classmethod
-    def read(cls, table: Table) -> TransportTable:
+    def read(cls, table: DefinitionTable) -> TransportTable:
         """Read a `transport` table."""
         transport = cls(
             table.one_of("kind", KINDS, "stdio"),
@@ -84,7 +84,7 @@ class Variant:
     """A remark on such a start."""
 
     @classmethod
-    def read(cls, table: Table) -> Variant:
+    def read(cls, table: DefinitionTable) -> Variant:
         """Read one `[[launch_variant]]`."""
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         when = table.table("when")
@@ -128,7 +128,7 @@ class Tests:
     """The same, found in a file that runs its tests as a program."""
 
     @classmethod
-    def read(cls, table: Table) -> Tests:
+    def read(cls, table: DefinitionTable) -> Tests:
         """Read `[tests]`."""
         runners, launcher = table.texts("runners"), table.text("launcher")
         patterns = [table.pattern(key) for key in ("none", "files", "written", "main")]
@@ -171,7 +171,7 @@ class Children:
     messages pass through that one, and the child sends them by TCP."""
 
     @classmethod
-    def read(cls, table: Table) -> Children:
+    def read(cls, table: DefinitionTable) -> Children:
         """Read `[children]`."""
         children = cls(
             table.one_of("connect", ("server", "configuration"), "configuration"),
@@ -195,7 +195,7 @@ class Children:
         return int(found[1]) if found else 0
 
 
-def _outside(table: Table) -> Outside | None:
+def _outside(table: DefinitionTable) -> Outside | None:
     """Read `[threads.outside]`: the program that reads where threads are."""
     keys = ("thread", "frame", "own")
     thread, frame, own = (re.compile(table.pattern(each) or "$^") for each in keys)
@@ -205,7 +205,7 @@ def _outside(table: Table) -> Outside | None:
     return Outside(command, thread, frame, own, missing, denied) if command else None
 
 
-def sight(table: Table) -> Sight:
+def sight(table: DefinitionTable) -> Sight:
     """Read `[threads]`: what can be found out about a running program."""
     read = Sight(
         table.expression("places"),
@@ -244,7 +244,7 @@ class Attach:
     """Where what listens at the port lists its pages by HTTP, one of which is attached to; empty: it has none."""
 
     @classmethod
-    def read(cls, table: Table) -> Attach:
+    def read(cls, table: DefinitionTable) -> Attach:
         """Read `[attach.pid]` or `[attach.tcp]`."""
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
@@ -278,7 +278,7 @@ class Timeouts:
     attach: float
 
     @classmethod
-    def read(cls, table: Table) -> Timeouts:
+    def read(cls, table: DefinitionTable) -> Timeouts:
         """Read `[timeouts]`."""
         timeouts = cls(
             start=table.seconds("start", 10),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dapeer.adapters.definition.table import Table
+from dapeer.adapters.definition.table import DefinitionTable
 
 NUMBER = re.compile(r"\d+")
 
@@ -26,7 +26,7 @@ class Watchpoints:
     """What a data breakpoint on `${expression}` is asked for by, where the adapter takes a value for an address."""
 
     @classmethod
-    def read(cls, table: Table) -> Watchpoints:
+    def read(cls, table: DefinitionTable) -> Watchpoints:
         """Read `[watchpoint]`."""
         found = cls(
             table.get("set", str, ""),

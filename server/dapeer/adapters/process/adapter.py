@@ -19,7 +19,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
-from dapeer.adapters.process.connecting import Address, connect_to, connector, stream_of
+from dapeer.adapters.process.connecting import HostAndPort, connect_to, connector, stream_of
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
@@ -47,7 +47,7 @@ class Adapter:
         processes: Processes,
         connect_again: Callable[[], Awaitable[ByteStream]] | None,
         terminal: Terminal | None = None,
-        address: Address | None = None,
+        address: HostAndPort | None = None,
         log_points: LogPoints | None = None,
         sent: Sent | None = None,
         patch_off: Body | None = None,
@@ -100,12 +100,12 @@ class Adapter:
         """Return the end of the adapter's stderr."""
         return self._spawned.tail.text() if self._spawned else ""
 
-    def on_patch_off(self, tell: Callable[[Body], None]) -> None:
+    def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Report each patch of ours that is off in the adapter's process, or here."""
         if self._patch_off is not None:
-            tell(self._patch_off)
+            listener(self._patch_off)
         if self._spawned is not None:
-            self._spawned.tail.on_patch_off(tell)
+            self._spawned.tail.on_patch_off(listener)
 
     def own(self, pid: int) -> None:
         """Make a program that dapeer has started end with the adapter, with the process group that it leads."""
@@ -179,7 +179,7 @@ async def open_adapter(
         try:
             yield adapter
         except ChannelClosed as error:
-            if spawned is None or stream.heard:
+            if spawned is None or stream.has_received:
                 raise
             raise await spawned.died() from error
 

@@ -13,7 +13,7 @@ from anyio.abc import ByteStream
 
 from dapeer.adapters.definition.definition import LOOPBACK, Definition
 from dapeer.adapters.process.adapter import Adapter
-from dapeer.adapters.process.connecting import Address
+from dapeer.adapters.process.connecting import HostAndPort
 from dapeer.adapters.process.hastening import hasten
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
@@ -90,7 +90,7 @@ def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[By
     return parent.connect_again if table is not None and table.connect == "server" else None
 
 
-def _address(configuration: Mapping[str, object], parent: Adapter) -> Address:
+def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPort:
     """Return where the adapter says that the child is debugged.
 
     Whoever is only attached to does not choose to whom we connect: it is the parent's own address.
@@ -113,7 +113,7 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> Address:
     )
 
 
-def _named(configuration: Mapping[str, object]) -> Address:
+def _named(configuration: Mapping[str, object]) -> HostAndPort:
     match configuration.get("connect"):
         case {"host": str(host), "port": int(port)} if 0 < port <= LAST_PORT:
             return host, port

@@ -21,13 +21,13 @@ SECONDS_BETWEEN_ATTEMPTS = 0.03
 Only a connection shows that it listens, and the first one is often the only one that it accepts.
 """
 
-Address: TypeAlias = tuple[str, int]
+HostAndPort: TypeAlias = tuple[str, int]
 """A host and a port."""
 Connector: TypeAlias = Callable[[], Awaitable[PromptStream]]
 """Connects to a server that dapeer has started."""
 
 
-async def connect_to(address: Address, seconds: float) -> PromptStream:
+async def connect_to(address: HostAndPort, seconds: float) -> PromptStream:
     """Connect to another process's adapter within some seconds.
 
     Raises:

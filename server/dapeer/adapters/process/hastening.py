@@ -35,7 +35,7 @@ async def hasten(
     if table is None or not table.relay:
         return None
     if not HASTENED.apply():
-        return HASTENED.told
+        return HASTENED.off_note
     pid = table.pid_of(configuration)
     try:
         await anyio.to_thread.run_sync(_hasten, pid, table.relay, adapter)

@@ -73,18 +73,21 @@ class LogPoints:
         sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in wanted]
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
-    def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
-        place = path, int(wanted.get("line") or 0), log_rows.points(wanted)
-        if "collect" in wanted:
-            wanted = log_rows.as_log_point(
-                wanted, self.mark, self._value, conditions=self._conditions
+    def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+        place = path, int(requested.get("line") or 0), log_rows.points(requested)
+        if "collect" in requested:
+            requested = log_rows.as_log_point(
+                requested, self.mark, self._value, conditions=self._conditions
             )
         if place not in self._places:
             self._places.append(place)
         number = self._places.index(place)
         if not self._conditions and not place[2]:
-            wanted = self._kept_back(place[:2], wanted)
-        return {**wanted, "logMessage": f"{self.mark}.{number}@{wanted['logMessage']}{self.mark}@"}
+            requested = self._kept_back(place[:2], requested)
+        return {
+            **requested,
+            "logMessage": f"{self.mark}.{number}@{requested['logMessage']}{self.mark}@",
+        }
 
     def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
         """Return a log point without what the adapter would not heed there: that is looked at here."""
@@ -107,7 +110,7 @@ class LogPoints:
         told = {"source": {"path": path}, "line": line, LOG_POINT: True}
         return {**told, log_rows.POINT: points} if points else told
 
-    def told(self, body: Body) -> Iterator[Event]:
+    def events_of(self, body: Body) -> Iterator[Event]:
         """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
         text = str(body.get("output") or "")
         if points := body.get(log_rows.POINT):
@@ -134,14 +137,14 @@ class LogPoints:
             return
         events: list[Event] = []
 
-        def told(found: re.Match[str]) -> str:
+        def replaced(found: re.Match[str]) -> str:
             groups = found.groupdict()
             error, expression = error_of(groups), groups.get("expression") or ""
             events.append(self._failure("log message", expression, body, error))
             return f"{{{error}}}"
 
         if self._failed is not None and is_legible(text):
-            text = self._failed.sub(told, text)
+            text = self._failed.sub(replaced, text)
         yield Event("output", {**body, "output": text})
         yield from events
 
@@ -151,7 +154,7 @@ class LogPoints:
         return Event(EVENT, {"kind": kind, "expression": expression, **place, "error": error})
 
 
-class Reader:
+class LogPointReader:
     """Finds the messages of log points in one stream of output; the possible beginning of one is held back."""
 
     def __init__(self, points: LogPoints) -> None:
@@ -242,7 +245,7 @@ class LogPointTransport:
     def __init__(self, inner: Transport, points: LogPoints) -> None:
         self._inner = inner
         self._points = points
-        self._reader = Reader(points)
+        self._reader = LogPointReader(points)
         self._ready: deque[Message] = deque()
 
     async def send(self, message: Message) -> None:
@@ -257,13 +260,13 @@ class LogPointTransport:
                 message = await self._inner.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
                 for each in self._reader.last():
-                    self._ready.extend(self._points.told(each))
+                    self._ready.extend(self._points.events_of(each))
                 if not self._ready:
                     raise
                 break
             if isinstance(message, Event) and message.event == "output":
                 for each in self._reader.read(message.body):
-                    self._ready.extend(self._points.told(each))
+                    self._ready.extend(self._points.events_of(each))
             else:
                 return message
         return self._ready.popleft()

@@ -25,31 +25,37 @@ def between(mark: str) -> str:
     return f"{mark}|"
 
 
-def points(wanted: Mapping[str, Any]) -> tuple[int, ...]:
+def points(requested: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the numbers of the collection points of a breakpoint."""
-    return tuple(int(each["point"]) for each in _each(wanted) if each.get("point"))
+    return tuple(int(each["point"]) for each in _each(requested) if each.get("point"))
 
 
 def as_log_point(
-    wanted: Mapping[str, Any], mark: str, value: str, *, conditions: bool
+    requested: Mapping[str, Any], mark: str, value: str, *, conditions: bool
 ) -> dict[str, Any]:
     """Return a breakpoint that collects as one that logs.
 
     Unless the adapter heeds `conditions` there, or where it collects for several clients, a condition is the first value.
     """
-    whole = conditions and not wanted.get("others")
-    message = apart(mark).join(_message(each, mark, value, whole=whole) for each in _each(wanted))
+    whole = conditions and not requested.get("others")
+    message = apart(mark).join(
+        _message(each, mark, value, whole=whole) for each in _each(requested)
+    )
     own = OWN if whole else (*OWN, "condition")
-    return {key: value for key, value in wanted.items() if key not in own} | {"logMessage": message}
+    return {key: value for key, value in requested.items() if key not in own} | {
+        "logMessage": message
+    }
 
 
-def _each(wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [wanted, *(wanted.get("others") or ())]
+def _each(requested: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [requested, *(requested.get("others") or ())]
 
 
-def _message(wanted: Mapping[str, Any], mark: str, value: str, *, whole: bool) -> str:
-    message = between(mark).join(value.replace("${expression}", each) for each in wanted["collect"])
-    return message if whole else decided(wanted, mark, message)
+def _message(requested: Mapping[str, Any], mark: str, value: str, *, whole: bool) -> str:
+    message = between(mark).join(
+        value.replace("${expression}", each) for each in requested["collect"]
+    )
+    return message if whole else decided(requested, mark, message)
 
 
 def decided(point: Mapping[str, Any], mark: str, message: str) -> str:

@@ -206,19 +206,19 @@ class Normalizer:
                 yield Event("exited", {"exitCode": int(found[1])})
 
 
-def _cut(told: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
+def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
     """Return a description of a variable or a thread without a part of one of its texts."""
-    text = told.get(key)
+    text = described.get(key)
     if not isinstance(text, str) or not is_legible(text):
-        return dict(told)
-    return {**told, key: re.sub(part, "", text)}
+        return dict(described)
+    return {**described, key: re.sub(part, "", text)}
 
 
-def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
+def _passing(requested: dict[str, Any]) -> dict[str, Any]:
     """Return a breakpoint whose hit condition is the number of hits to pass, instead of the number of the hit to stop at."""
-    number = str(wanted.get("hitCondition") or "").strip()
+    number = str(requested.get("hitCondition") or "").strip()
     passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
-    return {**wanted, **passed}
+    return {**requested, **passed}
 
 
 def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:

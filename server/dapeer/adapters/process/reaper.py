@@ -67,15 +67,15 @@ class Reaper:
     def _add(self, name: str, line: bytes) -> None:
         self._lines[name] = line
         if self._children:
-            self._tell(line)
+            self._write_to_all(line)
         while len(self._children) < TWINS:
             self._start()
 
     def _forget(self, name: str) -> None:
         if self._lines.pop(name, None) is not None:
-            self._tell(b"forget %s\n" % name.encode())
+            self._write_to_all(b"forget %s\n" % name.encode())
 
-    def _tell(self, line: bytes) -> None:
+    def _write_to_all(self, line: bytes) -> None:
         for child in self._children:
             _write(child, line)
 

@@ -67,10 +67,10 @@ class Spawned:
         self.tail = pipes.stderr
         """The end of its stderr, and of a server's stdout."""
 
-    def listen(self, tell: Callable[[str, str], None]) -> None:
+    def listen(self, listener: Callable[[str, str], None]) -> None:
         """Report the program's output on the server's own pipes: stdout or stderr, and the text."""
         for category, words in self._pipes.words.items():
-            words.listen(lambda text, category=category: tell(category, text))
+            words.listen(lambda text, category=category: listener(category, text))
 
     def failed(self, what: str) -> AdapterFailed:
         """Return the error with its last output, which often has the reason."""

@@ -25,7 +25,7 @@ class StdioStream(ByteStream):
         self._stdin = process.stdin
         self._stdout = process.stdout
         self._tail = tail
-        self.heard = False
+        self.has_received = False
         """Whether anything has been received."""
 
     async def send(self, item: bytes) -> None:
@@ -42,7 +42,7 @@ class StdioStream(ByteStream):
         except anyio.EndOfStream:
             await self._tail.settle()
             raise
-        self.heard = True
+        self.has_received = True
         return data
 
     async def send_eof(self) -> None:
@@ -66,7 +66,7 @@ class PromptStream(ByteStream):
     def __init__(self, stream: SocketStream | UNIXSocketStream) -> None:
         self._stream = stream
         self._socket = _socket(stream)
-        self.heard = False
+        self.has_received = False
         """Whether anything has been received."""
         tcp = self._socket.family in {socket.AF_INET, socket.AF_INET6}
         self._option: int | None = getattr(socket, "TCP_QUICKACK", None) if tcp else None
@@ -85,7 +85,7 @@ class PromptStream(ByteStream):
         self._acknowledge()
         data = await self._stream.receive(max_bytes)
         self._acknowledge()
-        self.heard = True
+        self.has_received = True
         return data
 
     async def send_eof(self) -> None:

@@ -41,7 +41,7 @@ class Tail(asyncio.Protocol):
         self._line = b""
         """The beginning of the current line, as far as it may name a patch that is off."""
         self._off: list[Body] = []
-        self._tell_off: Callable[[Body], None] | None = None
+        self._report_patch_off: Callable[[Body], None] | None = None
 
     @classmethod
     async def open(cls, words: OutputFilter | None = None) -> tuple[Tail, int]:
@@ -64,18 +64,18 @@ class Tail(asyncio.Protocol):
         if self._words is not None:
             self._words.hear(data)
 
-    def on_patch_off(self, tell: Callable[[Body], None]) -> None:
+    def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Report what the adapter's process says of patches of ours that are off there, from its beginning."""
-        self._tell_off = tell
+        self._report_patch_off = listener
         for body in self._off:
-            tell(body)
+            listener(body)
         self._off.clear()
 
     def _look_for_patches(self, data: bytes) -> None:
         *lines, rest = (self._line + data).split(b"\n")
         for line in lines:
             for body in patches_off(line.decode("utf-8", "replace"), self.word):
-                (self._tell_off or self._off.append)(body)
+                (self._report_patch_off or self._off.append)(body)
         mark = f"{MARK}{self.word} ".encode()
         begins = rest[: len(mark)] == mark[: len(rest)]
         self._line = rest if begins and len(rest) < KEPT else b""
@@ -131,42 +131,42 @@ class OutputFilter:
 
     def __init__(self, hide: Sequence[str]) -> None:
         """`hide` are the beginnings of the adapter's own lines."""
-        self.tell: Callable[[str], None] | None = None
+        self.listener: Callable[[str], None] | None = None
         """Gets the output; until it is set, output is kept."""
         self._hide = tuple(hide)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
-        self._begun = False
+        self._inside_line = False
         """A part of the current line has been passed on."""
 
     def hide(self, beginning: str) -> None:
         """Leave lines out that begin so, too."""
         self._hide = (*self._hide, beginning)
 
-    def listen(self, tell: Callable[[str], None]) -> None:
+    def listen(self, listener: Callable[[str], None]) -> None:
         """Pass the output on, from its beginning."""
-        self.tell = tell
+        self.listener = listener
         self.hear(b"")
 
     def hear(self, data: bytes, *, final: bool = False) -> None:
         """Take in output."""
         self._held += self._decoder.decode(data, final)
-        if self.tell is None:
+        if self.listener is None:
             return
         told: list[str] = []
         *lines, rest = self._held.split("\n")
         for line in lines:
-            told += [f"{line}\n"] * (self._begun or not line.startswith(self._hide))
-            self._begun = False
+            told += [f"{line}\n"] * (self._inside_line or not line.startswith(self._hide))
+            self._inside_line = False
         # The beginning of a line, such as a prompt, is passed on at once, unless it may be hidden.
-        if rest and not final and not self._begun and self._may_be_hidden(rest):
+        if rest and not final and not self._inside_line and self._may_be_hidden(rest):
             self._held = rest
         else:
-            hidden = not self._begun and rest.startswith(self._hide)
+            hidden = not self._inside_line and rest.startswith(self._hide)
             told += [rest] * (not hidden)
-            self._held, self._begun = "", self._begun or bool(rest)
+            self._held, self._inside_line = "", self._inside_line or bool(rest)
         if any(told):
-            self.tell("".join(told))
+            self.listener("".join(told))
 
     def _may_be_hidden(self, beginning: str) -> bool:
         return any(

@@ -26,7 +26,7 @@ Values = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BuiltTests:
     """A program with tests: values of placeholders, and the names of its tests."""
 
     values: Values
@@ -44,7 +44,7 @@ async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str])
 
 async def look_up(
     lookup: Lookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
-) -> list[Found]:
+) -> list[BuiltTests]:
     """Return the programs with tests that there are."""
     told = built
     if lookup.command:
@@ -54,7 +54,7 @@ async def look_up(
         for each in _objects(told, lookup.at)
         if all(_stands(at(each, key), wanted) for key, wanted in lookup.where.items())
     ]
-    return [Found(each, await _tests(lookup, {**values, **each}, cwd, env)) for each in taken]
+    return [BuiltTests(each, await _tests(lookup, {**values, **each}, cwd, env)) for each in taken]
 
 
 async def _tests(
@@ -66,7 +66,9 @@ async def _tests(
     return [found[1] for found in lookup.listed.finditer(text)]
 
 
-def meant(found: Sequence[Found], file: Path, parts: Sequence[str], naming: Naming) -> list[Found]:
+def meant(
+    found: Sequence[BuiltTests], file: Path, parts: Sequence[str], naming: Naming
+) -> list[BuiltTests]:
     """Return the programs with the tests of a name, and only these tests.
 
     Those are looked at that are made from the file, or from one in the folder; all, where none is known to be. A test
@@ -79,19 +81,19 @@ def meant(found: Sequence[Found], file: Path, parts: Sequence[str], naming: Nami
     return hits if made else _kept(hits, naming.join, [file.stem]) or hits
 
 
-def _sources(found: Found) -> Sequence[Path]:
+def _sources(found: BuiltTests) -> Sequence[Path]:
     """Return the source that a program is made from, and its folders; none, where it is not known."""
     source = found.values.get("source")
     return [Path(str(source)), *Path(str(source)).parents] if source else ()
 
 
-def _kept(found: Sequence[Found], join: str, wanted: Sequence[str]) -> list[Found]:
+def _kept(found: Sequence[BuiltTests], join: str, names: Sequence[str]) -> list[BuiltTests]:
     def has(test: str) -> bool:
-        parts, length = test.split(join), len(wanted)
+        parts, length = test.split(join), len(names)
         starts = range(len(parts) - length + 1)
-        return any(parts[start : start + length] == [*wanted] for start in starts)
+        return any(parts[start : start + length] == [*names] for start in starts)
 
-    kept = [Found(each.values, [test for test in each.tests if has(test)]) for each in found]
+    kept = [BuiltTests(each.values, [test for test in each.tests if has(test)]) for each in found]
     return [each for each in kept if each.tests]
 
 
@@ -124,8 +126,8 @@ def _step(value: object, step: str) -> object:
     return value[int(step)] if int(step) < len(value) else None
 
 
-def _stands(value: object, wanted: object) -> bool:
-    return bool(value) if wanted is True else value == wanted
+def _stands(value: object, expected: object) -> bool:
+    return bool(value) if expected is True else value == expected
 
 
 def _objects(text: str, where: str) -> Iterator[Any]:

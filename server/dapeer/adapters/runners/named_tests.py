@@ -10,7 +10,7 @@ from pathlib import Path
 from dapeer.adapters.definition.loading import shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.runners.building import Found, build, look_up, meant
+from dapeer.adapters.runners.building import BuiltTests, build, look_up, meant
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.adapters.runners.recognition import (
     Recognised,
@@ -30,7 +30,7 @@ _BY_LAST = "{} selects by the last part of a name: each test called `{}` ran, in
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedTests:
     """Tests that a program runs by name, with an error if there are none."""
 
     file: Path
@@ -70,7 +70,7 @@ class Launch:
     config: Json
     exceptions: Mapping[str, str] | None
     functions: Sequence[str]
-    named: Named
+    named: NamedTests
 
 
 def runners() -> Sequence[Runner]:
@@ -138,7 +138,7 @@ async def _launch(
         config=fill_table(runner.config, values),
         exceptions={} if every else runner.exceptions,
         functions=runner.functions,
-        named=Named(file or known.root, parts, runner.naming),
+        named=NamedTests(file or known.root, parts, runner.naming),
     )
 
 
@@ -187,7 +187,7 @@ async def _built(
 
 
 def _not_one(
-    found: Sequence[Found], file: Path, parts: Sequence[str], *, some: bool
+    found: Sequence[BuiltTests], file: Path, parts: Sequence[str], *, some: bool
 ) -> ArgumentError:
     names = list(dict.fromkeys(test for each in found for test in each.tests))
     name = "::".join(parts)

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.definition.table import Table, parsed
+from dapeer.adapters.definition.table import DefinitionTable, parsed
 from dapeer.base.json_types import is_array
 from dapeer.base.system import foreign_files
 
@@ -35,7 +35,7 @@ class Sign:
     """Is found in the file."""
 
     @classmethod
-    def read(cls, table: Table) -> Sign:
+    def read(cls, table: DefinitionTable) -> Sign:
         """Read one of `signs`."""
         sign = cls(table.text("file"), _pattern(table, "holds"))
         table.done()
@@ -64,7 +64,7 @@ class Naming:
     """The same, when no test ran; None: `unknown` says that, too."""
 
     @classmethod
-    def read(cls, table: Table) -> Naming:
+    def read(cls, table: DefinitionTable) -> Naming:
         """Read `[name]`."""
         replace = table.table("replace")
         naming = cls(
@@ -117,7 +117,7 @@ class Build:
     seconds: float
 
     @classmethod
-    def read(cls, table: Table) -> Build:
+    def read(cls, table: DefinitionTable) -> Build:
         """Read `[build]`."""
         build = cls(table.texts("command"), table.seconds("seconds", 600))
         table.done()
@@ -142,7 +142,7 @@ class Lookup:
     """A line of that list: the first group is a test."""
 
     @classmethod
-    def read(cls, table: Table) -> Lookup:
+    def read(cls, table: DefinitionTable) -> Lookup:
         """Read `[lookup]`."""
         take = table.table("take")
         lookup = cls(
@@ -210,7 +210,7 @@ class Runner:
         return [str(each) for each in tests if str(each).rpartition("::")[2] in awaited]
 
     @classmethod
-    def read(cls, table: Table, path: Path) -> Runner:
+    def read(cls, table: DefinitionTable, path: Path) -> Runner:
         """Read a whole file."""
         stops, reads = table.table("stops"), table.table("read")
         filters = stops.table("exceptions")
@@ -242,7 +242,7 @@ class Runner:
         return runner
 
 
-def _pattern(table: Table, key: str) -> Pattern:
+def _pattern(table: DefinitionTable, key: str) -> Pattern:
     text = table.pattern(key)
     return re.compile(text, re.MULTILINE) if text else None
 
@@ -265,4 +265,4 @@ def load_runners(*folders: Path) -> Sequence[Runner]:
 
 
 def _load(path: Path) -> Runner:
-    return Runner.read(Table(path, "", parsed(path)), path)
+    return Runner.read(DefinitionTable(path, "", parsed(path)), path)

@@ -35,7 +35,7 @@ def set_up(level: str, file: Path | None) -> None:
             f"Cannot log to {file}: {error.strerror}.", "Name another file with --log-file."
         ) from error
     handler.setFormatter(_Masking(_FORMAT))
-    handler.addFilter(Bounded())
+    handler.addFilter(RepetitionFilter())
     logging.basicConfig(level=level.upper(), handlers=[handler])
 
 
@@ -48,7 +48,7 @@ class _Alike:
     left_out: int = 0
 
 
-class Bounded(logging.Filter):
+class RepetitionFilter(logging.Filter):
     """Drops repeated lines of one place in the code, and logs how many were dropped.
 
     A client can make a library log as often as it likes, and the log must not fill the disk.

@@ -153,7 +153,7 @@ def _holder(connection: socket.socket) -> tcp_table.Holder | None:
     return tcp_table.holder(_tables(), *_ends(connection))
 
 
-def _ends(connection: socket.socket) -> tuple[tcp_table.Address, tcp_table.Address]:
+def _ends(connection: socket.socket) -> tuple[tcp_table.HostAndPort, tcp_table.HostAndPort]:
     """Return the other end of a connection, and this one."""
     return connection.getpeername()[:2], connection.getsockname()[:2]
 

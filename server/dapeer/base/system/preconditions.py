@@ -10,7 +10,7 @@ from pathlib import Path
 from dapeer.base.errors import ArgumentError, DapeerError, of_system, refused, single
 
 
-def told(error: Exception) -> DapeerError:
+def as_dapeer_error(error: Exception) -> DapeerError:
     """Return an `OSError` as an error of the user's input or of the operating system.
 
     Raises:

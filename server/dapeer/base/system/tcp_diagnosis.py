@@ -10,7 +10,7 @@ import socket
 import struct
 import sys
 
-from dapeer.base.system.tcp_table import Address, Holder
+from dapeer.base.system.tcp_table import Holder, HostAndPort
 
 _NETLINK_SOCK_DIAG = 4
 _KERNEL = (0, 0)
@@ -29,7 +29,7 @@ _COOKIES = struct.Struct("=III")
 _ANSWER = struct.Struct("=xB2x48x12xII")
 
 
-def holder(end: Address, other: Address) -> Holder | None:
+def holder(end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Return the owner of the end of a connection; None: no process has it, or has accepted it yet, or it is unknown."""
     if sys.platform != "linux":
         return None
@@ -43,7 +43,7 @@ def holder(end: Address, other: Address) -> Holder | None:
     return _holder(answer) if sender == _KERNEL else None
 
 
-def _question(end: Address, other: Address) -> bytes:
+def _question(end: HostAndPort, other: HostAndPort) -> bytes:
     near, far = (ipaddress.ip_address(host.partition("%")[0]) for host, _ in (end, other))
     hosts = [getattr(each, "ipv4_mapped", None) or each for each in (near, far)]
     family = socket.AF_INET6 if hosts[0].version == 6 else socket.AF_INET

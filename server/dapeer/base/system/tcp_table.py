@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-Address: TypeAlias = tuple[str, int]
+HostAndPort: TypeAlias = tuple[str, int]
 """A numeric address and a port."""
 
 ESTABLISHED = "01"
@@ -23,7 +23,7 @@ LISTENING = "0A"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TcpTableLine:
     """One socket."""
 
     near: str
@@ -42,17 +42,17 @@ class Holder:
     """The inode, by which its process is found; 0: the connection waits to be accepted."""
 
 
-def lines(table: str, port: int) -> Iterator[Line]:
+def lines(table: str, port: int) -> Iterator[TcpTableLine]:
     """Yield the sockets of a table with this local port."""
     mark = f":{port:04X} "
     for text in table.splitlines()[1:]:
         # A server may have many thousands of them.
         if mark in text:
             words = text.split()
-            yield Line(words[1], words[2], words[3], int(words[7]), int(words[9]))
+            yield TcpTableLine(words[1], words[2], words[3], int(words[7]), int(words[9]))
 
 
-def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None:
+def holder(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Return the owner of the end of a connection; None if that is no socket of this machine.
 
     Raises:
@@ -83,7 +83,7 @@ def pairs(tables: Sequence[str]) -> dict[int, int]:
     }
 
 
-def listener(tables: Sequence[str], address: Address) -> Holder | None:
+def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     """Return the owner of the socket that listens at an address; None if no process does.
 
     Of several listeners the connection reaches the one at this very address before those at all addresses.
@@ -105,7 +105,7 @@ def _plain(place: str) -> str:
     return place.removeprefix(_MAPPED)
 
 
-def _spellings(address: Address) -> tuple[str, ...]:
+def _spellings(address: HostAndPort) -> tuple[str, ...]:
     """Return how the tables may write an address: an IPv4 address also appears in the table of IPv6."""
     host, port = address
     ip = ipaddress.ip_address(host)

@@ -19,9 +19,9 @@ AT_ONCE = 2
 ENDING = 24
 """Characters without which the last element of a list is not cut."""
 
-TOLD = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
+ORIGINAL_LENGTH = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
 """An original length, as adapters write it: `… (2000 chars)`, `…, 999] (1000 items)`."""
-LONGEST_TOLD = 80
+LONGEST_ORIGINAL_LENGTH = 80
 """Characters of an original length, with what stands before it."""
 _KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
 """The name of a member, or the key of an element."""
@@ -52,7 +52,7 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     # It stands at the end; all of a long text would take long.
-    told = TOLD.search(text, max(0, len(text) - LONGEST_TOLD))
+    told = ORIGINAL_LENGTH.search(text, max(0, len(text) - LONGEST_ORIGINAL_LENGTH))
     # js-debug, for one, takes the middle out of a long string without a word.
     least = "at least " if len(text) > LONG and "…" in text else ""
     return f"{text[:limit]}… ({told[1] if told else f'{least}{_length(text)} chars'})"
@@ -102,7 +102,7 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
         return text
     if len(small := _CAPACITY.sub("", text)) <= limit:
         return small
-    told = TOLD.search(text[-80:])
+    told = ORIGINAL_LENGTH.search(text[-80:])
     value = read(text[:READ])
     group = main_group(value, limit)
     if group is None:

@@ -24,7 +24,7 @@ FEW = 3
 """Times that something may be there without being counted."""
 
 
-def told(
+def formatted(
     trace: str, exception: str, project: Path, instead: Callable[[str], str] = lambda _: ""
 ) -> str:
     r"""Return a traceback below its `exception`: paths as a person in the project writes them, repetitions counted.

@@ -48,7 +48,9 @@ class Seat:
     def __init__(self, socket: str) -> None:
         self.socket = socket
         """Where the Neovim listens."""
-        self._told: defaultdict[str, asyncio.Queue[list[Value]]] = defaultdict(asyncio.Queue)
+        self._notifications: defaultdict[str, asyncio.Queue[list[Value]]] = defaultdict(
+            asyncio.Queue
+        )
         self._neovim: Neovim
 
     async def take(self) -> None:
@@ -77,7 +79,7 @@ class Seat:
         """
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._told[kind].get()
+                return await self._notifications[kind].get()
         except TimeoutError:
             raise Evidence(f"Neovim should show: {kind}") from None
 
@@ -87,7 +89,7 @@ class Seat:
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
-    async def is_asked_for_a_key(self) -> str:
+    async def waits_for_a_key(self) -> str:
         """Wait until Neovim waits for a key; return the clause that says so."""
         async with asyncio.timeout(SECONDS):
             while not (state := await self._neovim.state()):
@@ -105,7 +107,7 @@ class Seat:
 
     def _take(self, name: str, arguments: list[Value]) -> None:
         if name != "redraw":
-            self._told[name].put_nowait(arguments)
+            self._notifications[name].put_nowait(arguments)
 
 
 @asynccontextmanager

@@ -120,7 +120,7 @@ async def _breakpoint(client: Client, somebody: Person) -> None:
 
 async def _away(client: Client, seat: Seat, somebody: Person) -> str:
     await somebody.types("f")
-    state = await seat.is_asked_for_a_key()
+    state = await seat.waits_for_a_key()
     say(
         f"The person presses `f` to find a letter, and is called away. Neovim {state} and runs nothing until one "
         "comes. The assistant continues all the same."

@@ -17,16 +17,16 @@ from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install import json_text, toml_text
-from dapeer.cli.install.clients import NAME, Client, Foreign, Places, Scope
-from dapeer.cli.install.edits import BOM, Editor, Unsafe, with_entry, without_entry
-from dapeer.cli.install.texts import Malformed
+from dapeer.cli.install.clients import NAME, Client, ConfigScope, ForeignEntry, Places
+from dapeer.cli.install.edits import BOM, TextEditor, Unsafe, with_entry, without_entry
+from dapeer.cli.install.texts import MalformedText
 
 TOML: Final = ".toml"
 OWNER_WRITES: Final = 0o200
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file with its text before and after; `None` if there is no file."""
 
     path: Path
@@ -110,7 +110,9 @@ class Link:
             ) from error
 
 
-def adding(client: Client, scope: Scope, places: Places, command: Sequence[str]) -> list[Change]:
+def adding(
+    client: Client, scope: ConfigScope, places: Places, command: Sequence[str]
+) -> list[FileChange]:
     """Return what lets a client start dapeer, with its skill and its agent where it has such things.
 
     Raises:
@@ -124,25 +126,25 @@ def adding(client: Client, scope: Scope, places: Places, command: Sequence[str])
         after = with_entry(
             editor, text, where, fresh if old is None else client.updated(old, command)
         )
-    except Malformed as error:
+    except MalformedText as error:
         raise _unreadable(path, str(error)) from error
-    except (Unsafe, Foreign) as error:
+    except (Unsafe, ForeignEntry) as error:
         raise ArgumentError(
             f"{path} has an entry `{NAME}` for something else, or with a command of a person's own."
-            if isinstance(error, Foreign)
+            if isinstance(error, ForeignEntry)
             else f"dapeer cannot be added to {path} without a change to something else in it.",
             f"Nothing was changed. Write this into it yourself:\n{editor.by_hand(where, fresh)}",
         ) from error
     return [
-        Change(path, text, after, root),
+        FileChange(path, text, after, root),
         *(
-            Change(goal, _read(goal), _read(source), root)
+            FileChange(goal, _read(goal), _read(source), root)
             for source, goal in _extras(client, scope, places)
         ),
     ]
 
 
-def removing(client: Client, scope: Scope, places: Places) -> list[Change]:
+def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
     """Return what takes dapeer out of a client's files again.
 
     Raises:
@@ -152,22 +154,22 @@ def removing(client: Client, scope: Scope, places: Places) -> list[Change]:
     text = _read(path)
     try:
         after = None if text is None else without_entry(_editor(path), text, (client.key, NAME))
-    except Malformed as error:
+    except MalformedText as error:
         raise _unreadable(path, str(error)) from error
     except Unsafe as error:
         raise ArgumentError(
             f"dapeer cannot be taken out of {path} without a change to something else in it.",
             f"Nothing was changed. Take `{NAME}` out of `{client.key}` yourself.",
         ) from error
-    changes = [Change(path, text, after, root)]
+    changes = [FileChange(path, text, after, root)]
     for source, goal in _extras(client, scope, places):
         there = _read(goal)
         # What a person has changed is theirs.
-        changes.append(Change(goal, there, None if there == _read(source) else there, root))
+        changes.append(FileChange(goal, there, None if there == _read(source) else there, root))
     return changes
 
 
-def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
+def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
     """Return the entry for dapeer in a client's file, if it has one.
 
     Raises:
@@ -176,7 +178,7 @@ def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
     path = client.file(scope, places)
     try:
         return _entry(path, client)
-    except Malformed as error:
+    except MalformedText as error:
         raise _unreadable(path, str(error)) from error
 
 
@@ -188,7 +190,7 @@ def of_project(client: Client, places: Places, table: str, *keys: str) -> object
     try:
         text = (_read(path) or "").removeprefix(BOM)
         return _editor(path).value_at(text, (table, str(root), *keys)) if table else None
-    except (ArgumentError, Malformed):
+    except (ArgumentError, MalformedText):
         return None
 
 
@@ -206,7 +208,7 @@ def link(data: Path, plugin: Path, *, remove: bool) -> Link:
     return Link(path, None if remove else plugin)
 
 
-def _extras(client: Client, scope: Scope, places: Places) -> Iterator[tuple[Path, Path]]:
+def _extras(client: Client, scope: ConfigScope, places: Places) -> Iterator[tuple[Path, Path]]:
     """Yield each further file of ours, and where it goes."""
     for kind in client.extras:
         ours = shipped_folder("_agent", "packages/agent") / kind
@@ -214,7 +216,7 @@ def _extras(client: Client, scope: Scope, places: Places) -> Iterator[tuple[Path
             yield path, client.folder(scope, places) / kind / path.relative_to(ours)
 
 
-def _editor(path: Path) -> Editor:
+def _editor(path: Path) -> TextEditor:
     return toml_text if path.suffix == TOML else json_text
 
 

@@ -18,7 +18,7 @@ LAST: Final = "stdio"
 _RUNNERS: Final = ("uvx", "uv", "pipx")
 _SOURCES: Final = ("--from", "--spec", "--project", "--directory")
 _OWN_WORDS: Final = (*_SOURCES, "tool", "run", "--quiet")
-Scope = Literal["project", "user"]
+ConfigScope = Literal["project", "user"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Client:
     trust: str = ""
     """Below it the person's file has, by folder, whether the client reads the file of a project; empty: it reads all."""
 
-    def file(self, scope: Scope, places: Places) -> Path:
+    def file(self, scope: ConfigScope, places: Places) -> Path:
         """Return the file that holds the servers."""
         if scope == "project":
             return self._present(places.project / self.project_file)
@@ -71,14 +71,14 @@ class Client:
             return self._present(Path(*moved))
         return self._present(places.home / _of_platform(self.user_file, places))
 
-    def root(self, scope: Scope, places: Places) -> Path:
+    def root(self, scope: ConfigScope, places: Places) -> Path:
         """Return the folder that the client's files are in, which is there without the client."""
         if scope == "project":
             return places.project
         moved = self._moved(places)
         return Path(moved[0]) if moved else places.home
 
-    def folder(self, scope: Scope, places: Places) -> Path:
+    def folder(self, scope: ConfigScope, places: Places) -> Path:
         """Return the folder of its skills and agents."""
         if scope == "project":
             return places.project / self.own
@@ -113,19 +113,19 @@ class Client:
         """Return an entry with this command, and with the arguments and keys that a person has added.
 
         Raises:
-            Foreign: It starts something else than dapeer's server on this machine.
+            ForeignEntry: It starts something else than dapeer's server on this machine.
         """
         given = command_in(entry)
         end = given.index(LAST, 1) if LAST in given[1:] else len(given)
         if not is_written_by_us(given[:end]):
-            raise Foreign
+            raise ForeignEntry
         added = given[end + 1 :]
         fresh = self.described([*command, *added])
         kept = {key: value for key, value in entry.items() if key not in ("command", "args")}
         return {**fresh, **kept}
 
 
-class Foreign(ValueError):
+class ForeignEntry(ValueError):
     """An entry that a person has written for something else, such as a server at a URL."""
 
 

@@ -15,8 +15,8 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from dapeer.base.errors import ArgumentError
-from dapeer.cli.install.changes import Change, Link, adding, link, removing
-from dapeer.cli.install.clients import CLIENTS, NAME, Client, Places, Scope
+from dapeer.cli.install.changes import FileChange, Link, adding, link, removing
+from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places
 from dapeer.neovim.discovery.discovery import plugin_folder
 from dapeer.neovim.discovery.program import refusal
 
@@ -32,7 +32,7 @@ _CACHES: Final = (
 """Where uv and pipx make an environment that goes again, the command that makes it anew, and how that takes the source."""
 
 
-def run(target: str, scope: Scope, *, remove: bool, agreed: bool) -> int:
+def run(target: str, scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
     """Install dapeer for a client or for Neovim, or remove it; return the exit code.
 
     Raises:
@@ -61,7 +61,7 @@ def _has_nothing_to_do(title: str, *, remove: bool) -> int:
     return 0
 
 
-def _change(changes: Sequence[Change | Link], then: str, *, agreed: bool) -> int:
+def _change(changes: Sequence[FileChange | Link], then: str, *, agreed: bool) -> int:
     """Show what changes, ask, and change it; return the exit code."""
     real = list(filter(None, changes))
     for change in real:
@@ -75,7 +75,9 @@ def _change(changes: Sequence[Change | Link], then: str, *, agreed: bool) -> int
     return 0
 
 
-def changes_of(client: Client, scope: Scope, places: Places, *, remove: bool) -> list[Change]:
+def changes_of(
+    client: Client, scope: ConfigScope, places: Places, *, remove: bool
+) -> list[FileChange]:
     """Return what installs dapeer for a client, or removes it.
 
     Raises:
@@ -127,7 +129,7 @@ def origin(direct_url: str | None) -> str | None:
     return unquote(urlsplit(url).path) if url.startswith("file:") else url
 
 
-def _run_neovim(scope: Scope, *, remove: bool, agreed: bool) -> int:
+def _run_neovim(scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")
     data, plugin = _neovim_data(remove=remove), plugin_folder()

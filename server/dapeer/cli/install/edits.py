@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
-from dapeer.cli.install.texts import Keys, Malformed
+from dapeer.cli.install.texts import Keys, MalformedText
 
 BOM = "\ufeff"
 """May be the first character of a file; it stays."""
 
 
-class Editor(Protocol):
+class TextEditor(Protocol):
     """Edits texts of one format. Where it yields several ways, one of them may harm the text: see `_safe`."""
 
     def with_value(self, text: str | None, path: Keys, value: object, /) -> Iterator[str]:
@@ -39,11 +39,13 @@ class Unsafe(ValueError):
     """Every known way to change a text would change something else in it, too."""
 
 
-def with_entry(editor: Editor, text: str | None, path: Keys, entry: Mapping[str, object]) -> str:
+def with_entry(
+    editor: TextEditor, text: str | None, path: Keys, entry: Mapping[str, object]
+) -> str:
     """Return the text with an entry at the path; `None` as text: there is no file.
 
     Raises:
-        Malformed: The text cannot be read, or something on the path holds no members.
+        MalformedText: The text cannot be read, or something on the path holds no members.
         Unsafe: Something else would change.
     """
     if text is not None and text.startswith(BOM):
@@ -57,11 +59,11 @@ def with_entry(editor: Editor, text: str | None, path: Keys, entry: Mapping[str,
     return text
 
 
-def without_entry(editor: Editor, text: str, path: Keys) -> str | None:
+def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
     """Return the text without the entry at the path; `None`: the file was made for it, and goes, too.
 
     Raises:
-        Malformed: The text cannot be read, or something on the path holds no members.
+        MalformedText: The text cannot be read, or something on the path holds no members.
         Unsafe: Something else would change.
     """
     if text.startswith(BOM):
@@ -75,7 +77,7 @@ def without_entry(editor: Editor, text: str, path: Keys) -> str | None:
     return text
 
 
-def _set(editor: Editor, text: str | None, path: Keys, value: object) -> str:
+def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str:
     ways = (
         after
         for after in editor.with_value(text, path, value)
@@ -86,20 +88,20 @@ def _set(editor: Editor, text: str | None, path: Keys, value: object) -> str:
     return after
 
 
-def _safe(editor: Editor, before: str, path: Keys, ways: Iterable[str | None]) -> str | None:
+def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None]) -> str | None:
     """Return the first way that changes the value at the path and nothing else."""
     kept = editor.rest(before, path)
     for after in ways:
         try:
             if after != before and editor.rest(after or "", path) == kept:
                 return after
-        except Malformed:
+        except MalformedText:
             continue
     raise Unsafe
 
 
-def _reads(editor: Editor, text: str, path: Keys) -> object:
+def _reads(editor: TextEditor, text: str, path: Keys) -> object:
     try:
         return editor.value_at(text, path)
-    except Malformed:
+    except MalformedText:
         return None

@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
-from dapeer.cli.install.json_tokens import Member, Node, document, line_of, read, tokens
-from dapeer.cli.install.texts import Keys, Malformed, newline_of, without
+from dapeer.cli.install.json_tokens import JsonMember, Node, document, line_of, read, tokens
+from dapeer.cli.install.texts import Keys, MalformedText, newline_of, without
 
 INDENT: Final = "  "
 
@@ -31,7 +31,7 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     {"a": 1, "b": 2}
 
     Raises:
-        Malformed: The text is no JSON object, or something on the path is none.
+        MalformedText: The text is no JSON object, or something on the path is none.
     """
     if text is None or not text.strip():
         whole = _nested(path, value)
@@ -54,9 +54,9 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
     """Yield ways to take the value at the path out, with the objects that were made for it; `None`: and with the file.
 
     Raises:
-        Malformed: The text is no JSON object, or something on the path is none.
+        MalformedText: The text is no JSON object, or something on the path is none.
     """
-    way: list[tuple[Node, Member]] = []
+    way: list[tuple[Node, JsonMember]] = []
     node = document(text)
     for depth, key in enumerate(path):
         member = _object(node, path[:depth], text)[key]
@@ -79,7 +79,7 @@ def value_at(text: str, path: Sequence[str]) -> object:
     """Return the value at the path, or `None`.
 
     Raises:
-        Malformed: The text is no JSON object, or something on the path is none.
+        MalformedText: The text is no JSON object, or something on the path is none.
     """
     if not text.strip():
         return None
@@ -96,7 +96,7 @@ def rest(text: str, path: Keys) -> object:
     """Return all that a text holds but the value at the path: keys and values in their order, and comments.
 
     Raises:
-        Malformed: The text is no JSON object.
+        MalformedText: The text is no JSON object.
     """
     if not text.strip():
         return (), list[str]()
@@ -115,7 +115,7 @@ def by_hand(path: Keys, value: object) -> str:
     return json.dumps(_nested(path, value), ensure_ascii=False)
 
 
-def _at(node: Node, path: Sequence[str]) -> Iterator[Member]:
+def _at(node: Node, path: Sequence[str]) -> Iterator[JsonMember]:
     """Yield the members at a path; a key may be there several times."""
     for member in node.members or ():
         if member.key == path[0]:
@@ -125,7 +125,7 @@ def _at(node: Node, path: Sequence[str]) -> Iterator[Member]:
                 yield from _at(member.value, path[1:])
 
 
-def _span(member: Member) -> tuple[int, int]:
+def _span(member: JsonMember) -> tuple[int, int]:
     return member.start, member.value.end
 
 
@@ -148,11 +148,11 @@ def _nested(keys: Sequence[str], value: object) -> object:
     return value
 
 
-def _object(node: Node, path: Sequence[str], text: str) -> dict[str, Member]:
+def _object(node: Node, path: Sequence[str], text: str) -> dict[str, JsonMember]:
     """Return the members of an object by key; of several with one key the last counts, as for JSON's readers."""
     if node.members is None:
         where = f"`{'.'.join(path)}`" if path else "the file"
-        raise Malformed(f"line {line_of(text, node.start)}: {where} is no object")
+        raise MalformedText(f"line {line_of(text, node.start)}: {where} is no object")
     return {member.key: member for member in node.members}
 
 
@@ -176,7 +176,7 @@ def _inserted(text: str, node: Node, key: str, value: object) -> str:
     return f"{text[:at]}{member},{text[at:]}"
 
 
-def _space_before(text: str, member: Member, *, must_break: bool) -> str:
+def _space_before(text: str, member: JsonMember, *, must_break: bool) -> str:
     """Return what stands between a member and what is before it: a line's end with its indentation, or a space."""
     head = text[: member.start]
     space = head[len(head.rstrip()) :]
@@ -186,7 +186,7 @@ def _space_before(text: str, member: Member, *, must_break: bool) -> str:
 
 
 def _ranges(
-    text: str, node: Node, member: Member, *, keeps_space: bool
+    text: str, node: Node, member: JsonMember, *, keeps_space: bool
 ) -> Iterator[tuple[int, int]]:
     """Yield what to cut out, so that a member is gone: it, the space before it, and one comma."""
     start, end = _span(member)
@@ -205,7 +205,7 @@ def _comma(text: str, start: int, end: int) -> int | None:
     return next((match.start() for match in tokens(text, start, end) if match[0] == ","), None)
 
 
-def _is_made(text: str, outer: Member, inner: Member) -> bool:
+def _is_made(text: str, outer: JsonMember, inner: JsonMember) -> bool:
     """Tell whether a member is as `with_value` makes it for another one, which it holds."""
     there = text[outer.value.start : outer.value.end]
     whole = {inner.key: read(text[inner.value.start : inner.value.end])}

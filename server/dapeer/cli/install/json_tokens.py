@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from dapeer.cli.install.texts import Malformed
+from dapeer.cli.install.texts import MalformedText
 
 _TOKEN: Final = re.compile(
     r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*.*?\*/)"
@@ -26,12 +26,12 @@ class Node:
 
     start: int
     end: int
-    members: list[Member] | None = None
+    members: list[JsonMember] | None = None
     """In their order; `None` if the value is no object."""
 
 
 @dataclass(slots=True)
-class Member:
+class JsonMember:
     """A key with its value."""
 
     key: str
@@ -44,7 +44,7 @@ def document(text: str) -> Node:
     """Return the value that a text holds. It is kept for a while: Claude's file may have megabytes, and is asked about often.
 
     Raises:
-        Malformed: It is no JSON object.
+        MalformedText: It is no JSON object.
     """
     found = tokens(text)
     try:
@@ -53,9 +53,9 @@ def document(text: str) -> Node:
             raise _malformed(text, following.start())
         read(text)
     except RecursionError as error:
-        raise Malformed("it is nested too deeply") from error
+        raise MalformedText("it is nested too deeply") from error
     if node.members is None:
-        raise Malformed(f"line {line_of(text, node.start)}: the file is no object")
+        raise MalformedText(f"line {line_of(text, node.start)}: the file is no object")
     return node
 
 
@@ -63,7 +63,7 @@ def read(text: str, *, pairs: bool = False) -> object:
     """Return the value of a text; objects as tuples of pairs, and numbers as they are written, if `pairs` is set.
 
     Raises:
-        Malformed: The text is no JSON.
+        MalformedText: The text is no JSON.
     """
     try:
         return _strict(text, pairs=pairs)
@@ -99,7 +99,7 @@ def tokens(
     """Yield the tokens of a text; white space and comments only if `spaces` is set.
 
     Raises:
-        Malformed: Something is no token.
+        MalformedText: Something is no token.
     """
     end = len(text) if end is None else end
     for match in _TOKEN.finditer(text, start, end):
@@ -136,7 +136,7 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
     return node
 
 
-def _filled(text: str, found: Iterator[re.Match[str]], members: list[Member]) -> int:
+def _filled(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]) -> int:
     """Read the members of an object behind its brace; return where the object ends."""
     for token in found:
         if token[0] == "}":
@@ -147,7 +147,7 @@ def _filled(text: str, found: Iterator[re.Match[str]], members: list[Member]) ->
         if token.lastgroup != "string" or colon is None or colon[0] != ":":
             raise _malformed(text, token.start())
         value = _value(text, found, next(found, None))
-        members.append(Member(_key(text, token), token.start(), value))
+        members.append(JsonMember(_key(text, token), token.start(), value))
     raise _malformed(text, len(text))
 
 
@@ -168,5 +168,5 @@ def _skipped(text: str, found: Iterator[re.Match[str]]) -> int:
     raise _malformed(text, len(text))
 
 
-def _malformed(text: str, at: int) -> Malformed:
-    return Malformed(f"line {line_of(text, at)} is no JSON")
+def _malformed(text: str, at: int) -> MalformedText:
+    return MalformedText(f"line {line_of(text, at)} is no JSON")

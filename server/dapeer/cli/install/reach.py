@@ -20,13 +20,13 @@ from dapeer.base.errors import ArgumentError, single
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import foreign_files
 from dapeer.cli.install.changes import entry_in, of_project
-from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, Places, Scope, command_in
+from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, ConfigScope, Places, command_in
 
 SECONDS_TO_ANSWER: Final = 15
 _RUNNERS: Final = {"uvx", "uv", "pipx"}
 _OF_REGISTRY: Final = re.compile(rf"{NAME}([\[=<>!~@][^/]*)?")
 """What such a program takes from a package registry. dapeer is on none, so it could be anybody's: this goes when it is."""
-SCOPES: Final[tuple[Scope, ...]] = ("user", "project")
+SCOPES: Final[tuple[ConfigScope, ...]] = ("user", "project")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Reach:
     """What was found of dapeer in a client's configuration."""
 
     client: Client
-    scope: Scope | Literal["local"]
+    scope: ConfigScope | Literal["local"]
     state: Literal["ok", "failed", "note"]
     detail: str
 
@@ -42,7 +42,7 @@ class Reach:
 @dataclass(frozen=True, slots=True)
 class _Entry:
     client: Client
-    scope: Scope | Literal["local"]
+    scope: ConfigScope | Literal["local"]
     path: Path
     command: tuple[str, ...]
     is_elsewhere: bool
@@ -50,7 +50,7 @@ class _Entry:
 
     @classmethod
     def read(
-        cls, client: Client, scope: Scope | Literal["local"], path: Path, entry: Json
+        cls, client: Client, scope: ConfigScope | Literal["local"], path: Path, entry: Json
     ) -> _Entry:
         command = tuple(command_in(entry))
         elsewhere = not command and any(key.lower().endswith("url") for key in entry)

@@ -8,7 +8,7 @@ Keys = tuple[str, ...]
 """The keys that lead to a value."""
 
 
-class Malformed(ValueError):
+class MalformedText(ValueError):
     """A text that cannot be read; the message says where."""
 
 

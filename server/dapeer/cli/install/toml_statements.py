@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dapeer.cli.install.texts import Keys, Malformed
+from dapeer.cli.install.texts import Keys, MalformedText
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
@@ -34,12 +34,12 @@ def parsed(text: str) -> dict[str, Any]:
     """Return what a TOML text holds.
 
     Raises:
-        Malformed: It is no TOML.
+        MalformedText: It is no TOML.
     """
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Malformed(str(error)) from error
+        raise MalformedText(str(error)) from error
 
 
 def statements(text: str) -> Iterator[Statement]:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from dapeer.cli.install.texts import Keys, Malformed, newline_of, without
+from dapeer.cli.install.texts import Keys, MalformedText, newline_of, without
 from dapeer.cli.install.toml_statements import Statement, comments, members, parsed, statements
 
 
@@ -28,7 +28,7 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     c = 1
 
     Raises:
-        Malformed: The text is no TOML, or something on the path is no table.
+        MalformedText: The text is no TOML, or something on the path is no table.
     """
     table = _as_table(value)
     if table is not None:
@@ -43,7 +43,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
     """Yield ways to take out the table at the path; `None`: and the file, which was made for it.
 
     Raises:
-        Malformed: The text is no TOML, or something on the path is no table.
+        MalformedText: The text is no TOML, or something on the path is no table.
     """
     whole = list(statements(text))
     if text[: whole[0].start] == "" and all(_is_ours(one, path) for one in whole):
@@ -58,12 +58,12 @@ def value_at(text: str, path: Sequence[str]) -> object:
     """Return the value at the path, or `None`.
 
     Raises:
-        Malformed: The text is no TOML, or something on the path is no table.
+        MalformedText: The text is no TOML, or something on the path is no table.
     """
     found: object = parsed(text)
     for depth, key in enumerate(path):
         if not isinstance(found, dict):
-            raise Malformed(f"`{'.'.join(path[:depth])}` is no table")
+            raise MalformedText(f"`{'.'.join(path[:depth])}` is no table")
         found = cast("Mapping[str, object]", found).get(key)
         if found is None:
             return None
@@ -74,7 +74,7 @@ def rest(text: str, path: Keys) -> object:
     """Return all that a text holds but the value at the path, and its comments.
 
     Raises:
-        Malformed: The text is no TOML.
+        MalformedText: The text is no TOML.
     """
     spans = list(_runs(text, path))
     kept = [

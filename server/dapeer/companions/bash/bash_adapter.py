@@ -39,7 +39,7 @@ def main() -> None:
 
 def run_within(folder: str, command: str) -> None:
     """Run bash-dap in this process."""
-    patching.tell.append(patching.to_stderr)
+    patching.reporters.append(patching.to_stderr)
     row(folder)
     sys.argv = [command]
     runpy.run_path(command, run_name="__main__")

@@ -97,6 +97,6 @@ def enable_all_found(row: Any) -> None:
 
 
 if gdb is not None:
-    telling.tell_by_dap()
+    telling.report_by_dap()
     CONDITIONS.apply()
     PENDING.apply()

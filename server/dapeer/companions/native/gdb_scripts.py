@@ -31,7 +31,7 @@ SCRIPTS = patching.Row(
 )
 
 
-def said(scripts: list[str]) -> str:
+def warning(scripts: list[str]) -> str:
     """Return the sentences about scripts that were not run."""
     file = next((name for name in scripts if name.startswith("/")), "")
     way = f'dap_evaluate(expression="source {file}", context="repl") runs one.' if file else ""
@@ -59,11 +59,11 @@ def name_scripts(row: Any) -> None:
         new = [name for name in dict.fromkeys(found) if name not in told and name != OF_RUST]
         told.update(new)
         if new:
-            send("output", {"category": "important", "output": said(new)})
+            send("output", {"category": "important", "output": warning(new)})
 
     telling.hear(row, gdb.events.new_objfile, ask)
 
 
 if gdb is not None:
-    telling.tell_by_dap()
+    telling.report_by_dap()
     SCRIPTS.apply()

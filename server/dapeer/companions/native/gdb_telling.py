@@ -12,24 +12,24 @@ gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 
 
-def hear(row: Any, event: Any, heard: Callable[[Any], None]) -> None:
+def hear(row: Any, event: Any, handler: Callable[[Any], None]) -> None:
     """Call a function of a row at each event of GDB's, until the row is undone."""
-    listener = row.guard(heard, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
+    listener = row.guard(handler, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
     event.connect(listener)
     row.and_undo(lambda: event.disconnect(listener))
 
 
-def tell_by_dap() -> None:
+def report_by_dap() -> None:
     """Tell them from now on, and those before once a program is loaded: GDB's DAP has not begun while its scripts are sourced."""
     patching.versions["GDB"] = lambda: gdb.VERSION
-    if patching.tell != [send]:
-        patching.tell[:] = [send]
-        gdb.events.new_objfile.connect(tell_again)
+    if patching.reporters != [send]:
+        patching.reporters[:] = [send]
+        gdb.events.new_objfile.connect(report_pending)
 
 
-def tell_again(_event: Any) -> None:
+def report_pending(_event: Any) -> None:
     """Tell what could not be told yet."""
-    patching.tell_news()
+    patching.report_news()
 
 
 def send(body: dict[str, str]) -> bool:

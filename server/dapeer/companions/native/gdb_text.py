@@ -140,7 +140,7 @@ def _characters(most: int) -> dict[str, int]:
     return {"max_characters": most} if "max_characters" in STYLE else {"max_elements": most}
 
 
-class Types:
+class TypeNames:
     """Names of types as a person writes them: `std::string`, not the template that it abbreviates."""
 
     def __init__(self) -> None:

@@ -58,5 +58,5 @@ def take_turns(row: Any) -> None:
 
 
 if gdb is not None:
-    importlib.import_module("gdb_telling").tell_by_dap()
+    importlib.import_module("gdb_telling").report_by_dap()
     TURNS.apply()

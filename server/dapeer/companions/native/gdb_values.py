@@ -78,7 +78,7 @@ def _of(reference: Any, name: str) -> Any:
 
 
 def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
-    types = text.Types()
+    types = text.TypeNames()
 
     def to_object(stock: Any, self: Any, *rest: Any, **named: Any) -> Json:
         told = _of(self, "result_name")
@@ -256,10 +256,10 @@ def load_printers(row: Any) -> None:
 
 
 if gdb is not None:
-    patching.tell[:] = [patching.to_stderr]
+    patching.reporters[:] = [patching.to_stderr]
     # GDB has read its environment already.
     gdb.execute(f"unset environment {patching.WORD}")
     RUST.apply()
     UNREADABLE: tuple[type[Exception], ...] = (gdb.error, RuntimeError)
-    importlib.import_module("gdb_telling").tell_by_dap()
+    importlib.import_module("gdb_telling").report_by_dap()
     VALUES.apply()

@@ -62,7 +62,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     def improve(row: Any) -> None:  # pyright: ignore[reportUnusedFunction]
         register(debugger)
 
-    patching.tell[:] = [patching.to_stderr]
+    patching.reporters[:] = [patching.to_stderr]
     # LLDB has read its environment already.
     debugger.HandleCommand(f"settings append target.unset-env-vars {patching.WORD}")
     VALUES.apply()
@@ -126,10 +126,10 @@ def load_formatters(debugger: Any, program: str) -> None:
             summary = f'type summary add -w dapeer -e -x "{kind}" -F {__name__}.contents'
             debugger.HandleCommand(summary)
         debugger.HandleCommand("type category enable dapeer")
-        tell_variants()
+        find_variants()
 
 
-def tell_variants() -> None:
+def find_variants() -> None:
     """Have Rust's formatters find the variant of an enum that lies where the capacity of a String or Vec does."""
     enums = getattr(sys.modules.get("lldb_providers"), "ClangEncodedEnumProvider", None)
     if hasattr(enums, VARIANT):

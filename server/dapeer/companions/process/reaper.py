@@ -19,7 +19,7 @@ SECONDS_TO_DIE = 2.0
 """Timeout for the killed processes to end, after which their folders are removed anyway."""
 
 
-class Watch:
+class Cleanup:
     """What to clean up. The start time identifies a process, since its number may be reused."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ def main() -> None:
     """Read stdin until it ends, then clean up."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    watch = Watch()
+    watch = Cleanup()
     for line in sys.stdin:
         watch.obey(line)
     watch.do_away()

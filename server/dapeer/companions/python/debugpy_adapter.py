@@ -169,7 +169,7 @@ def main() -> None:
     """Run `python -m debugpy.adapter` with those patches that fit."""
     # The program may want its warnings to be errors; what debugpy warns of in its adapter is none of them.
     warnings.simplefilter("ignore")
-    patching.tell.append(patching.to_stderr)
+    patching.reporters.append(patching.to_stderr)
     apply_rows()
     sys.argv[0] = "debugpy.adapter"
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

@@ -41,13 +41,13 @@ def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], N
     """Return what tells what is said of an attach, once it fails."""
     held: list[str] = []
 
-    def tell(category: str, text: str) -> None:
+    def hold(category: str, text: str) -> None:
         held.append(text)
         if category == "stderr":
             on_output(category, "".join(held))
             held.clear()
 
-    return tell
+    return hold
 
 
 @AGAIN

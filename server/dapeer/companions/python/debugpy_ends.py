@@ -64,7 +64,7 @@ def end(row: Any) -> None:
 
 
 @ENDS
-def tell(row: Any) -> None:
+def report_ends(row: Any) -> None:
     """Watch programs, and those launchers that the adapter starts itself: not one in a terminal."""
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()
@@ -114,13 +114,13 @@ def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
     over(client, code if code >= 0 else None, said)
 
 
-def over(client: Any, code: int | None, said: str = "") -> None:
+def over(client: Any, code: int | None, printed: str = "") -> None:
     """Tell the client that the program has ended, and what was said, if it is not debugged yet; later the adapter does."""
     # The client may have gone.
     with contextlib.suppress(Exception):
         if not client.has_started:
-            if said:
-                client.channel.send_event("output", {"category": "stderr", "output": said})
+            if printed:
+                client.channel.send_event("output", {"category": "stderr", "output": printed})
             if code is not None:
                 client.channel.send_event("exited", {"exitCode": code})
             client.channel.send_event("terminated")

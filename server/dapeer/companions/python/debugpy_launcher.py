@@ -284,7 +284,7 @@ def main() -> None:
     try:
         # As debugpy's `__main__` does, but the program runs without debugpy's frames below it.
         importlib.import_module(CLI).main()
-        patching.tell_news()
+        patching.report_news()
         for run in left:
             run()
     except BaseException:
@@ -293,7 +293,7 @@ def main() -> None:
         raise
     finally:
         with contextlib.suppress(Exception):
-            beside("in_debuggee.dapeer_breaking").tell_tracer()
+            beside("in_debuggee.dapeer_breaking").report_tracer()
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
         beside: Imports a module that is beside that.
     """
     patching = beside("in_debuggee.dapeer_patching")
-    patching.tell.append(patching.to_stderr)
+    patching.reporters.append(patching.to_stderr)
     spawn_beneath(patching, folder, script).apply()
     keep_environment(patching, folder).apply()
     try:

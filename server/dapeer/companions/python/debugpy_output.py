@@ -36,7 +36,7 @@ SECONDS = 5.0
 """Seconds after which the launcher no longer waits: what it reads is not taken from it."""
 
 
-class Pipes:
+class PipeCounts:
     """How much was read from each pipe, and how much of that has been sent."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ def refuse(row: Any) -> None:
 def answer(row: Any) -> None:
     """Make the launcher answer `dapeerDrain`."""
     output: Any = importlib.import_module("debugpy.launcher.output")
-    captures, pipes = output.CaptureOutput.instances, Pipes()
+    captures, pipes = output.CaptureOutput.instances, PipeCounts()
     if not {"os", "read", "_fd"} <= set(output.CaptureOutput._worker.__code__.co_names):
         raise patching.Misfit("the launcher reads output in another way")
 
@@ -155,13 +155,13 @@ def pass_on(row: Any) -> None:
     row.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
 
 
-def drain(connection: Any, told: Callable[..., None]) -> bool:
-    """Ask the launcher of a connection's session whether all output has been `sent`, which is `told` later; return whether it can be asked."""
+def drain(connection: Any, answered: Callable[..., None]) -> bool:
+    """Ask the launcher of a connection's session whether all output has been `sent`, which `answered` gets later; return whether it can be asked."""
     if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
         return False
 
     def respond(response: Any) -> None:
-        told(sent=response.success and response.body["sent"])
+        answered(sent=response.success and response.body["sent"])
 
     connection.launcher.channel.send_request(COMMAND).on_response(respond)
     return True

@@ -64,7 +64,7 @@ def run_pytest(arguments: list[str]) -> int:
     """Run `python -m pytest`; return the exit code."""
     import pytest
 
-    class Shown:
+    class FailurePlugin:
         """A plugin that shows failures to the debugger, and switches off what disturbs debugging."""
 
         @pytest.hookimpl(hookwrapper=True)
@@ -76,7 +76,7 @@ def run_pytest(arguments: list[str]) -> int:
         @pytest.hookimpl(hookwrapper=True)
         def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
             known: dict[str, Any] = config.option.__dict__
-            tell_of_options(known)
+            report_options(known)
             known.update({name: IN_THE_WAY[name] for name in known.keys() & IN_THE_WAY.keys()})
             # A model reads pytest's header with the first stop, so it is left out.
             config.option.verbose = config.option.verbose or -1
@@ -97,10 +97,10 @@ def run_pytest(arguments: list[str]) -> int:
             for each in of_doctests(error):
                 show((type(each), each, each.__traceback__))
 
-    return int(pytest.main(arguments, plugins=[Shown()]))
+    return int(pytest.main(arguments, plugins=[FailurePlugin()]))
 
 
-def tell_of_options(known: dict[str, Any]) -> None:
+def report_options(known: dict[str, Any]) -> None:
     """Say which of pytest's options, given or the project's, are switched off; `-n` sets `--dist` and `--tx`, too."""
     others = () if known.get("numprocesses") else ("dist", "tx")
     named = [*(IN_THE_WAY.keys() - {"dist", "tx"}), *others]
@@ -206,18 +206,18 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
         return "program", str(manage), [*asked, *arguments]
     if is_there("pytest"):
         return "module", "pytest", [node, *arguments]
-    tell_of_unittest()
+    report_unittest()
     return "module", "unittest", [dotted(node, Path.cwd()), *arguments]
 
 
-def tell_of_unittest() -> None:
+def report_unittest() -> None:
     """Say why pytest does not run the tests."""
     sys.stderr.write(f"pytest is not installed for {sys.executable}: running unittest instead.\n")
 
 
 def discovered(folder: str) -> list[str]:
     """Return how unittest finds the tests of a folder, which may be a package of the working directory."""
-    tell_of_unittest()
+    report_unittest()
     package = ["-t", os.getcwd()] if Path(folder, "__init__.py").is_file() else []
     return ["discover", "-s", folder, *package]
 

@@ -74,12 +74,12 @@ def row_of_failures(
         replaces={f"unittest:TestResult.{name}": takes for name, takes in adds.items()},
     )
 
-    def add(stock: Any, self: object, *told: Any, **named: Any) -> Any:
-        error = named.get("err", told[-1] if told else None)
+    def add(stock: Any, self: object, *given: Any, **named: Any) -> Any:
+        error = named.get("err", given[-1] if given else None)
         if error is not None:
             cause = next((cause for own, cause in causes if own is error[1]), None)
             show(error if cause is None else (type(cause), cause, cause.__traceback__))
-        return stock(self, *told, **named)
+        return stock(self, *given, **named)
 
     @row
     def improve(_row: Any) -> None:

@@ -23,7 +23,7 @@ MOST_WAITING: Final = 1 << 20
 """Bytes without the end of a line; more are left to the whole server."""
 
 
-class Heard:
+class Handover:
     """What the whole server must know of the client."""
 
     def __init__(self, answered: Sequence[tuple[bytes, bytes]], rest: bytes, *, left: bool) -> None:
@@ -46,9 +46,9 @@ class Front:
         self._conversation = Conversation(data=data)
         self._answered: list[tuple[bytes, bytes]] = []
         self._rest = b""
-        self._left = self._has_told = False
+        self._left = self._has_notified = False
         self._stopped, self._stop = os.pipe()
-        self.news, self._tell = os.pipe()
+        self.news, self._news_end = os.pipe()
         """A byte when the client has opened its connection; ends when the whole server is needed, or the client has left."""
         self._thread = threading.Thread(target=self._run, name="front", daemon=True)
 
@@ -61,13 +61,13 @@ class Front:
         """Whether the client has left, and everything was answered; to be asked after the end of `news`."""
         return self._left and not self._rest
 
-    def hand_over(self) -> Heard:
+    def hand_over(self) -> Handover:
         """Stop reading, and return what was heard."""
         os.close(self._stop)
         self._thread.join()
         os.close(self._stopped)
         os.close(self.news)
-        return Heard(self._answered, self._rest, left=self._left)
+        return Handover(self._answered, self._rest, left=self._left)
 
     def _run(self) -> None:
         try:
@@ -75,7 +75,7 @@ class Front:
         except OSError:
             self._left = True
         finally:
-            os.close(self._tell)
+            os.close(self._news_end)
 
     def _answer_all(self) -> None:
         poll = select.poll()
@@ -99,10 +99,10 @@ class Front:
             write(answer)
             self._answered.append((line, answer))
             self._rest = self._rest[end:]
-            self._tell_once()
+            self._notify_once()
         return len(self._rest) <= MOST_WAITING
 
-    def _tell_once(self) -> None:
-        if self._conversation.is_open and not self._has_told:
-            self._has_told = True
-            os.write(self._tell, b"o")
+    def _notify_once(self) -> None:
+        if self._conversation.is_open and not self._has_notified:
+            self._has_notified = True
+            os.write(self._news_end, b"o")

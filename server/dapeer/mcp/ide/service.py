@@ -98,21 +98,21 @@ class Service:
             except OSError as error:
                 log.warning("Neovim's lock file still names another directory: %s", error)
 
-    async def tell(self, method: str, params: Json) -> None:
+    async def notify(self, method: str, params: Json) -> None:
         """Tell every CLI what the person has done."""
         if method == "selection_changed":
             self._selection = params
         for connection, editor in list(self._connected.items()):
             if method == "selection_changed":
                 editor.selection = params
-            await _tell(connection, method, params)
+            await _notify(connection, method, params)
 
     async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
         """Tell a CLI that has just come its selection again: it may not have listened."""
         for pause in SECONDS_BETWEEN_REPEATS:
             await anyio.sleep(pause)
             if connection in self._connected and editor.selection:
-                await _tell(connection, "selection_changed", editor.selection)
+                await _notify(connection, "selection_changed", editor.selection)
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return what to answer to somebody who has not read the lock file."""
@@ -209,7 +209,7 @@ async def _write(
                 await connection.send(encoded(message.message).decode())
 
 
-async def _tell(connection: ServerConnection, method: str, params: Json) -> None:
+async def _notify(connection: ServerConnection, method: str, params: Json) -> None:
     await _send(connection, {"jsonrpc": "2.0", "method": method, "params": params})
 
 

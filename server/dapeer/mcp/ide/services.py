@@ -62,24 +62,24 @@ class Services:
                 self._running[number][0].moved(peer.ide.cwd)
 
     async def _serve(self, peer: Peer, service: Service, scope: anyio.CancelScope) -> None:
-        def tell(count: int) -> None:
+        def report_clients(count: int) -> None:
             peer.neovim.send(SERVED, port, count)
 
-        def told(method: str, params: Json) -> None:
-            self._tasks.start_soon(service.tell, method, params)
+        def notify(method: str, params: Json) -> None:
+            self._tasks.start_soon(service.notify, method, params)
 
         with scope:
             try:
                 async with service.serving() as port:
-                    service.changed = tell
-                    tell(0)
-                    peer.ide.told = told
+                    service.changed = report_clients
+                    report_clients(0)
+                    peer.ide.notify = notify
                     await anyio.sleep_forever()
             except OSError as error:
                 log.warning("Neovim at %s cannot be an IDE: %s", peer.target, error)
                 peer.neovim.send(FAILED, str(error))
             finally:
-                peer.ide.told = None
+                peer.ide.notify = None
 
     def _editor(self, peer: Peer, client: str) -> Editor:
         async def progress(

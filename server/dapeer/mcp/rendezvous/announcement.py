@@ -83,6 +83,6 @@ def serving_http(folder: Path, target: str = reaching.ANY) -> Announcement | Non
     for path in reaching.candidates(str(folder), target):
         if reached := reaching.connected(path):
             reached.connection.close()
-            if reached.said.url:
-                return reached.said
+            if reached.announcement.url:
+                return reached.announcement
     return None

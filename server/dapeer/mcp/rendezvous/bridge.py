@@ -40,15 +40,15 @@ SERVER_LEFT: Final = 1
 """Exit code when there is no server any more."""
 
 
-class Client:
+class BridgedClient:
     """The client that has started the bridge: its lines, in order, for whichever server is current."""
 
     def __init__(self, *, data: bool) -> None:
-        self._as_said: Callable[[bytes], bytes] = bytes
+        self._as_sent: Callable[[bytes], bytes] = bytes
         if data:
             from dapeer.mcp.server.data import asking  # noqa: PLC0415 - few need it
 
-            self._as_said = asking
+            self._as_sent = asking
         self._lines: deque[bytes] = deque()
         self._changed = threading.Condition()
         self._left = False
@@ -66,7 +66,7 @@ class Client:
             for line in _lines(lambda: os.read(0, CHUNK), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
-                    self._lines.append(_unless_it_fails(self._as_said, line))
+                    self._lines.append(_unless_it_fails(self._as_sent, line))
                     self._changed.notify_all()
         with self._changed:
             self._left = True
@@ -132,7 +132,7 @@ class Server:
             self.connection.sendall(line)
         self.connection.settimeout(None)
 
-    def take(self, client: Client, standing: Standing) -> None:
+    def take(self, client: BridgedClient, standing: Standing) -> None:
         """Send it the client's lines, until either has ended."""
         with suppress(OSError):
             # The other direction notices when it has ended.
@@ -156,7 +156,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
     """Carry lines both ways until the client leaves; return the exit code."""
     # The server sees its client disconnect then, and cancels its calls.
     termination.end_at_signals()
-    client, standing = Client(data=wish.data), Standing()
+    client, standing = BridgedClient(data=wish.data), Standing()
     # Each direction has its own thread, so that one that is stuck does not hold up the other.
     threading.Thread(target=client.read, daemon=True).start()
     server: Server | None = Server(reached.connection, reached)
@@ -172,7 +172,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
     return 0
 
 
-def _serve(server: Server, client: Client, standing: Standing) -> None:
+def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
     """Let a server answer until it or the client has ended."""
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
@@ -182,7 +182,7 @@ def _serve(server: Server, client: Client, standing: Standing) -> None:
 
 
 @contextmanager
-def _sending(server: Server, client: Client, standing: Standing) -> Generator[None]:
+def _sending(server: Server, client: BridgedClient, standing: Standing) -> Generator[None]:
     sending = threading.Thread(target=server.take, args=(client, standing), daemon=True)
     sending.start()
     try:
@@ -193,7 +193,9 @@ def _sending(server: Server, client: Client, standing: Standing) -> Generator[No
         sending.join()
 
 
-def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) -> Server | None:
+def _next(
+    lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
+) -> Server | None:
     """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
     # Most bridges never need these.
     from dapeer.base.system import logs  # noqa: PLC0415
@@ -210,7 +212,7 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
     if (reached := successor.after(lost.reached, wish, client.leaving)) is None:
         if client.gone or (lost.reached is None and not lost.has_answered):
             return None
-        project = lost.reached.said.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+        project = lost.reached.announcement.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         with successor.in_turn(project):
             # Another bridge may have started one meanwhile.
             if (reached := reaching.reach(project, wish.nvim, SECONDS_TO_OPEN)) is None:
@@ -222,7 +224,7 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
 
 
 def _opened(
-    server: Server, what: str, wish: ClientWish, client: Client, standing: Standing
+    server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
     """Return a server that knows the client; the next one, if it ends before that. `what`: its name, for the client."""
     try:

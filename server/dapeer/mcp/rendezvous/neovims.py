@@ -76,7 +76,7 @@ class Neovims:
     async def _seek(self, tasks: TaskGroup) -> None:
         """Attach those of the project that were not detached; one that is busy, once it responds."""
         for found in await of_project(self._project):
-            if not self._peers.is_wanted(found.address, found.pid):
+            if not self._peers.is_to_be_attached(found.address, found.pid):
                 continue
             if found.state == "free":
                 await self._attach_quietly(found.address)
@@ -163,4 +163,4 @@ class Neovims:
             log.warning("cannot accept a Neovim that announced itself: %s", error)
             return None
         wanted = belongs(cwd, self._project) if self._target == AUTO else address == self._target
-        return address if wanted and self._peers.is_wanted(address, pid) else None
+        return address if wanted and self._peers.is_to_be_attached(address, pid) else None

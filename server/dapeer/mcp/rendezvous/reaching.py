@@ -57,9 +57,9 @@ class Announcement:
 class Reached:
     """A server that a client is connected to."""
 
-    def __init__(self, connection: socket.socket, said: Announcement) -> None:
+    def __init__(self, connection: socket.socket, announcement: Announcement) -> None:
         self.connection = connection
-        self.said = said
+        self.announcement = announcement
 
 
 def reach(

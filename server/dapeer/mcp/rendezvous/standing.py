@@ -163,14 +163,14 @@ class Standing:
         """Return the request that opens the connection to another server, and its id; None if none is needed."""
         if self._opening is None:
             return None
-        return self._asked(self._opening)
+        return self._own_request(self._opening)
 
     def rest(self) -> Iterator[bytes]:
         """Return what another server gets once the connection is open."""
         if self._initialized is not None:
             yield _line(self._initialized)
         for message in self._subscriptions.values():
-            yield self._asked(message)[0]
+            yield self._own_request(message)[0]
         self._repeated = set(self._pending)
         for message in self._pending.values():
             yield _line(message)
@@ -195,7 +195,7 @@ class Standing:
             for uri in watched if _is_array(watched) else ():
                 yield _notification("resources/updated", uri=uri, **about)
 
-    def _asked(self, message: Json) -> tuple[bytes, Id]:
+    def _own_request(self, message: Json) -> tuple[bytes, Id]:
         self._numbers += 1
         number = f"dapeer-bridge-{self._numbers}"
         self._own.add(number)

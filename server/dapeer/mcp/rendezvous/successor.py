@@ -50,7 +50,7 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
         Another server; None if none appears.
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
-    with door(FOR_CORES) as listener, _presence(lost.said.nvim if lost else None) as neovim:
+    with door(FOR_CORES) as listener, _presence(lost.announcement.nvim if lost else None) as neovim:
         while True:
             if reached := reach(str(Path.cwd()), wish.nvim):
                 return reached

@@ -12,7 +12,7 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 
 from dapeer.mcp.server.uris import SESSIONS, output_uri, session_uri
-from dapeer.sessions.registry import Change
+from dapeer.sessions.registry import SessionChange
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class Hub:
     """Gathers changes and announces each once per `SPACING`.
 
     Up to 2025-11-25 a change is a notification on the connection; since 2026-07-28 it is an item of
-    a stream that the client has asked for. Both are listeners here: a `Peer` for the one, the SDK's
+    a stream that the client has asked for. Both are listeners here: a `Subscriber` for the one, the SDK's
     `ListenHandler` for the other, for which the hub is the `SubscriptionBus`. A listener only notes
     an event, so a client that does not read holds up nobody.
 
@@ -35,16 +35,16 @@ class Hub:
     """
 
     def __init__(self) -> None:
-        self._changes: dict[Change | ServerEvent, None] = {}
+        self._changes: dict[SessionChange | ServerEvent, None] = {}
         self._listeners: dict[object, Listener] = {}
-        self._peers: dict[str, Peer] = {}
+        self._peers: dict[str, Subscriber] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def changed(self, change: Change) -> None:
+    def changed(self, change: SessionChange) -> None:
         """Note a change of the debugger. Cheap, and never blocks."""
         self.note(change)
 
-    def note(self, change: Change | ServerEvent) -> None:
+    def note(self, change: SessionChange | ServerEvent) -> None:
         """Note a change, to be announced with those that follow soon."""
         self._changes[change] = None
         if self._timer is None:
@@ -65,12 +65,12 @@ class Hub:
         """Announce an event now."""
         self._announce(event)
 
-    def attach(self, connection: Connection) -> Peer:
+    def attach(self, connection: Connection) -> Subscriber:
         """Return the peer of a connection of the handshake era; it lives as long as the connection."""
         peer = connection.state.get("dapeer.peer")
-        if isinstance(peer, Peer):
+        if isinstance(peer, Subscriber):
             return peer
-        peer = connection.state["dapeer.peer"] = Peer(connection)
+        peer = connection.state["dapeer.peer"] = Subscriber(connection)
         connection.exit_stack.push_async_callback(peer.aclose)
         connection.exit_stack.callback(self.subscribe(peer))
         if connection.session_id is not None:
@@ -97,14 +97,14 @@ class Hub:
             listener(event)
 
 
-class Peer:
+class Subscriber:
     """A connection with a handshake: its subscriptions, and its one sending task."""
 
     def __init__(self, connection: Connection) -> None:
         self.uris: set[str] = set()
         self._connection = connection
         self._pending: dict[ServerEvent, None] = {}
-        self._told: dict[ServerEvent, None] = {}
+        self._notified: dict[ServerEvent, None] = {}
         self._wake = asyncio.Event()
         self._pump = asyncio.get_running_loop().create_task(self._send_all())
 
@@ -112,13 +112,13 @@ class Peer:
         """Note an event, to be sent as soon as the client reads."""
         if isinstance(event, ResourceUpdated) and event.uri not in self.uris:
             return
-        self._told[event] = None
+        self._notified[event] = None
         self._pending[event] = None
         self._wake.set()
 
     def repeat(self) -> None:
         """Repeat notifications sent while the client had no stream: HTTP drops them silently."""
-        self._pending.update(self._told)
+        self._pending.update(self._notified)
         self._wake.set()
 
     async def aclose(self) -> None:
@@ -148,9 +148,9 @@ async def _send(connection: Connection, event: ServerEvent) -> None:
             await connection.send_prompt_list_changed()
 
 
-def events(change: Change | ServerEvent) -> tuple[ServerEvent, ...]:
+def events(change: SessionChange | ServerEvent) -> tuple[ServerEvent, ...]:
     """Return the notifications of a change. Pure."""
-    if not isinstance(change, Change):
+    if not isinstance(change, SessionChange):
         return (change,)
     match change.kind:
         case "sessions":

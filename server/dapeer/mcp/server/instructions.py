@@ -83,9 +83,9 @@ def instructions(offered: Collection[str]) -> str:
     return next((text for text in _TEXTS if set(_NAMED.findall(text)) <= set(offered)), _ANY)
 
 
-def not_offered(told: str, hidden: Collection[str], options: str) -> str | None:
+def not_offered(text: str, hidden: Collection[str], options: str) -> str | None:
     """Return a sentence where a text names tools that this server does not offer."""
-    names = sorted(set(_NAMED.findall(told)).intersection(hidden)) if hidden else ()
+    names = sorted(set(_NAMED.findall(text)).intersection(hidden)) if hidden else ()
     which = " or ".join(names)
     return f"This server offers no {which}: it was started with `{options}`." if names else None
 

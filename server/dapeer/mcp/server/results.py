@@ -79,19 +79,19 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
     return result.model_copy(update={"content": content, "structured_content": data})
 
 
-def _cut(told: str, long: Sequence[str]) -> str:
+def _cut(text: str, long: Sequence[str]) -> str:
     """Return a text in which each of the long ones is cut, also where it is only their beginning."""
     for each in reversed(long):
         begun = each[: QUOTED + 1]
-        place = told.find(begun)
+        place = text.find(begun)
         while place >= 0:
-            there = zip(each, told[place : place + len(each)], strict=False)
-            whole = told.startswith(each, place)
+            there = zip(each, text[place : place + len(each)], strict=False)
+            whole = text.startswith(each, place)
             end = place + (len(each) if whole else sum(1 for _ in takewhile(_alike, there)))
             instead = quoted(each)
-            told = told[:place] + instead + told[end:]
-            place = told.find(begun, place + len(instead))
-    return told
+            text = text[:place] + instead + text[end:]
+            place = text.find(begun, place + len(instead))
+    return text
 
 
 def _alike(pair: tuple[str, str]) -> bool:

@@ -30,7 +30,7 @@ from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.registry import Change
+from dapeer.sessions.registry import SessionChange
 from dapeer.tools.base.call import AnyTool
 
 ALL: Final = Selection()
@@ -114,7 +114,7 @@ class DapeerServer(Server[Any]):
         self._listen.close()
         self.live.close()
 
-    def _debugger_changed(self, change: Change) -> None:
+    def _debugger_changed(self, change: SessionChange) -> None:
         self.hub.changed(change)
         if change.kind in ("sessions", "capabilities") and self._toolbox.outdated:
             self._tools_changed()

@@ -253,10 +253,10 @@ class Toolbox:
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
 
-def _of_others(error: DapeerError, told: str) -> str:
+def _of_others(error: DapeerError, text: str) -> str:
     """Return an error with the words of others told apart: an adapter's own begins with them."""
     apart = indented if isinstance(error, RequestFailed) else continued
-    return apart(escaped(told))
+    return apart(escaped(text))
 
 
 def _readable(report: Send, *, masks: bool) -> Send:

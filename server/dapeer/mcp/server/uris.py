@@ -17,7 +17,7 @@ _SESSION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResourceAddress:
     """The resource at an address: a session's state, or its program's output."""
 
     session: int
@@ -36,7 +36,7 @@ def output_uri(session_id: int, since: int | None = None) -> str:
     return f"{SESSIONS}/{session_id}/output{'' if since is None else f'?since={since}'}"
 
 
-def parse(uri: str) -> Place | None:
+def parse(uri: str) -> ResourceAddress | None:
     """Return the resource at an address; None if it is unknown.
 
     >>> parse("debug://sessions/12/output?since=7")
@@ -49,4 +49,4 @@ def parse(uri: str) -> Place | None:
     if match is None:
         return None
     since = None if match["since"] is None else int(match["since"])
-    return Place(int(match["id"]), match["output"] is not None, since)
+    return ResourceAddress(int(match["id"]), match["output"] is not None, since)

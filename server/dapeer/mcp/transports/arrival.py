@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dapeer.mcp.transports import jsonl
-from dapeer.mcp.transports.guard import Application, Message, Receive, Refusal, Send, answer
+from dapeer.mcp.transports.guard import Application, AsgiMessage, AsgiSend, Receive, Refusal, answer
 
 LONGEST_BODY: Final = 4 << 20
 """Bytes; the same as the SDK's own limit."""
@@ -21,7 +21,7 @@ class Arrival:
     def __init__(self, application: Application) -> None:
         self._application = application
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: AsgiSend) -> None:
         """Pass one request on, or answer it; a disconnected client needs neither."""
         if scope["method"] != "POST":
             await self._application(scope, receive, send)
@@ -52,15 +52,15 @@ async def _body(receive: Receive) -> bytes | None:
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the body first."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    left: list[AsgiMessage] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def next_message() -> Message:
+    async def next_message() -> AsgiMessage:
         return left.pop() if left else await receive()
 
     return next_message
 
 
-async def _complain(send: Send, complaint: jsonl.Complaint) -> None:
+async def _complain(send: AsgiSend, complaint: jsonl.Complaint) -> None:
     body = jsonl.encoded(complaint.error)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 400, "headers": headers})

@@ -45,7 +45,7 @@ WAITING_TO_BE_ACCEPTED: Final = 1024
 SECONDS_WITHOUT_DESCRIPTORS: Final = 1.0
 """After that time it retries, because no event reports a free file descriptor."""
 SECONDS_FOR_NEWCOMERS: Final = 0.001
-SECONDS_TO_TELL: Final = 0.2
+SECONDS_FOR_LAST_ANSWERS: Final = 0.2
 """That the last answers may take; a stream of the older transport never ends by itself."""
 SECONDS_TO_FINISH: Final = 1.0
 """Timeout for the calls of a disconnected client."""
@@ -66,7 +66,9 @@ async def serve(application: Application, bound: socket.socket) -> AsyncGenerato
     bound.setblocking(False)  # noqa: FBT003 - its one argument
     bound.listen(WAITING_TO_BE_ACCEPTED)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_accept, bound, lambda: Connection(config, state, strangers), strangers)
+        tasks.start_soon(
+            _accept, bound, lambda: HttpConnection(config, state, strangers), strangers
+        )
         try:
             yield
         finally:
@@ -100,7 +102,7 @@ def _room() -> int:
 
 
 async def _accept(
-    bound: socket.socket, connect: Callable[[], Connection], strangers: Strangers
+    bound: socket.socket, connect: Callable[[], HttpConnection], strangers: Strangers
 ) -> None:
     """Accept one connection after the other, and serve those that are there in between."""
     loop = asyncio.get_running_loop()
@@ -127,7 +129,7 @@ async def _finish(state: ServerState) -> None:
 
     Afterwards their calls end as if the clients had disconnected.
     """
-    await _ended(state.tasks, SECONDS_TO_TELL)
+    await _ended(state.tasks, SECONDS_FOR_LAST_ANSWERS)
     for connection in list(state.connections):
         connection.transport.close()
     for task in await _ended(state.tasks, SECONDS_TO_FINISH):
@@ -144,15 +146,15 @@ class Strangers:
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._waiting: dict[Connection, None] = {}
+        self._waiting: dict[HttpConnection, None] = {}
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: HttpConnection) -> None:
         """Add a new one; the oldest makes room for it."""
         if len(self._waiting) >= self._room:
             self.close_oldest()
         self._waiting[connection] = None
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: HttpConnection) -> None:
         """Forget a connection that is authorized or closed."""
         self._waiting.pop(connection, None)
 
@@ -165,7 +167,7 @@ class Strangers:
         return False
 
 
-class Connection(H11Protocol):
+class HttpConnection(H11Protocol):
     """One connection: a stranger's until a request on it has been let in."""
 
     def __init__(self, config: uvicorn.Config, state: ServerState, strangers: Strangers) -> None:

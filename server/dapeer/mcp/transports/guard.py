@@ -21,10 +21,10 @@ LET_IN: Final = "dapeer.let_in"
 Headers = Iterable[tuple[bytes, bytes]]
 
 # The three types of ASGI; a web framework is the business of http.py alone.
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
+AsgiMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+AsgiSend = Callable[[AsgiMessage], Awaitable[None]]
+Application = Callable[[AsgiMessage, Receive, AsgiSend], Awaitable[None]]
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 _ORIGIN = re.compile(r"https?://(?P<host>.+)", re.IGNORECASE)
@@ -112,7 +112,7 @@ class Guard:
         """Accept no more requests."""
         self._closed = True
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: AsgiSend) -> None:
         """Let one request through, or answer it."""
         refusal = self._rules.refusal(scope["path"], scope["headers"])
         if refusal is None and self._closed:
@@ -125,7 +125,7 @@ class Guard:
             await answer(send, refusal)
 
 
-async def answer(send: Send, refusal: Refusal) -> None:
+async def answer(send: AsgiSend, refusal: Refusal) -> None:
     """Answer a request with a status and a sentence."""
     body = json.dumps({"error": refusal.message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]

@@ -20,10 +20,10 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from dapeer.base.json_types import as_object
 from dapeer.mcp.front.conversation import is_modern
-from dapeer.mcp.front.front import Heard
+from dapeer.mcp.front.front import Handover
 from dapeer.mcp.transports.replay import Replay, news
 
-NOBODY: Final = Heard((), b"", left=False)
+NOBODY: Final = Handover((), b"", left=False)
 """A client that has sent nothing yet."""
 
 LONGEST_LINE: Final = 64 << 20
@@ -36,14 +36,14 @@ async def serve(
     server: Server[Any],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    heard: Heard = NOBODY,
+    handover: Handover = NOBODY,
 ) -> None:
     """Serve one client until it disconnects; its running calls are then cancelled.
 
-    `heard`: what it has sent before, and which answers it has.
+    `handover`: what it has sent before, and which answers it has.
     """
     replay = Replay()
-    async with aclosing(_messages(reader, writer, heard, replay)) as messages:
+    async with aclosing(_messages(reader, writer, handover, replay)) as messages:
         incoming, outgoing = Incoming(messages), Outgoing(writer, replay)
         await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -117,12 +117,12 @@ class Outgoing(Stream):
 
 
 async def _messages(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: Heard, replay: Replay
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handover: Handover, replay: Replay
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the messages of all lines; what is wrong in a line is answered at once."""
-    async for message in _repeated(heard, replay, writer):
+    async for message in _repeated(handover, replay, writer):
         yield message
-    async for line in _lines(reader, heard):
+    async for line in _lines(reader, handover):
         if isinstance(message := parse(line), Complaint):
             await _write(writer, message.error)
         elif message is not None:
@@ -130,11 +130,11 @@ async def _messages(
 
 
 async def _repeated(
-    heard: Heard, replay: Replay, writer: asyncio.StreamWriter
+    handover: Handover, replay: Replay, writer: asyncio.StreamWriter
 ) -> AsyncGenerator[SessionMessage]:
     """Tell the server what its client has said already, and the client which answers have changed."""
     changed: dict[str, None] = {}
-    for line, told in heard.answered:
+    for line, told in handover.answered:
         message = parse(line)
         if isinstance(message, t.JSONRPCRequest):
             answer = replay.answer_to(message)
@@ -147,12 +147,12 @@ async def _repeated(
         await _write(writer, message)
 
 
-async def _lines(reader: asyncio.StreamReader, heard: Heard) -> AsyncGenerator[bytes]:
+async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGenerator[bytes]:
     """Yield the lines that were not answered yet, until the client has left."""
-    *whole, begun = heard.rest.split(b"\n")
+    *whole, begun = handover.rest.split(b"\n")
     for line in whole:
         yield line
-    if not heard.left:
+    if not handover.left:
         while (line := await _line(reader)) is not None:
             yield begun + line
             begun = b""

@@ -28,17 +28,17 @@ class PersonsPage:
         self._server = server
         self._tasks = tasks
         self._token = secrets.token_hex(32)
-        self._begun = False
+        self._is_started = False
         self._url = ""
         self._served = anyio.Event()
-        peers.page_wanted = self._wanted
+        peers.on_page_request = self._on_request
 
-    def _wanted(self, peer: Peer) -> None:
+    def _on_request(self, peer: Peer) -> None:
         """Tell a Neovim where the page is."""
-        if not self._begun:
-            self._begun = True
+        if not self._is_started:
+            self._is_started = True
             self._tasks.start_soon(self._serve)
-        self._tasks.start_soon(self._tell, peer)
+        self._tasks.start_soon(self._send_address, peer)
 
     async def _serve(self) -> None:
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
@@ -53,6 +53,6 @@ class PersonsPage:
         except ArgumentError as error:
             log.warning("the person's page: %s", error)
 
-    async def _tell(self, peer: Peer) -> None:
+    async def _send_address(self, peer: Peer) -> None:
         await self._served.wait()
         peer.neovim.send(SERVED, self._url, self._token)

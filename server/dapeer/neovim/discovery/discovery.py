@@ -31,7 +31,7 @@ _PID_IN_NAME: Final = re.compile(r"\.(\d+)\.\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundNeovim:
     """A running Neovim, from a quick look at it."""
 
     address: str
@@ -52,12 +52,12 @@ class Found:
     """The number of folders between it and dapeer's project; None if it belongs to another project."""
 
 
-async def find(project: Path) -> list[Found]:
+async def find(project: Path) -> list[FoundNeovim]:
     """Look at all Neovims of this user in parallel; those of this project first, the best match first.
 
     It takes as long as the slowest answer, half a second at most. Dead sockets are skipped.
     """
-    found: list[Found] = []
+    found: list[FoundNeovim] = []
 
     async def look(address: str) -> None:
         if neovim := await look_at(address, project):
@@ -69,19 +69,19 @@ async def find(project: Path) -> list[Found]:
     return sorted(_once_each(found), key=_rank)
 
 
-async def of_project(project: Path) -> list[Found]:
+async def of_project(project: Path) -> list[FoundNeovim]:
     """Return the Neovims of this project, the best match first; a busy one may respond later."""
     return [each for each in await find(project) if each.steps is not None]
 
 
-async def look_at(address: str, project: Path) -> Found | None:
+async def look_at(address: str, project: Path) -> FoundNeovim | None:
     """Look at one Neovim; None if none listens there, or it is not a Neovim of this user."""
     with contextlib.suppress(Stranger):
         return await _look(address, project)
     return None
 
 
-async def _look(address: str, project: Path) -> Found | None:
+async def _look(address: str, project: Path) -> FoundNeovim | None:
     answer = await probe(address)
     if answer is None:
         return None
@@ -89,7 +89,7 @@ async def _look(address: str, project: Path) -> Found | None:
     return replace(found, steps=found.cwd and _steps(found.cwd, project))
 
 
-async def resolve(target: str, project: Path) -> list[Found]:
+async def resolve(target: str, project: Path) -> list[FoundNeovim]:
     """Return the Neovims for a target: a path, `host:port`, a process id or `auto`.
 
     Raises:
@@ -128,8 +128,8 @@ def _steps(cwd: Path, project: Path) -> int | None:
     return steps_between(cwd.resolve(), project.resolve())
 
 
-def _free(address: str, facts: Mapping[str, Any]) -> Found:
-    return Found(
+def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
+    return FoundNeovim(
         address,
         "free",
         pid=facts["pid"],
@@ -141,11 +141,11 @@ def _free(address: str, facts: Mapping[str, Any]) -> Found:
     )
 
 
-def _busy(address: str, mode: str | None) -> Found:
+def _busy(address: str, mode: str | None) -> FoundNeovim:
     """Describe one that does not respond: its socket's name contains its process id, or it has announced that."""
     match = _PID_IN_NAME.search(address)
     pid = int(match[1]) if match else announced().get(address)
-    return Found(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
+    return FoundNeovim(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
 
 
 def _cwd_of(pid: int | None) -> Path | None:
@@ -154,18 +154,18 @@ def _cwd_of(pid: int | None) -> Path | None:
     return Path(folder) if folder else None
 
 
-def _once_each(found: Iterable[Found]) -> Iterable[Found]:
+def _once_each(found: Iterable[FoundNeovim]) -> Iterable[FoundNeovim]:
     """Keep one address of each Neovim: one may listen at several."""
     by_process = {each.pid or each.address: each for each in sorted(found, key=_address_rank)}
     return by_process.values()
 
 
-def _address_rank(found: Found) -> tuple[bool, str]:
+def _address_rank(found: FoundNeovim) -> tuple[bool, str]:
     """Put the address last, and so let it win, that Neovim has made itself."""
     return _PID_IN_NAME.search(found.address) is not None, found.address
 
 
-def _rank(found: Found) -> tuple[bool, int, bool, str]:
+def _rank(found: FoundNeovim) -> tuple[bool, int, bool, str]:
     far = found.steps is None
     return far, found.steps or 0, found.state == "busy", found.address
 

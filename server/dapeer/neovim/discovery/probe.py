@@ -57,7 +57,7 @@ _NO_NEOVIM: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """The answers of a Neovim within the time limit."""
 
     facts: Mapping[str, Any] | None = None
@@ -66,7 +66,7 @@ class Answer:
     """The mode in which it waits for a key; None if it is busy, or responds."""
 
 
-async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
+async def probe(address: str, seconds: float = SECONDS) -> ProbeAnswer | None:
     """Look at a Neovim; None if none listens there.
 
     Args:
@@ -86,7 +86,7 @@ async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
                 await _listen(stream, said)
         except _NO_NEOVIM:
             return None
-    return Answer(said.get(_FACTS), said.get(_MODE))
+    return ProbeAnswer(said.get(_FACTS), said.get(_MODE))
 
 
 async def _connect(address: str) -> ByteStream:
@@ -103,21 +103,21 @@ async def _connect(address: str) -> ByteStream:
     return stream
 
 
-async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
+async def _listen(stream: ByteStream, answers: dict[int, Any]) -> None:
     """Note the answers as they come, until all are there.
 
     Raises:
         ValueError: The process that answers is no Neovim.
     """
     unpacker = msgpack.Unpacker(max_buffer_size=LARGEST_ANSWER, unicode_errors="replace")
-    while _FACTS not in said:
+    while _FACTS not in answers:
         unpacker.feed(await stream.receive())
         for message in unpacker:
             match message:
                 case [1, number, None, {"mode": mode, "blocking": waits}] if number == _MODE:
-                    said[_MODE] = str(mode) if waits else None
+                    answers[_MODE] = str(mode) if waits else None
                 case [1, number, None, str(facts)] if number == _FACTS:
-                    said[_FACTS] = json.loads(facts)
+                    answers[_FACTS] = json.loads(facts)
                 case [2, *_]:
                     pass
                 case _:

@@ -29,7 +29,7 @@ CHUNK = 1 << 16
 REQUEST = "return require('dapeer.nvim_dap.listeners').request(...)"
 
 
-class Frame(NamedTuple):
+class FeedFrame(NamedTuple):
     """A message that has passed nvim-dap."""
 
     kind: str
@@ -56,7 +56,7 @@ class Feed(Protocol):
         """
         ...
 
-    async def receive(self) -> Frame:
+    async def receive(self) -> FeedFrame:
         """Return the next frame.
 
         Raises:
@@ -78,7 +78,7 @@ class Tap:
         self._reader = reader
         self._writer = writer
         self._buffer = bytearray()
-        self._frames: deque[Frame] = deque()
+        self._frames: deque[FeedFrame] = deque()
         self.closed = False
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
@@ -92,7 +92,7 @@ class Tap:
         except ConnectionError as error:
             raise anyio.BrokenResourceError from error
 
-    async def receive(self) -> Frame:
+    async def receive(self) -> FeedFrame:
         """Return the next frame."""
         while not self._frames:
             try:
@@ -114,7 +114,7 @@ class Tap:
         self._writer.close()
 
 
-def _cut(buffer: bytearray) -> Iterator[Frame]:
+def _cut(buffer: bytearray) -> Iterator[FeedFrame]:
     """Take each frame that is complete from the front of a buffer."""
     start = 0
     while (end := buffer.find(b"\n", start)) >= 0:
@@ -124,7 +124,7 @@ def _cut(buffer: bytearray) -> Iterator[Frame]:
             break
         body = bytes(buffer[end + 1 : stop])
         message = body.decode("utf-8", "replace") if kind == b"x" else decode(body)
-        yield Frame(kind.decode(), int(number), message)
+        yield FeedFrame(kind.decode(), int(number), message)
         start = stop
     del buffer[:start]
 
@@ -139,12 +139,12 @@ class Listeners:
         self._neovim = neovim
         self._ahead = ahead
         self._session = session
-        self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
+        self._frames: asyncio.Queue[FeedFrame | None] = asyncio.Queue()
         self.closed = False
 
     def forwarded(self, kind: str, number: int, message: object) -> None:
         """Take in a frame from Lua."""
-        self._frames.put_nowait(Frame(kind, number, from_json(without_surrogates(message))))
+        self._frames.put_nowait(FeedFrame(kind, number, from_json(without_surrogates(message))))
 
     def ended(self) -> None:
         """Record that the session, or its Neovim, has ended."""
@@ -171,7 +171,7 @@ class Listeners:
         if not done:
             raise NeovimBusy("Neovim was busy too long.", "Try again.")
 
-    async def receive(self) -> Frame:
+    async def receive(self) -> FeedFrame:
         """Return the next frame."""
         frame = await self._frames.get()
         if frame is None:

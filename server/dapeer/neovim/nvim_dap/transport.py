@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from dapeer.dap.messages import Body, Message, Request, Response
-from dapeer.neovim.nvim_dap.feeds import Feed, Frame
+from dapeer.neovim.nvim_dap.feeds import Feed, FeedFrame
 
 UNANSWERED = 1000
 """Requests whose responses may still arrive; an adapter that owes more will never answer the oldest."""
@@ -29,7 +29,7 @@ class NvimTransport:
         """`names`: the names of files with breakpoints on this machine, by their paths in Neovim if these differ."""
         self._feed = feed
         self._names = names
-        self._asked: OrderedDict[int, Request] = OrderedDict()
+        self._requests: OrderedDict[int, Request] = OrderedDict()
         """By nvim-dap's number: the request with dapeer's number."""
         self._closed = False
 
@@ -65,15 +65,15 @@ class NvimTransport:
         self._closed = True
         await self._feed.aclose()
 
-    def _take(self, frame: Frame) -> Message | None:
+    def _take(self, frame: FeedFrame) -> Message | None:
         match frame:
-            case Frame("o", number, Request() as request):
+            case FeedFrame("o", number, Request() as request):
                 return self._outgoing(number, request)
-            case Frame("i", _, Response() as response):
+            case FeedFrame("i", _, Response() as response):
                 return self._answer(response)
-            case Frame("x", number, str(why)):
+            case FeedFrame("x", number, str(why)):
                 return Response(number, "", success=False, message=why)
-            case Frame("i", _, message) if not isinstance(message, Request | str):
+            case FeedFrame("i", _, message) if not isinstance(message, Request | str):
                 return message
             case _:
                 # nvim-dap answers its adapter's requests (runInTerminal, startDebugging) itself.
@@ -84,13 +84,13 @@ class NvimTransport:
         known = replace(request, seq=number if mine else -request.seq)
         if request.command == "setBreakpoints":
             known = replace(known, arguments=_renamed(request.arguments, self._names))
-        self._asked[request.seq] = known
-        if len(self._asked) > UNANSWERED:
-            self._asked.popitem(last=False)
+        self._requests[request.seq] = known
+        if len(self._requests) > UNANSWERED:
+            self._requests.popitem(last=False)
         return None if mine else known
 
     def _answer(self, response: Response) -> Message | None:
-        asked = self._asked.pop(response.request_seq, None)
+        asked = self._requests.pop(response.request_seq, None)
         if asked is None:
             return None
         return replace(

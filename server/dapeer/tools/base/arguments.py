@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
 from dapeer.tools.base.operands import operands
@@ -20,7 +20,7 @@ FrameId = Annotated[int | None, Field()]
 Line = Annotated[int, Field(ge=1)]
 Lines = Sequence[Line]
 Milliseconds = Annotated[int, Field(ge=0)]
-Collect = Annotated[Sequence[str], Field(description="record, do not stop")]
+CollectArgument = Annotated[Sequence[str], Field(description="record, do not stop")]
 Expect = Annotated[str | None, Field(description="stop where false")]
 MaxHits = Annotated[int | None, Field(ge=1)]
 _NAME = re.compile(r"[\w.*?<>\[\]]+")
@@ -41,7 +41,7 @@ class BreakpointArgument(BaseModel):
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
-    collect: Collect = ()
+    collect: CollectArgument = ()
     max_hits: MaxHits = None
     expect: Expect = None
 
@@ -50,7 +50,7 @@ class BreakpointArgument(BaseModel):
         """Whether it collects instead of stopping."""
         return bool(self.collect or self.calls)
 
-    def wanted(self) -> tuple[str, WantedBreakpoint] | WantedFunction:
+    def requested(self) -> tuple[str, RequestedBreakpoint] | RequestedFunction:
         """Return it with its file in DAP's terms, or the functions at which to collect.
 
         Raises:
@@ -92,10 +92,10 @@ def one_place(
 def at_functions(
     function: str | None,
     calls: Sequence[str],
-    plain: WantedBreakpoint,
+    plain: RequestedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
-) -> WantedFunction:
+) -> RequestedFunction:
     """Return the functions at which to collect, or to stop, as a breakpoint says that has no line.
 
     Raises:
@@ -113,9 +113,9 @@ def at_functions(
                 "A breakpoint with `function` that has more than a name needs `collect`.",
                 "To stop there: `function` alone, or dap_set_function_breakpoints.",
             )
-        return WantedFunction(name=name, calls=False, collect=[])
+        return RequestedFunction(name=name, calls=False, collect=[])
     plain = collecting(plain, expressions, max_hits, calls=bool(calls))
-    wanted = WantedFunction(
+    wanted = RequestedFunction(
         name=", ".join(dict.fromkeys(names)) or (function or "").strip(),
         calls=bool(calls),
         collect=plain.get("collect", []),
@@ -128,26 +128,26 @@ def at_functions(
 
 
 def collecting(
-    wanted: WantedBreakpoint,
+    requested: RequestedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
     expect: str | None = None,
     *,
     calls: bool = False,
-) -> WantedBreakpoint:
+) -> RequestedBreakpoint:
     """Return a breakpoint with what it collects, if it collects something.
 
     Raises:
         ArgumentError: It cannot do both.
     """
     if expect and expect.strip():
-        wanted["expect"] = expect.strip()
+        requested["expect"] = expect.strip()
         expressions = [*(expressions or operands(expect)), f"not not ({expect.strip()})"]
     if not (expressions or calls):
         if max_hits is not None:
             raise ArgumentError("`max_hits` is for `collect`.", "To stop later: hit_condition.")
-        return wanted
-    if other := next((key for key in ("logMessage", "hitCondition") if key in wanted), None):
+        return requested
+    if other := next((key for key in ("logMessage", "hitCondition") if key in requested), None):
         name = "log_message" if other == "logMessage" else "hit_condition"
         raise ArgumentError(
             f"`{'expect' if expect else 'collect'}` and `{name}` exclude each other.",
@@ -159,17 +159,17 @@ def collecting(
         )
     if not all(each.strip() for each in expressions):
         raise ArgumentError("An expression of `collect` is empty.", "Leave it out.")
-    wanted["collect"] = [each.strip() for each in expressions]
+    requested["collect"] = [each.strip() for each in expressions]
     if max_hits is not None:
-        wanted["maxHits"] = max_hits
-    return wanted
+        requested["maxHits"] = max_hits
+    return requested
 
 
 def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
-) -> WantedBreakpoint:
+) -> RequestedBreakpoint:
     """Return a breakpoint in DAP's terms, without empty fields."""
-    wanted = WantedBreakpoint(line=line)
+    wanted = RequestedBreakpoint(line=line)
     if condition:
         wanted["condition"] = condition
     if hit_condition:

@@ -11,7 +11,7 @@ from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
 from dapeer.base.text.lines import escaped
 from dapeer.opencode.catalogue import Catalogue
-from dapeer.peers import Action, Peers, Progress
+from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
@@ -23,7 +23,7 @@ class Call:
     """One call of a tool: its context, and its progress."""
 
     debugger: Debugger
-    progress: Progress
+    progress: ProgressCallback
     """Sends the client the newest progress while it waits."""
     peers: Peers
     """The attached Neovims, with the people who use them."""
@@ -163,7 +163,7 @@ class People(Protocol):
         """Return when they allow it."""
         ...
 
-    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+    def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show them the action."""
         ...
 
@@ -183,13 +183,13 @@ async def witnessed(
         await people.consent(action)
         reply = await work()
     except asyncio.CancelledError:
-        people.told(action, "The assistant did not wait for the outcome.", ok=False)
+        people.show_outcome(action, "The assistant did not wait for the outcome.", ok=False)
         raise
     except Exception as error:
         fault = "It failed because of a bug in dapeer."
-        people.told(
+        people.show_outcome(
             action, escaped(str(error)) if isinstance(error, DapeerError) else fault, ok=False
         )
         raise
-    people.told(action, escaped(reply.outcome), ok=not reply.failed)
+    people.show_outcome(action, escaped(reply.outcome), ok=not reply.failed)
     return reply

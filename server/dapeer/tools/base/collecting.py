@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import BreakpointArgument
@@ -17,45 +17,45 @@ LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def mine(
-    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]], adapter: str = ""
-) -> Sequence[tuple[str, WantedBreakpoint]]:
+    call: Call, requested: Sequence[tuple[str, RequestedBreakpoint]], adapter: str = ""
+) -> Sequence[tuple[str, RequestedBreakpoint]]:
     """Return breakpoints (path and breakpoint) for an adapter; on those that collect it is noted who has asked for it.
 
     Raises:
         ArgumentError: An expression does not parse; nothing has happened.
     """
-    for path, each in wanted:
+    for path, each in requested:
         check_breakpoint(call.debugger, path, each, adapter)
         if "collect" in each:
             each["collectedBy"] = call.focus.key
-    return wanted
+    return requested
 
 
-def is_of_another(call: Call, wanted: WantedBreakpoint) -> bool:
+def is_of_another(call: Call, requested: RequestedBreakpoint) -> bool:
     """Whether a breakpoint collects for another client."""
-    return wanted.get("collectedBy", call.focus.key) != call.focus.key
+    return requested.get("collectedBy", call.focus.key) != call.focus.key
 
 
 def of_caller(
     call: Call, breakpoints: Sequence[BreakpointArgument], program: str
-) -> tuple[list[tuple[str, WantedBreakpoint]], list[WantedFunction]]:
+) -> tuple[list[tuple[str, RequestedBreakpoint]], list[RequestedFunction]]:
     """Return a caller's breakpoints with their files, and the functions at which to collect.
 
     Raises:
         ArgumentError: One cannot be; nothing has happened.
     """
-    every = [each.wanted() for each in breakpoints]
+    every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
     check_at(call, functions, program)
     return [each for each in every if isinstance(each, tuple)], functions
 
 
-def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") -> None:
+def check_at(call: Call, requested: Sequence[RequestedFunction], program: str = "") -> None:
     """Look whether what is collected at functions parses, and note who has asked for it.
 
     Args:
         call: Who asks.
-        wanted: The functions.
+        requested: The functions.
         program: What is started; empty: it is not known.
 
     Raises:
@@ -63,7 +63,7 @@ def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") ->
     """
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
     traced = all(each.lines.tracers for each in live)
-    for each in wanted:
+    for each in requested:
         # Only Python's programs tell calls.
         named = is_python(call.debugger, program) if program else traced and ":" not in each["name"]
         python = each["calls"] or named
@@ -79,7 +79,7 @@ def visible(call: Call, session: Session) -> list[Collection]:
     return [each for each in collections if each.point.client in clients and not each.point.aside]
 
 
-def tell_until(call: Call, view: Snapshot, session: Session) -> None:
+def add_until(call: Call, view: Snapshot, session: Session) -> None:
     """Add what became of a run until something, if the session's was for one."""
     said: list[str] = []
     # The program's end is told by its first session.
@@ -93,7 +93,7 @@ def tell_until(call: Call, view: Snapshot, session: Session) -> None:
         # The line that has stopped it is told by this.
         for each in visible(call, session):
             if each.point is watch.point and not watch.every:
-                each.tell(call.focus.key)
+                each.mark_reported(call.focus.key)
     if said:
         view["until"] = said
 
@@ -103,7 +103,7 @@ def news(call: Call, session: Session) -> list[str]:
     new = [each for each in visible(call, session) if each.is_news(call.focus.key)]
     lines = section(new, session.project, call.focus.key)
     for each in new:
-        each.tell(call.focus.key)
+        each.mark_reported(call.focus.key)
     collected = session.program.collected
     mine = any(each.client in {"", call.focus.key} for each in collected.points.values())
     if mine and (lost := collected.newly_lost(call.focus.key)):

@@ -15,7 +15,7 @@ SECONDS_AFTER_TIMEOUT = 0.8
 TIMEOUTS = ("timeout_ms", "wait_ms")
 """Arguments in which a caller gives a timeout, in milliseconds."""
 
-SECONDS_TO_TELL = 0.5
+SECONDS_TO_INSPECT = 0.5
 """Seconds after the caller's timeout in which a stop may still be inspected."""
 
 T = TypeVar("T")
@@ -42,12 +42,12 @@ class Left:
     @property
     def to_ask(self) -> float:
         """Seconds until the adapter is no longer waited for, so that there is time to look."""
-        return max(self.to_tell - SECONDS_TO_TELL / 2, 0)
+        return max(self.to_inspect - SECONDS_TO_INSPECT / 2, 0)
 
     @property
-    def to_tell(self) -> float:
+    def to_inspect(self) -> float:
         """Seconds after which missing facts are left out."""
-        return max(self._end + SECONDS_TO_TELL - self._clock(), 0)
+        return max(self._end + SECONDS_TO_INSPECT - self._clock(), 0)
 
 
 def seconds_for(arguments: Mapping[str, object]) -> float:

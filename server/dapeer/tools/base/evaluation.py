@@ -102,7 +102,7 @@ async def evaluated(
     if reference:
         told = Variable(name=expression, value=value, variablesReference=reference)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left.to_tell):
+            async with asyncio.timeout(left.to_inspect):
                 await _open(session, stop, told)
         value = stop.shown(told)
         reference = stop.handles.of("variables_reference", reference)
@@ -150,7 +150,7 @@ async def _explained(
     session: Session, frame: int | None, expression: str, error: DapeerError, left: Left
 ) -> str:
     """Return an error with suggestions for a name that does not exist."""
-    near = await hints(session, frame, expression, error.what, left.to_tell)
+    near = await hints(session, frame, expression, error.what, left.to_inspect)
     return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
 
 

@@ -41,11 +41,11 @@ async def hints(
     session: Session,
     frame: int | None,
     expression: str,
-    said: str,
+    error: str,
     seconds: float = SECONDS_TO_FIND,
 ) -> list[str]:
-    """Return suggestions for a missing name in the adapter's error (`said`); empty if there are none."""
-    name = missing(expression, said)
+    """Return suggestions for a missing name in the adapter's `error`; empty if there are none."""
+    name = missing(expression, error)
     if name is None or frame is None:
         return []
     container = _container(expression, name)
@@ -63,17 +63,17 @@ async def hints(
     return told if container else [*told, *_in_returned(session, name)]
 
 
-def missing(expression: str, said: str) -> str | None:
+def missing(expression: str, error: str) -> str | None:
     """Return the name in an expression of which an error says that it is not there.
 
     >>> missing("order.itms[0]", "AttributeError: 'Order' object has no attribute 'itms'")
     'itms'
     >>> missing("f(1) + g", "TypeError: f() takes 0 arguments")
     """
-    if _MISSING.search(said) is None:
+    if _MISSING.search(error) is None:
         return None
     used = set(_NAME.findall(expression))
-    return next((each for each in reversed(_NAME.findall(said)) if each in used), None)
+    return next((each for each in reversed(_NAME.findall(error)) if each in used), None)
 
 
 def _container(expression: str, name: str) -> str:

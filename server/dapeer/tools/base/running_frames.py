@@ -9,14 +9,14 @@ from dapeer.base.errors import NotStopped, RequestFailed
 from dapeer.base.json_types import Value, as_array
 from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
-from dapeer.mirror.places import Place
+from dapeer.mirror.places import ThreadLocation
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.evaluation import RESULT, Evaluated
 from dapeer.view.variables import VALUE
 
 
-def frame_id(session: Session, place: Place) -> str:
+def frame_id(session: Session, place: ThreadLocation) -> str:
     """Return ` [frame_id N]` of the user's innermost frame; empty where it cannot be read."""
     if not session.where.reads_running or place.stopped or not place.own_id:
         return ""
@@ -24,7 +24,7 @@ def frame_id(session: Session, place: Place) -> str:
     return "" if found is None else f" [frame_id {found}]"
 
 
-def _users(session: Session, place: Place) -> int | None:
+def _users(session: Session, place: ThreadLocation) -> int | None:
     """Return the id of the user's innermost frame."""
     users = (number for number, each in enumerate(place.frames) if session.frames.is_users(each))
     number = next(users, None)

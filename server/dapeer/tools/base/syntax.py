@@ -27,29 +27,29 @@ _BRACES = re.compile(r"(?<![$#\\])\{([^{}]*)\}")
 
 
 def check_breakpoint(
-    debugger: Debugger, path: str, wanted: Mapping[str, Any], adapter: str = ""
+    debugger: Debugger, path: str, requested: Mapping[str, Any], adapter: str = ""
 ) -> None:
     """Look whether all that a breakpoint evaluates parses, as far as that can be known here.
 
     Args:
         debugger: Whose definitions know languages and adapters.
         path: The file of the breakpoint.
-        wanted: The breakpoint, in DAP's terms.
+        requested: The breakpoint, in DAP's terms.
         adapter: The adapter that gets it; empty: those of live sessions, or any that takes such files.
 
     Raises:
         ArgumentError: Something does not; nothing has happened.
     """
     python = is_python(debugger, path)
-    if (expect := wanted.get("expect")) and not python:
+    if (expect := requested.get("expect")) and not python:
         raise ArgumentError(
             "`expect` works in Python.",
             f'Elsewhere give the opposite as condition="!({quoted(expect)})".',
         )
-    check_expressions([expect] if expect else wanted.get("collect", ()), python=python)
-    if condition := wanted.get("condition"):
+    check_expressions([expect] if expect else requested.get("collect", ()), python=python)
+    if condition := requested.get("condition"):
         check_condition(condition, python=python)
-    message = wanted.get("logMessage", "")
+    message = requested.get("logMessage", "")
     if python:
         for _, expression in parts_of(message):
             if expression:
@@ -60,7 +60,7 @@ def check_breakpoint(
     fit = {each.id: each for each in debugger.definitions.values() if each.accepts(path)}
     live = {each.adapter for each in debugger.sessions.values() if not each.mirror.ended}
     chosen = [fit[name] for name in fit if name in ({adapter} if adapter else live)]
-    check_hits(wanted.get("hitCondition"), chosen or [*fit.values()])
+    check_hits(requested.get("hitCondition"), chosen or [*fit.values()])
 
 
 def check_condition(condition: str, *, python: bool) -> None:

@@ -16,15 +16,15 @@ from dapeer.mirror.places import Seen
 from dapeer.mirror.telling import Telling
 from dapeer.sessions import outcomes
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
-from dapeer.sessions.process_watch import untold_kills
+from dapeer.sessions.process_watch import unreported_kills
 from dapeer.sessions.program import NONE, StopIds
 from dapeer.sessions.session import Session
 from dapeer.sessions.views import looked_at, view_of
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base import collecting, looking, running_frames
-from dapeer.tools.base.asked import NOTHING, Asked, add_values
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import NOTHING, StopOptions, add_values
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
@@ -53,7 +53,7 @@ async def next_stop(
     timeout_ms: float,
     old: StopIds = NONE,
     *,
-    asked: Asked = NOTHING,
+    options: StopOptions = NOTHING,
     waited: float = 0,
 ) -> Reply:
     """Wait for a stop after `epoch`, the program's end, or the timeout, and return which.
@@ -65,7 +65,7 @@ async def next_stop(
     caller has waited before.
     """
     left, program = Left(timeout_ms), session.program
-    limit = timeout_ms if asked.wait else 0
+    limit = timeout_ms if options.wait else 0
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
     seen, told = None, await _stopped(call, session, epoch, rest, old)
@@ -76,7 +76,7 @@ async def next_stop(
         told = program.stop_or_end(session, epoch)
         if told is None and program.living(session) is not living:
             seen = None
-    return await look(call, told or program.living(session), seen, left, asked)
+    return await look(call, told or program.living(session), seen, left, options)
 
 
 async def _stopped(
@@ -150,7 +150,13 @@ def silence(session: Session, seen: Seen | None) -> str:
 
 
 async def paused(
-    call: Call, session: Session, epoch: int, left: Left, *, wait: bool, asked: Asked = NOTHING
+    call: Call,
+    session: Session,
+    epoch: int,
+    left: Left,
+    *,
+    wait: bool,
+    options: StopOptions = NOTHING,
 ) -> Reply:
     """Wait for the requested stop after `epoch`; show where threads are that do not stop.
 
@@ -160,11 +166,13 @@ async def paused(
     patience = min(left.ms, MILLISECONDS_UNTIL_BLOCKED) if session.where.sees_running else left.ms
     program = session.program
     seconds = patience / 1000 if wait else 0
-    stopped = await program.next_stop(session, epoch, seconds, tell=call.progress)
+    stopped = await program.next_stop(session, epoch, seconds, report=call.progress)
     blocked = stopped is None and not session.over
-    seen = await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_tell)) if blocked else None
+    seen = (
+        await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_inspect)) if blocked else None
+    )
     told = program.stop_or_end(session, epoch) or program.living(session)
-    return await look(call, told, seen, left, asked)
+    return await look(call, told, seen, left, options)
 
 
 async def look(
@@ -172,7 +180,7 @@ async def look(
     session: Session,
     seen: Seen | None = None,
     left: Left | None = None,
-    asked: Asked = NOTHING,
+    options: StopOptions = NOTHING,
 ) -> Reply:
     """Return the session's current state, as far as it can be fetched in the remaining time, and have the client work on it; `seen` says where its threads are, if it runs.
 
@@ -180,14 +188,14 @@ async def look(
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
-    await looked_at(session, min(left.to_tell, SECONDS_TO_LOOK))
+    await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
     telling, view = Telling(session.mirror), view_of(session)
-    await add_values(view, session, asked, left)
-    stop = telling.stop if asked.evaluate else None
+    await add_values(view, session, options, left)
+    stop = telling.stop if options.evaluate else None
     over = looking.left(session, stop) if stop and stop.left_by else None
     if stop and over and left.ms:
-        return await next_stop(call, session, stop.number, left.ms, asked=asked)
-    telling.told()
+        return await next_stop(call, session, stop.number, left.ms, options=options)
+    telling.mark_reported()
     view = session.advice.noted(view, session.program.output)
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         _add_places(view, session, seen)
@@ -196,24 +204,24 @@ async def look(
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
     await session.program.read_rows()
-    collecting.tell_until(call, view, session)
-    breakpoints = outcomes.untold(session, call.debugger.breakpoints, mute=mute, hits=hits)
+    collecting.add_until(call, view, session)
+    breakpoints = outcomes.unreported(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints
     if collected := collecting.news(call, session):
         view["collected"] = collected
     said = [*_silences(session, seen), *session.program.about_others(session), *running(session)]
-    said += untold_kills(session.program)
+    said += unreported_kills(session.program)
     said += [over.what] if over else []
     said += await _slowness(session, left)
     if said:
         view["notes"] = [*view.get("notes", ()), *said]
     told = view
-    if asked.show == "brief":
+    if options.show == "brief":
         told = view = brief(view)
     else:
-        told = view if asked.show == "full" else call.focus.reader.untold(view)
-        call.focus.reader.told(view)
+        told = view if options.show == "full" else call.focus.reader.unread(view)
+        call.focus.reader.mark_read(view)
     only = len(call.debugger.sessions) == 1
     text = render.snapshot(told, call.debugger.project, only=only)
     return Reply(text, cast("dict[str, Any]", view))
@@ -222,7 +230,7 @@ async def look(
 def running(session: Session) -> list[str]:
     """Return a note on processes that an ended program has left running, once."""
     detached = session.program.first.detached
-    return [] if detached is None else detached.untold()
+    return [] if detached is None else detached.unreported()
 
 
 async def _slowness(session: Session, left: Left) -> list[str]:
@@ -239,7 +247,7 @@ async def _slowness(session: Session, left: Left) -> list[str]:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(left.to_tell):
+        async with asyncio.timeout(left.to_inspect):
             said = await in_thread(session.advice.of_slow)
             return [said] if said else []
     return []
@@ -260,13 +268,13 @@ async def resume(
     session: Session,
     send: Awaitable[None],
     timeout_ms: int,
-    asked: Asked,
+    options: StopOptions,
 ) -> Reply:
-    """Resume the program and, if `asked`, wait for its next stop."""
+    """Resume the program, and wait for its next stop if `options` say so."""
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = Left(timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(min(SECONDS_TO_ACCEPT, left.to_ask)):
             await send
-    return await next_stop(call, session, epoch, left.ms, old, asked=asked)
+    return await next_stop(call, session, epoch, left.ms, old, options=options)

@@ -75,7 +75,7 @@ def arrive(texts: dict[str, str]) -> str:
     return ""
 
 
-class Told:
+class CollectingAnswer:
     """A string that is shown without quotes."""
 
     def __init__(self, text: str) -> None:
@@ -90,7 +90,7 @@ def collect(
     spec: str,
     variables: dict[str, Any],
     namespace: dict[str, Any],
-) -> Told:
+) -> CollectingAnswer:
     """Do as `dapeer_collecting` does, with a frame's local and global names; its modules stay while something is collected."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
@@ -104,15 +104,15 @@ def collect(
         sys.meta_path.remove(finder)
     if not json.loads(spec)["points"]:
         forget_unless_improved()
-    return Told(told)
+    return CollectingAnswer(told)
 
 
-def look(texts: dict[str, str], asked: str) -> Told:
+def look(texts: dict[str, str], question: str) -> CollectingAnswer:
     """Answer what `dapeer_waits` is asked; of its modules none stays in a program that has no others of the package."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
-        return Told(importlib.import_module(f"{PACKAGE}.dapeer_waits").look(asked))
+        return CollectingAnswer(importlib.import_module(f"{PACKAGE}.dapeer_waits").look(question))
     finally:
         sys.meta_path.remove(finder)
         forget_unless_improved()

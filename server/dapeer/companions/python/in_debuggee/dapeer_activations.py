@@ -23,7 +23,7 @@ KEPT = 200
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class Calls:
+class StoppedCalls:
     """The calls in which the program has stopped, each by its tracer."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Calls:
             return self._count
 
 
-calls = Calls()
+calls = StoppedCalls()
 stopping = threading.local()
 """`number`: the call in which this thread is about to stop."""
 

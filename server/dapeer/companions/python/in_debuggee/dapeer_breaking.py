@@ -27,13 +27,13 @@ SECONDS_TO_SEND_ALL = 10.0
 """Timeout for an ending program to send its last events, in seconds."""
 
 
-class Failures:
+class FailedEvaluations:
     """Counts failed evaluations. Reports the first at once, later ones ever less often, at each stop and at the end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: dict[tuple[str, int, str, str, str], int] = {}
-        self._told: dict[tuple[str, int, str, str, str], int] = {}
+        self._reported: dict[tuple[str, int, str, str, str], int] = {}
 
     def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
         """Count a failure; `kind` is one of condition, hit condition, log message."""
@@ -41,13 +41,13 @@ class Failures:
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + 1
         if count & (count - 1) == 0:
-            self.tell()
+            self.report()
 
-    def tell(self, debugger: Any = None) -> None:
+    def report(self, debugger: Any = None) -> None:
         """Report unreported failures through a debugger, by default the current one."""
         with self._lock:
-            news = {key: n for key, n in self._counts.items() if self._told.get(key) != n}
-            self._told.update(news)
+            news = {key: n for key, n in self._counts.items() if self._reported.get(key) != n}
+            self._reported.update(news)
         for (path, line, kind, text, error), count in news.items():
             body = {
                 "path": path, "line": line, "kind": kind, "expression": text, "error": error,
@@ -59,10 +59,10 @@ class Failures:
         """Start from zero in a forked process: earlier failures are its parent's."""
         self._lock = threading.Lock()
         self._counts.clear()
-        self._told.clear()
+        self._reported.clear()
 
 
-failures = Failures()
+failures = FailedEvaluations()
 OURS = ("_pydevd", "pydevd", "in_debuggee")
 """How modules begin whose tracers are the debugger's."""
 REPLACED = (
@@ -97,7 +97,7 @@ def send_off(body: dict[str, Any]) -> bool:
     return send(body, event=patching.EVENT)
 
 
-def tell_tracer() -> None:
+def report_tracer() -> None:
     """Tell, at the end of a program's first thread, that it was no longer traced: until Python 3.11 only one can trace."""
     untraced: Any = sys.modules.get("in_debuggee.dapeer_untraced")
     if untraced is not None and not untraced.tracing.is_on:

@@ -136,13 +136,13 @@ def print_messages(row: Any) -> None:
 
 
 @AT_STOPS
-def tell_at_stops(row: Any) -> None:
+def report_at_stops(row: Any) -> None:
     """Report breaking.failures, and rows that are off, before each stop."""
 
     @row.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
-        breaking.failures.tell()
-        patching.tell_news()
+        breaking.failures.report()
+        patching.report_news()
         return stock(*given, **named)
 
     if hasattr(os, "register_at_fork"):
@@ -150,13 +150,13 @@ def tell_at_stops(row: Any) -> None:
 
 
 @AT_END
-def tell_at_end(row: Any) -> None:
+def report_at_end(row: Any) -> None:
     """Report the last counts and send all events before the debugger ends with the program."""
 
     @row.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         if not self.pydb_disposed and not self.terminate_requested:
-            breaking.failures.tell(self)
+            breaking.failures.report(self)
             writer, until = self.writer, time.monotonic() + breaking.SECONDS_TO_SEND_ALL
             while writer and writer.is_alive() and not writer.empty() and time.monotonic() < until:
                 time.sleep(0.005)

@@ -31,7 +31,7 @@ FIXED = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type
 """Types whose values never change."""
 
 
-class Call:
+class OpenCall:
     """A call that is not over."""
 
     __slots__ = ("arguments", "around", "before", "code", "context", "depth", "hit", "point",
@@ -95,15 +95,15 @@ def arguments_of(code: CodeType) -> list[str]:
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + starred])
 
 
-class Calls:
+class CallRecorder:
     """Records the calls of a function at a point."""
 
-    def __init__(self, point: Any, frame: Any, maker: Any, running: dict[int, Call]) -> None:
+    def __init__(self, point: Any, frame: Any, maker: Any, running: dict[int, OpenCall]) -> None:
         """Take the point, a frame of the function, what makes recorders, and the calls of all points that are not over, by frame."""
         self.point = point
         self._rows = maker.rows
         self._running = running
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, OpenCall] = {}
         self._first = True
         # A lambda of a module or class has the name that it stands under there.
         self.name = cells.escaped(functions.names_in(frame.f_code, frame.f_globals)[0])
@@ -124,12 +124,12 @@ class Calls:
             return bool(self.point.end())
         if self._first:
             self._first = False
-            self._rows.begun(self.point.id, self.name)
-        call = Call(self.point.id, hit, frame, self._around(frame), self._names)
+            self._rows.function_called(self.point.id, self.name)
+        call = OpenCall(self.point.id, hit, frame, self._around(frame), self._names)
         self._running[id(frame)] = self._calls[id(frame)] = call
         return False
 
-    def _around(self, frame: Any) -> Call | None:
+    def _around(self, frame: Any) -> OpenCall | None:
         """Return the call that one belongs to that begins; None: there is none."""
         for _ in range(MOST_FRAMES if self._running else 0):
             frame = frame.f_back
@@ -159,7 +159,9 @@ class Calls:
         self._record(call, frame, result, error)
         return call.hit == self._last
 
-    def _write(self, call: Call, frame: Any, value: Any, error: BaseException | str | None) -> None:
+    def _write(
+        self, call: OpenCall, frame: Any, value: Any, error: BaseException | str | None
+    ) -> None:
         took = time.perf_counter_ns() - call.start - (returned.stopped() - call.stopped)
         if error is None:
             result = cells.cell(value)

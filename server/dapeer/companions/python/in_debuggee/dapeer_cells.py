@@ -20,7 +20,7 @@ FEW = 8
 FAILED = "\x15"
 """Begins the text of an expression that could not be evaluated; no value begins so."""
 PLAIN = (float, bool, type(None))
-TOLD = (*PLAIN, int, str, bytes)
+SHOWN_AS_THEY_ARE = (*PLAIN, int, str, bytes)
 ARGUMENTS: Any = values.ARGUMENTS
 is_one_of, name_of = values.objects.is_one_of, values.objects.name_of
 ROW = values.Inside()
@@ -62,7 +62,7 @@ def written_by_python(error: BaseException) -> bool:
     writes = values.objects.found(type(error), "__str__")
     arguments: Any = ARGUMENTS.__get__(error)  # pyright: ignore[reportAttributeAccessIssue]
     return type(writes) is types.WrapperDescriptorType and all(
-        is_one_of(type(x), TOLD) for x in arguments
+        is_one_of(type(x), SHOWN_AS_THEY_ARE) for x in arguments
     )
 
 

@@ -53,8 +53,10 @@ class Collector:
         Raises:
             ImportError, AttributeError: pydevd is not the one we know.
         """
-        road = "dapeer_monitoring" if hasattr(sys, "monitoring") else "dapeer_tracing"
-        self._road: Any = importlib.import_module(f"in_debuggee.{road}").Road()
+        module, hooks = "dapeer_tracing", "TracingHooks"
+        if hasattr(sys, "monitoring"):
+            module, hooks = "dapeer_monitoring", "MonitoringHooks"
+        self._road: Any = getattr(importlib.import_module(f"in_debuggee.{module}"), hooks)()
         self._rows: Any = None
         self._watch: Any = None
         self._spec: dict[str, Any] = {}
@@ -99,13 +101,13 @@ class Collector:
         for each in spec["points"]:
             bound, message, line = False, "", each.get("line") or 0
             try:
-                known = (point for point in watches if point.told == each)
-                point = next(known, None) or points.Point(each, names)
+                known = (point for point in watches if point.spec == each)
+                point = next(known, None) or points.SpecifiedPoint(each, names)
                 bound = point.bind()
                 message, line = point.message, point.line
                 if bound:
                     self._points.append(point)
-            except expressions.Refused as error:
+            except expressions.InvalidExpression as error:
                 message = str(error)
             told.append({"id": each["id"], "bound": bound, "line": line, "message": message})
         return told
@@ -119,10 +121,10 @@ class Collector:
             return str(self._road.begin(points.Bound([], None, self._stops)))
         guard.losing[:] = [self._rows.lose]
         if self._watch is None:
-            self._watch = deadline.Watch()
+            self._watch = deadline.Deadline()
             self._watch.start()
         self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS
-        maker = recorders.Maker(self._watch, self._rows, tell)
+        maker = recorders.Maker(self._watch, self._rows, report_condition)
         return str(self._road.begin(points.Bound(self._points, maker, self._stops)))
 
     def leave(self) -> None:
@@ -137,10 +139,10 @@ class Collector:
             self._rows.close()
             self._rows = None
 
-    def tell_rows(self) -> None:
+    def report_lost_rows(self) -> None:
         """Tell how many rows are lost."""
         if self._rows is not None:
-            self._rows.tell()
+            self._rows.report_lost()
 
     def forked(self) -> None:
         """Go on in a new process, with a file of its own."""
@@ -152,12 +154,12 @@ class Collector:
             self._rows.begin()
             # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
             # again wants none of ours: the first expression starts it.
-            self._watch = deadline.Watch()
+            self._watch = deadline.Deadline()
             self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 
 
-def tell(point: Any, error: str) -> None:
+def report_condition(point: Any, error: str) -> None:
     """Tell what a condition has raised."""
     breaking: Any = sys.modules.get("in_debuggee.dapeer_breaking")
     if breaking is not None:
@@ -184,17 +186,17 @@ def collector() -> Collector:
     """Return the one of this process."""
     if not collectors:
         collectors.append(Collector())
-        atexit.register(guard.hook(tell_rows))
+        atexit.register(guard.hook(report_lost_rows))
         os.register_at_fork(after_in_child=guard.hook(forked))
         leaving.first.append(leave)
         leaving.LEAVE.apply()
     return collectors[0]
 
 
-def tell_rows() -> None:
+def report_lost_rows() -> None:
     """Tell how many rows are lost at the end of the program."""
     for each in collectors:
-        each.tell_rows()
+        each.report_lost_rows()
 
 
 def forked() -> None:

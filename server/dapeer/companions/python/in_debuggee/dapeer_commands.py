@@ -16,7 +16,7 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 Waits: Any = importlib.import_module("_pydev_bundle._pydev_saved_modules").threading.Event
 
 
-class Announcement(Waits):
+class QueueEvent(Waits):
     """An event that stays set until a thread's command queue is empty."""
 
     def __init__(self, commands: Any) -> None:
@@ -36,7 +36,7 @@ class Announcement(Waits):
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
-    Events = dict[str, Announcement]
+    Events = dict[str, QueueEvent]
 else:
     Events = dict
 
@@ -48,10 +48,10 @@ class Announcements(Events):
         super().__init__()
         self._queues = queues
 
-    def __missing__(self, thread_id: str) -> Announcement:
+    def __missing__(self, thread_id: str) -> QueueEvent:
         """Create the event of a new thread."""
         try:
-            event: Any = Announcement(self._queues[thread_id])
+            event: Any = QueueEvent(self._queues[thread_id])
         except Exception as error:
             QUEUE.fail(error)
             event = Waits()

@@ -26,7 +26,7 @@ THEIRS = ("_pydevd_bundle", "_pydev_bundle", "numpy", "pandas")
 SIZE = "len()"
 """The name of the child that tells how many elements there are."""
 
-Entry = Any
+NamedChild = Any
 """A tuple: the name of a child, its value, and what is written behind the container's expression to get it; None: nothing is."""
 
 
@@ -39,7 +39,7 @@ class MoreItemsRange:
     def __repr__(self) -> str:
         return f"[{self._first}:{self._last}]"
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[NamedChild]:
         """Return what it stands for."""
         return [*elements(self._of, self._known, self._first, self._last)]
 
@@ -53,7 +53,7 @@ class MoreItems:
     def __repr__(self) -> str:
         return "..."
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[NamedChild]:
         """Return what it stands for, in parts."""
         size = self._known.__len__(self._of)
         parts = (
@@ -74,12 +74,12 @@ def is_leaf(value: Any) -> bool:
     return kind is objects.Property or any(issubclass(kind, each) for each in LEAVES)
 
 
-def entries(value: Any) -> list[Entry]:
+def entries(value: Any) -> list[NamedChild]:
     """Return what is in a value."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is MoreItems or kind is MoreItemsRange:
         return list(value.entries())
-    held: list[Entry] = [
+    held: list[NamedChild] = [
         (name, each, f".{name}")
         for name, each in objects.attributes(value, objects.names_of(value))
     ]
@@ -129,7 +129,7 @@ def container_of(kind: Any) -> Any:
     return next((each for each in every if issubclass(kind, each)), None)
 
 
-def elements(value: Any, known: Any, first: int, last: int) -> Iterator[Entry]:
+def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChild]:
     """Yield some elements of a container."""
     if objects.is_one_of(known, (dict, OrderedDict)):
         yield from pairs(itertools.islice(known.items(value), first, last))
@@ -143,7 +143,7 @@ def elements(value: Any, known: Any, first: int, last: int) -> Iterator[Entry]:
             yield f"{index:0{digits}}", known.__getitem__(value, index), f"[{index}]"
 
 
-def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[Entry]:
+def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
     """Yield values under their keys; of several keys that are shown alike, all but the first with their number."""
     seen: set[str] = set()
     for key, each in items:

@@ -29,11 +29,11 @@ PROMPT = 100
 """Jumps at each of which Python looks whether there is an exception for its thread."""
 
 
-class Overdue(BaseException):
+class CutOff(BaseException):
     """An expression was cut off."""
 
 
-class Watch:
+class Deadline:
     """Cuts off what begins with `running[thread] = now()` and is not over in time.
 
     Who evaluates sets that, calls `woken` if the watcher is `asleep`, and calls `over` at the end.
@@ -43,7 +43,7 @@ class Watch:
         self.seconds = seconds
         self.running: dict[int, float] = {}
         self.asleep = False
-        self._begun = False
+        self._is_started = False
         self._fired: set[int] = set()
         # A signal handler of the program's may come by a point while this thread has it.
         self._lock = _thread.RLock()
@@ -53,7 +53,7 @@ class Watch:
     def begin(self, now: float) -> None:
         """Note that this thread evaluates from now on."""
         self.running[_thread.get_ident()] = now
-        if not self._begun:
+        if not self._is_started:
             self.start()
         elif self.asleep:
             self._wake()
@@ -62,7 +62,7 @@ class Watch:
         """Note that this thread evaluates no more.
 
         Raises:
-            Overdue: It was cut off a moment too late; later none comes.
+            CutOff: It was cut off a moment too late; later none comes.
         """
         thread = _thread.get_ident()
         self.running.pop(thread, None)
@@ -76,9 +76,9 @@ class Watch:
     def start(self) -> None:
         """Start the watcher now, in a thread of the debugger's: no signal handler of the program's comes by there and breaks it off."""
         with self._lock, undisturbed():
-            if not self._begun:
+            if not self._is_started:
                 started(self._look)
-                self._begun = True
+                self._is_started = True
 
     def _wake(self) -> None:
         with self._lock:
@@ -108,7 +108,7 @@ class Watch:
         with self._lock:
             self._fired.add(thread)
             if self.running.get(thread) == since and records(thread):
-                raise_in(thread, Overdue)
+                raise_in(thread, CutOff)
                 return
             self._fired.discard(thread)
             if not records(thread):

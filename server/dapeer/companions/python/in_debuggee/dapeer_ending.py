@@ -39,7 +39,7 @@ system: Any = sys
 
 
 @CRASHES
-def tell_crashes(row: Any) -> None:
+def print_crashes(row: Any) -> None:
     """Have Python print where it was, as its option `-X faulthandler` does, unless the program has that already."""
     if not faulthandler.is_enabled():
         faulthandler.enable(STDERR, all_threads=False)

@@ -181,8 +181,8 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
     def of_program(*error: Any) -> None:
         shown(error, by_hook=True)
 
-    def of_thread(told: Any) -> None:
-        shown(tuple(told)[:3])
+    def of_thread(given: Any) -> None:
+        shown(tuple(given)[:3])
 
     def nothing(*_: Any) -> None:
         pass

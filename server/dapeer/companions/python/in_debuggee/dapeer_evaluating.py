@@ -13,13 +13,13 @@ from typing import Any
 
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
-heard = threading.local()
+captured = threading.local()
 """`text`: what the current evaluation of this thread has printed."""
 
 
 def taken() -> str:
     """Return what was printed, and forget it."""
-    text: Any = getattr(heard, "text", None)
+    text: Any = getattr(captured, "text", None)
     if text is None:
         return ""
     printed = text.getvalue()
@@ -31,12 +31,12 @@ def taken() -> str:
 @contextlib.contextmanager
 def listening() -> Generator[None]:
     """Keep what is printed."""
-    heard.text = io.StringIO()
+    captured.text = io.StringIO()
     try:
-        with contextlib.redirect_stdout(heard.text), contextlib.redirect_stderr(heard.text):
+        with contextlib.redirect_stdout(captured.text), contextlib.redirect_stderr(captured.text):
             yield
     finally:
-        heard.text = None
+        captured.text = None
 
 
 ANSWER = "_pydevd_bundle.pydevd_comm:pydevd_schema.EvaluateResponseBody.__init__"

@@ -9,7 +9,7 @@ MISSING = object()
 
 
 class Expecting:
-    """The lines of a code at which something is expected; the names are those of `dapeer_watching.Watching`."""
+    """The lines of a code at which something is expected; the names are those of `dapeer_watching.CodeWatches`."""
 
     def __init__(self, points: list[Any], maker: Any, frame: Any, inner: Any) -> None:
         """Take the points, what makes recorders, a frame of the code, and what else is watched in it."""

@@ -21,7 +21,7 @@ SHARE = 0.1
 SHARE_IN_WORDS = "a tenth"
 
 
-class Refused(Exception):
+class InvalidExpression(Exception):
     """An expression cannot be evaluated anywhere; the text says why."""
 
 
@@ -32,7 +32,7 @@ class Expression:
         """Take its text.
 
         Raises:
-            Refused: It does not parse.
+            InvalidExpression: It does not parse.
         """
         self.text = text.strip()
         self.code = checked(self.text)
@@ -126,14 +126,14 @@ def checked(text: str) -> CodeType:
     """Return an expression, compiled.
 
     Raises:
-        Refused: It does not parse.
+        InvalidExpression: It does not parse.
     """
     try:
         return compile(text, "<collect>", "eval", dont_inherit=True)
     except SyntaxError as error:
-        raise Refused(f"`{text}` does not parse: {error.msg}") from None
+        raise InvalidExpression(f"`{text}` does not parse: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise Refused(f"`{text}` does not parse: {error}") from None
+        raise InvalidExpression(f"`{text}` does not parse: {error}") from None
 
 
 def find(name: str, frame: Any) -> Any:

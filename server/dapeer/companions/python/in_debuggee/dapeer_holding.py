@@ -27,7 +27,7 @@ LARGEST = 4_000_000
 LOCKS = ("lock", "RLock", "_RLock", "Lock", "Condition")
 ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
 """Instructions by which Python enters an item of a `with`. The last one comes twice, once with the name of the exit."""
-WANTED = {"get": "an item", "receive": "an item", "put": "room", "send": "room"}
+AWAITED_BY_METHOD = {"get": "an item", "receive": "an item", "put": "room", "send": "room"}
 """What one waits for in methods of queues and channels."""
 WITHS = (ast.With, ast.AsyncWith)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -264,7 +264,7 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
         queue = plain(mine["_state"]) if "_state" in mine else mine
         size, limits = size_of(queue), ("maxsize", "_maxsize", "max_buffer_size")
         limit = next((queue[each] for each in limits if each in queue), 0)
-        what = WANTED.get(function, "its items to be done")
+        what = AWAITED_BY_METHOD.get(function, "its items to be done")
         return f"for {what}; it holds {size}" + (
             f" of {limit}" if limit or "_state" in mine else ""
         )

@@ -20,7 +20,7 @@ FEW = 50
 """Frames that are described one by one."""
 
 
-class Part:
+class DebuggerWithFrames:
     """pydevd's debugger, except that a suspended thread has only some frames."""
 
     def __init__(self, debugger: Any, frames: Any) -> None:
@@ -32,7 +32,7 @@ class Part:
         return getattr(self._debugger, name)
 
     @property
-    def suspended_frames_manager(self) -> Part:
+    def suspended_frames_manager(self) -> DebuggerWithFrames:
         """What knows the frames."""
         return self
 
@@ -58,12 +58,12 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
     return found
 
 
-def places(frames: Any, wanted: list[Any]) -> tuple[list[Any], list[int]]:
-    """Return a frame for each place at which some of the `wanted` ones are, and the number of that for each of them."""
+def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
+    """Return a frame for each place at which some of the `selected` ones are, and the number of that for each of them."""
     described: list[Any] = []
     numbers: dict[tuple[object, ...], int] = {}
     like: list[int] = []
-    for frame in wanted:
+    for frame in selected:
         line = frames.frame_id_to_lineno.get(id(frame), frame.f_lineno)
         # A traceback tells columns, too.
         columns: Any = frames.frame_id_to_line_col_info.get(id(frame))
@@ -136,7 +136,7 @@ def describe_few(row: Any) -> None:
         wanted = shown[start_frame : start_frame + levels]
         folds = len(wanted) > FEW
         part._frames, like = places(frames, wanted) if folds else (wanted, [])
-        made = of(Part(py_db, part), 0, 0)
+        made = of(DebuggerWithFrames(py_db, part), 0, 0)
         body: dict[str, Any] = made.as_dict["body"]
         body["totalFrames"] = len(shown)
         if folds:

@@ -24,16 +24,16 @@ FEW = 3
 UNKNOWN: tuple[Any, Any] = "", None
 
 
-class Life:
+class CallTracer:
     """Looks after each line of one call what has changed."""
 
     over = False
-    """It looks until the program ends; the names are those of `dapeer_watching.Watching`."""
+    """It looks until the program ends; the names are those of `dapeer_watching.CodeWatches`."""
 
-    def __init__(self, told: dict[str, Any], of: Any, rows: Any) -> None:
+    def __init__(self, spec: dict[str, Any], of: Any, rows: Any) -> None:
         """Take which `call` it is and the number of the point for its `lines`, the calls of its function, and where rows go."""
-        self._call: int = told["call"]
-        self._point: int = told["lines"]
+        self._call: int = spec["call"]
+        self._point: int = spec["lines"]
         self._of = of
         self._rows = rows
         self._line = 0

@@ -18,7 +18,7 @@ MOST = 50
 """Files whose lines are kept."""
 
 
-class Lines:
+class CodeLines:
     """Finds the lines of a file, or of a code object, that have code."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ AT_ONCE = patching.Row(
 @KEPT
 def keep_lines(row: Any) -> None:
     """Keep the lines of files that have code."""
-    lines = Lines()
+    lines = CodeLines()
     row.replace(CODE_LINES)(lines.of)
 
 

@@ -86,7 +86,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 @ASYNCIO
-def tell_what_asyncio_catches(row: Any) -> None:
+def report_what_asyncio_catches(row: Any) -> None:
     """Patch asyncio once the program has imported it."""
     method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
     Finder(row, method, "self context", call_exception_handler)
@@ -103,12 +103,12 @@ def call_exception_handler(
     stock: Callable[..., Any], self: Any, context: Any, *rest: Any, **named: Any
 ) -> Any:
     """Handle an exception as an event loop does, and report it."""
-    tell(context)
+    report(context)
     return stock(self, context, *rest, **named)
 
 
 @guard.hook
-def tell(context: Any) -> None:
+def report(context: Any) -> None:
     """Report an exception that an event loop handles."""
     error = context.get("exception")
     if isinstance(error, Exception):
@@ -143,7 +143,7 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 
 
 @guard.hook
-def show(told: Any) -> None:
+def show(failure: Any) -> None:
     """Stop at an exception that Twisted itself logs."""
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):
@@ -151,11 +151,11 @@ def show(told: Any) -> None:
     if frame is None or not name_of(frame).startswith("twisted.internet."):
         return
     caught = sys.exc_info()[1]
-    error = caught if told is None else told.value
+    error = caught if failure is None else failure.value
     if not isinstance(error, Exception):
         return
-    if told is not None and frame.f_code.co_name == "__del__":
-        show_collected(error, told.frames, frame)
+    if failure is not None and frame.f_code.co_name == "__del__":
+        show_collected(error, failure.frames, frame)
     elif error is caught and tracebacks.is_in_program(error.__traceback__):
         stop(error, error.__traceback__)
 

@@ -20,14 +20,14 @@ TOOLS = (3, 4)
 NAME = "dapeer"
 OFTEN = 32
 """After so many rows it is looked which line has them."""
-UNKNOWN: tuple[Any, Any] = None, points.Plan()
+UNKNOWN: tuple[Any, Any] = None, points.CodePlan()
 """A code that is not known, and nothing that is recorded of it."""
 current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
 UP = 2
 """Frames from a function that is called by a hook to the program's."""
 
 
-class Road:
+class MonitoringHooks:
     """Has the recorders of lines called."""
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ class Road:
         What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
         """
         find, disable = self._codes.get, self._python.DISABLE
-        stay, call_alone = guard.hook(points.Plan.stay), guard.hook(self._call_alone)
+        stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)
         latest: tuple[Any, Any] = UNKNOWN
         turns = itertools.cycle(range(OFTEN))
 

@@ -1,7 +1,7 @@
 """The register of what dapeer changes in other people's Python code. Nothing else changes any of it.
 
 A `Row` stands beside each patch: its name, whose code it changes, the versions that it was tried with, what it needs, and what is lost without it. A row whose probe does not hold is off. Where one of its functions raises, the stock function does the work of
-that call, and the row is off from then on. The names of the rows that are off, and why, go to `tell`.
+that call, and the row is off from then on. The names of the rows that are off, and why, go to `reporters`.
 
 It also runs in the debuggee, in Python 3.8 and later, so it imports nothing of dapeer.
 """
@@ -47,7 +47,7 @@ first_process = [
 ]  # whether this is the process that the adapter has started, so its stdout is the program's output
 setting = [os.environ.get(SETTING, "")]
 """What the user has set; the last one counts."""
-tell: list[Callable[[dict[str, str]], bool]] = []
+reporters: list[Callable[[dict[str, str]], bool]] = []
 """What tells it, if anything can; it returns whether it did. The last one is asked."""
 
 
@@ -78,7 +78,7 @@ class Row:
             secures: Without it others can reach the program, so it is told even where the user has switched it off.
         """
         self.name, self.whose, self.lost = name, whose, lost
-        self.told: dict[str, str] | None = None
+        self.off_note: dict[str, str] | None = None
         """What tells that it is off."""
         self.replaces, self.uses = dict(replaces or {}), tuple(uses)
         self.exact = bool(self.replaces) or adds or any(each.endswith(")") for each in self.uses)
@@ -104,7 +104,7 @@ class Row:
         if is_switched_off(self.name):
             self.off = f"switched off by {SETTING}"
             if self.secures:
-                self._tell(self.off)
+                self._report(self.off)
             return False
         try:
             self.probe()
@@ -140,7 +140,7 @@ class Row:
             return
         why = str(error) if isinstance(error, Misfit) else f"{type(error).__name__}: {error}"
         self.off = f"{_FAILED}{why}"
-        self._tell(why)
+        self._report(why)
 
     def note(self, error: BaseException) -> dict[str, str]:
         """Return what tells that it is off, for what was raised: its name, what is lost, and why."""
@@ -149,10 +149,10 @@ class Row:
     def _note(self, why: str) -> dict[str, str]:
         return {"name": self.name, "lost": self.lost, "why": why[:_MOST]}
 
-    def _tell(self, why: str) -> None:
-        self.told = self._note(why)
-        news.append(self.told)
-        tell_news()
+    def _report(self, why: str) -> None:
+        self.off_note = self._note(why)
+        news.append(self.off_note)
+        report_news()
 
     def probe(self) -> None:
         """Check that all is there that it needs.
@@ -247,11 +247,11 @@ def is_switched_off(name: str) -> bool:
     return "off" in words or f"-{name}" in words
 
 
-def tell_news() -> None:
+def report_news() -> None:
     """Tell of the rows that are off, where anything can tell it."""
-    for each in list(news) if tell else ():
+    for each in list(news) if reporters else ():
         try:
-            if not tell[-1](each):
+            if not reporters[-1](each):
                 return
             # Another thread may have told it, too.
             news.remove(each)

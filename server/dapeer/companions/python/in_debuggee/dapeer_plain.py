@@ -10,7 +10,7 @@ objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 values: Any = importlib.import_module("in_debuggee.dapeer_values")
 
 
-class Variable:
+class PlainVariable:
     """A variable that is shown without what is in it."""
 
     def __init__(self, name: str, value: Any) -> None:
@@ -27,7 +27,7 @@ class Variable:
         }
 
 
-class Frame:
+class FrameStandIn:
     """Stands for a frame, with other variables."""
 
     def __init__(self, frame: Any, held: dict[str, Any]) -> None:
@@ -47,16 +47,18 @@ def listed(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[Any]:
     """
     items = list(namespace(variable.frame, *rest, **named).items())
     held: dict[str, Any] = {key: each for key, each in items if type(key) is str}
-    others = [Variable(text_of(key), each) for key, each in items if type(key) is not str]
+    others = [PlainVariable(text_of(key), each) for key, each in items if type(key) is not str]
     shown = variable
     if others:
         shown = copy.copy(variable)
-        shown.frame = Frame(variable.frame, held)
+        shown.frame = FrameStandIn(variable.frame, held)
     try:
         found: list[Any] = list(stock(shown, *rest, **named))
     except Exception:
         # Pydevd would show one variable then: `<error>`.
-        found = [Variable(name, held[name]) for name in sorted(held) if not name.startswith("__")]
+        found = [
+            PlainVariable(name, held[name]) for name in sorted(held) if not name.startswith("__")
+        ]
     for each in found:
         each.frame = variable.frame
     return found + others

@@ -24,35 +24,35 @@ NOWHERE = (0, 0)
 """No frame, and no context."""
 
 
-class Point:
+class SpecifiedPoint:
     """A point of the specification."""
 
-    def __init__(self, told: dict[str, Any], names: Any) -> None:
+    def __init__(self, spec: dict[str, Any], names: Any) -> None:
         """Take what is told of it, and the frame in which names are looked up that are watched.
 
         Raises:
-            Refused: An expression does not parse.
+            InvalidExpression: An expression does not parse.
         """
-        self.told = told
-        self.id: int = told["id"]
-        self.file = sources.same_file(sources.mapped(told["file"])) if told.get("file") else ""
-        self.function: str = told.get("function") or ""
-        self.calls: bool = bool(told.get("calls"))
-        self.life: dict[str, Any] = told.get("life") or {}
-        self.line: int = told.get("line") or 0
-        wanted: list[str] = told.get("collect") or []
+        self.spec = spec
+        self.id: int = spec["id"]
+        self.file = sources.same_file(sources.mapped(spec["file"])) if spec.get("file") else ""
+        self.function: str = spec.get("function") or ""
+        self.calls: bool = bool(spec.get("calls"))
+        self.life: dict[str, Any] = spec.get("life") or {}
+        self.line: int = spec.get("line") or 0
+        wanted: list[str] = spec.get("collect") or []
         self.expressions: list[Any] = [expressions.Expression(each) for each in wanted]
         self.condition: Any = (
-            expressions.Expression(told["condition"]) if told.get("condition") else None
+            expressions.Expression(spec["condition"]) if spec.get("condition") else None
         )
-        self.expect: Any = expressions.Expression(told["expect"]) if told.get("expect") else None
-        self.max_hits: int | None = told.get("max_hits")
+        self.expect: Any = expressions.Expression(spec["expect"]) if spec.get("expect") else None
+        self.max_hits: int | None = spec.get("max_hits")
         self.hits = itertools.count(1)
         self.message = ""
         self.ended = False
         self.watch: Any = None
-        if told.get("until") or told.get("writes"):
-            self.watch = watching.Watch(self, told, names)
+        if spec.get("until") or spec.get("writes"):
+            self.watch = watching.PointWatch(self, spec, names)
 
     def end(self) -> bool:
         """Have enough hits."""
@@ -91,7 +91,7 @@ class Point:
         return bool(line)
 
 
-class Plan:
+class CodePlan:
     """What is recorded of a code."""
 
     __slots__ = ("around", "calls", "context", "enters", "lines", "of_library", "stops", "suspends",
@@ -176,10 +176,10 @@ class Bound:
             if each.file and not each.function:
                 self._by_file.setdefault(each.file, []).append(each)
 
-    def plan(self, frame: Any) -> Plan:
+    def plan(self, frame: Any) -> CodePlan:
         """Return what is recorded of a frame's code."""
         code = frame.f_code
-        made = Plan(code, getattr(self._maker, "context", None))
+        made = CodePlan(code, getattr(self._maker, "context", None))
         made.stops += (
             functools.partial(watching.stop_at, each)
             for each in self._stops
@@ -189,20 +189,22 @@ class Bound:
         for point in self._functions:
             if not point.ended and functions.matches(point.function, frame):
                 if point.calls:
-                    made.calls.append(calls.Calls(point, frame, self._maker, self._running))
+                    made.calls.append(calls.CallRecorder(point, frame, self._maker, self._running))
                     if point.life and point.life["function"] == made.calls[-1].name:
-                        made.watching = life.Life(point.life, made.calls[-1], self._maker.rows)
+                        made.watching = life.CallTracer(
+                            point.life, made.calls[-1], self._maker.rows
+                        )
                 else:
                     made.enters.append(self._maker.recorder(point, frame))
         watches = [each for each in self._watches if each.concerns(frame)]
         if watches:
             lookers = [each.looker(self._maker, frame) for each in watches]
-            made.watching = watching.Watching(watches, lookers, self._maker)
+            made.watching = watching.CodeWatches(watches, lookers, self._maker)
         if expected:
             made.watching = expecting.Expecting(expected, self._maker, frame, made.watching)
         return made
 
-    def _lines(self, made: Plan, frame: Any) -> list[Any]:
+    def _lines(self, made: CodePlan, frame: Any) -> list[Any]:
         """Have lines recorded that have a point; return the points at which something is expected."""
         code = frame.f_code
         found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None

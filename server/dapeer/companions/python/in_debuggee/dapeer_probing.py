@@ -121,7 +121,7 @@ class Meant(Exception):
         self.error = error
 
 
-class Call:
+class StockCall:
     """The stock function during one call of a patch, and what came of it."""
 
     __slots__ = ("_stock", "raised", "returned")
@@ -158,7 +158,7 @@ def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
     def replaced(*given: Any, **named: Any) -> Any:
         if row.off:
             return stock(*given, **named)
-        call = Call(stock)
+        call = StockCall(stock)
         try:
             return ours(call, *given, **named)
         except Meant as meant:

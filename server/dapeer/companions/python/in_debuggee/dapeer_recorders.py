@@ -20,8 +20,8 @@ expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 shapes: Any = importlib.import_module("in_debuggee.dapeer_shapes")
 texts: Any = importlib.import_module("in_debuggee.dapeer_templates")
 
-NO_VALUE = shapes.Told(f"{cells.FAILED}NameError: it has no value here")
-WAITING = shapes.Told(
+NO_VALUE = shapes.CellText(f"{cells.FAILED}NameError: it has no value here")
+WAITING = shapes.CellText(
     f"{cells.FAILED}not evaluated here: its failures took more than {expressions.SHARE_IN_WORDS} of the time"
 )
 UNKNOWN = "NameError: no `{}` in any scope of {}"
@@ -33,20 +33,20 @@ SECONDS = "it took longer than {} s"
 class Maker:
     """Makes recorders that write into one file, under one watch."""
 
-    def __init__(self, watch: Any, rows: Any, tell: Callable[..., None]) -> None:
+    def __init__(self, watch: Any, rows: Any, report: Callable[..., None]) -> None:
         """Take what they need.
 
         Args:
             watch: Cuts off what hangs.
             rows: Where rows are written.
-            tell: Is told of a point whose condition has raised something, and what.
+            report: Gets a point whose condition has raised something, and what.
         """
         self.watch = watch
         self.rows = rows
         self._given: dict[str, Any] = {
-            "rows": rows, "tell": tell, "now": time.perf_counter,
-            "told": shapes.Told, "begin": watch.begin, "over": watch.over, "find": expressions.find,
-            "Overdue": deadline.Overdue, "failed": self.failed, "StructError": struct.error,
+            "rows": rows, "report": report, "now": time.perf_counter,
+            "cell_text": shapes.CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
+            "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
             "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.of_program,
             "lacks": expressions.lacks, "unmet": self._unmet,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
@@ -62,7 +62,7 @@ class Maker:
         """Return the cell of an expression, evaluated from a time on, that has raised something; what is the program's is raised again."""
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
-        if isinstance(error, deadline.Overdue):
+        if isinstance(error, deadline.CutOff):
             return f"{cells.FAILED}cut off: {SECONDS.format(self.watch.seconds)}"
         if guard.is_brought(error):
             raise error
@@ -72,7 +72,7 @@ class Maker:
         """Tell once that a condition can never hold."""
         if not point.unmet:
             point.unmet = True
-            self._given["tell"](point, error)
+            self._given["report"](point, error)
 
     def recorder(self, point: Any, frame: Any) -> Any:
         """Return what records a row of a point, given a frame of the same code, and its context."""
@@ -113,7 +113,7 @@ class Maker:
         self,
         point: Any,
         frame: Any,
-        wanted: list[tuple[str, Any]],
+        evaluated: list[tuple[str, Any]],
         end: str,
         *,
         alone: bool = False,
@@ -125,21 +125,21 @@ class Maker:
             unknown = each.unknown(frame) if each is not None else ()
             if unknown:
                 error = UNKNOWN.format(unknown[0], functions.qualified(frame.f_code))
-                given[f"unknown{name}"] = shapes.Told(f"{cells.FAILED}{error}")
-        body = self._body(point, frame, wanted) + end
-        return self._compiled(point, frame, wanted, body, given, alone=alone)
+                given[f"unknown{name}"] = shapes.CellText(f"{cells.FAILED}{error}")
+        body = self._body(point, frame, evaluated) + end
+        return self._compiled(point, frame, evaluated, body, given, alone=alone)
 
     def _compiled(
-        self, point: Any, frame: Any, wanted: Any, body: str, given: Any, *, alone: bool = False
+        self, point: Any, frame: Any, evaluated: Any, body: str, given: Any, *, alone: bool = False
     ) -> Any:
         """Return a function of these statements."""
         made_of = shapes.Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
         of_point.update(shapes=made_of, cell=made_of.cell)
         given = {**self._given, **of_point, **given}
-        body = textwrap.indent("$locals = $frame.f_locals\n" * bool(wanted) + body, " " * 12)
+        body = textwrap.indent("$locals = $frame.f_locals\n" * bool(evaluated) + body, " " * 12)
         # What needs no names of the program finds ours faster as global ones.
-        own = wanted and all(is_local(each, frame) for _mark, each in wanted)
+        own = evaluated and all(is_local(each, frame) for _mark, each in evaluated)
         outer = "global" if own else "nonlocal"
         text = texts.FACTORY.format(
             given="" if own else ", ".join(f"${each}" for each in given),
@@ -150,7 +150,7 @@ class Maker:
             if alone
             else "",
         ).replace("$", expressions.OURS)
-        for mark, each in wanted:
+        for mark, each in evaluated:
             text = text.replace(mark, f"({each.text}\n)")
         names = {f"{expressions.OURS}{name}": value for name, value in given.items()}
         made: dict[str, Any] = {}
@@ -166,11 +166,11 @@ class Maker:
         reads = expression.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
         return textwrap.indent("\n".join(reads), "    "), mark
 
-    def _body(self, point: Any, frame: Any, wanted: list[tuple[str, Any]]) -> str:
+    def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
         """Return the statements that evaluate expressions."""
-        guarded = any(each.runs_code for _mark, each in wanted)
+        guarded = any(each.runs_code for _mark, each in evaluated)
         parts: list[str] = []
-        for mark, each in wanted:
+        for mark, each in evaluated:
             name = "ec" if each is point.condition else f"e{point.expressions.index(each)}"
             reads, value = self._reading(each, frame, name, mark)
             again = "$begin($now())" if guarded else "pass"

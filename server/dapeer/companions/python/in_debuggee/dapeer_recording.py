@@ -106,7 +106,7 @@ class Rows:
             return False
         self.path, self._file = path, file
         files.removed(self._spare)
-        self._tell()
+        self._write_header()
         return True
 
     def _fail(self, error: OSError) -> None:
@@ -119,7 +119,7 @@ class Rows:
                 path = os.path.join(self.folder, f"{os.getpid()}.lost")
                 with open(path, "wb"):
                     self._spare = path
-        self._tell()
+        self._write_header()
 
     def kept(self, line: bytes) -> None:
         """Write a line for which the chunk has no room: into the next one, where there is one."""
@@ -149,7 +149,7 @@ class Rows:
             self._numbers[context] = number
             return number
 
-    def told(self, context: int | str) -> str:
+    def context_text(self, context: int | str) -> str:
         """Return a thread, task and caller as text."""
         return context if isinstance(context, str) else self.contexts[context]
 
@@ -162,7 +162,7 @@ class Rows:
                 self._shapes[key] = number
             return self._shapes.get(key, 0)
 
-    def begun(self, point: int, function: str) -> None:
+    def function_called(self, point: int, function: str) -> None:
         """Note that a function of a point was called; it is not known whether a call of it ends."""
         with self._lock:
             self._name(f"b\t{point}\t{function}\n")
@@ -187,11 +187,11 @@ class Rows:
             if self._header is not None:
                 SERIAL.pack_into(self._header, LOST, self.lost)
             elif self.lost < AHEAD or not self.lost % AHEAD:
-                self._tell()
+                self._write_header()
 
     def close(self) -> None:
         """Write no more; what is written stays."""
-        self.tell()
+        self.report_lost()
         self.write = self._ignored
         if self._file >= 0:
             os.close(self._file)
@@ -230,15 +230,15 @@ class Rows:
         SERIAL.pack_into(chunk, 0, self._serial)
         chunk.seek(SERIAL.size)
         self.write = chunk.write
-        self._tell()
+        self._write_header()
         return True
 
-    def tell(self) -> None:
+    def report_lost(self) -> None:
         """Tell how many rows are lost up to now, as far as that was not."""
         with self._lock:
-            self._tell()
+            self._write_header()
 
-    def _tell(self) -> None:
+    def _write_header(self) -> None:
         """Write the header, or what tells of lost rows without it."""
         if self._header is not None:
             FORM.pack_into(

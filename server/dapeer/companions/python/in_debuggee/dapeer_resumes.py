@@ -29,7 +29,7 @@ LATE = patching.Row(
 
 
 @LATE
-def tell_of_the_latest_stop(row: Any) -> None:
+def report_the_latest_stop(row: Any) -> None:
     """Replace what tells that threads go on."""
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""

@@ -21,7 +21,7 @@ NONE = "-"
 """Stands for the letter of a type that has none."""
 
 
-class Told(str):
+class CellText(str):
     """A value as its cell: what is no value, or was copied at once."""
 
     __slots__ = ()
@@ -60,21 +60,21 @@ class Shapes:
 
     def text(self, hit: int, context: Any, values: tuple[Any, ...]) -> bytes:
         """Return a row as a line."""
-        head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.told(context)}"
+        head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.context_text(context)}"
         return f"{head}{self.columns(values)}\n".encode()
 
     def columns(self, values: tuple[Any, ...]) -> str:
         """Return values as cells, a tab before each."""
         return "".join([f"\t{self.cell(each)}" for each in values])
 
-    def cell(self, value: Any) -> Told:
+    def cell(self, value: Any) -> CellText:
         """Return a value as a cell."""
-        if type(value) is Told:
+        if type(value) is CellText:
             return value
         try:
-            return Told(cells.cell(value, self._room))
+            return CellText(cells.cell(value, self._room))
         except BaseException as error:
-            return Told(self._failed(error))
+            return CellText(self._failed(error))
 
     def _shape(self, letters: str) -> Any:
         """Return what packs values of these types, and how their rows begin; None: they are told as text."""

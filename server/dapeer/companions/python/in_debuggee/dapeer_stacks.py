@@ -147,7 +147,7 @@ PYTHON = "text/x-python"
 
 
 @TEXTS
-def tell_texts(row: Any) -> None:
+def report_texts(row: Any) -> None:
     """Tell the source of code without a file where it is known, and which text is one: pydevd lists instructions instead."""
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")

@@ -35,7 +35,7 @@ LISTS: tuple[Any, ...] = (
     type(NO_KEYS.values()),
 )
 SETS: tuple[Any, ...] = (set, frozenset)
-TOLD = ("datetime", "decimal", "builtins")
+REDUCED_IN_C = ("datetime", "decimal", "builtins")
 """Modules whose values Python's own C code takes apart by `__reduce__`."""
 TAKEN_APART = 2
 """Parts of what `__reduce__` returns: a function, and what it is given."""
@@ -140,7 +140,7 @@ def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, .
     if module == "datetime" and objects.name_of(kind) == "timezone":
         return (repr(value),)
     reduce = objects.found(kind, "__reduce__")
-    if module not in TOLD or reduce is REDUCES or objects.found(kind, "__eq__") is IDENTITY:
+    if module not in REDUCED_IN_C or reduce is REDUCES or objects.found(kind, "__eq__") is IDENTITY:
         return ()
     told: Any = reduce(value) if type(reduce) is types.MethodDescriptorType else None
     return tuple(map(of, told[1])) if told is not None and len(told) == TAKEN_APART else ()

@@ -30,7 +30,7 @@ RAISES = {"RAISE_VARARGS", "RERAISE", "SEND"}
 """Instructions at which a frame ends, and no generator or coroutine waits."""
 
 
-class Step:
+class ThreadStep:
     """A step of a thread, until the thread stops again."""
 
     def __init__(self, debugger: Any, thread: Any, frame: Any) -> None:
@@ -230,7 +230,7 @@ def returns(frame: Any) -> bool:
     return dis.opname[int(frame.f_code.co_code[frame.f_lasti])] in RETURNS
 
 
-def is_raised(step: Step, frame: Any) -> bool:
+def is_raised(step: ThreadStep, frame: Any) -> bool:
     """Whether an exception ends a frame that gives no value: it may have returned None, or be a generator or coroutine that waits."""
     code: Any = frame.f_code
     name: str = dis.opname[int(code.co_code[frame.f_lasti])]

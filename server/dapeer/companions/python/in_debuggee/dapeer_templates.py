@@ -50,14 +50,14 @@ try:
 except $KeyError:
     $v{n} = $no_value
 except $BaseException as $error:
-    $v{n} = $told({failed})
+    $v{n} = $cell_text({failed})
     {again}
 else:
     try:
         $v{n} = {value}
 {copied}
     except $BaseException as $error:
-        $v{n} = $told({failed})
+        $v{n} = $cell_text({failed})
         {again}
 """
 COPIED = """
@@ -76,14 +76,14 @@ else:
 CONDITION = """
 $since = $now()
 if $ec.waits($since):
-    $tell($point, $waiting)
+    $report($point, $waiting)
     return
 try:
 {reads}
     $met = $bool({value})
 except $BaseException as $error:
     $met = False
-    $tell($point, $failed($error, $ec, $since))
+    $report($point, $failed($error, $ec, $since))
     {again}
 if not $met:
     return
@@ -127,7 +127,7 @@ try:
 finally:
     try:
         $over()
-    except $Overdue:
+    except $CutOff:
         pass
 """
 """Whatever happens, the watch ends: what it raises later would be raised in the program."""

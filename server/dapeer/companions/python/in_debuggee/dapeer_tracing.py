@@ -20,7 +20,7 @@ watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Plan = Any
-    """What is recorded of a code: `dapeer_points.Plan`."""
+    """What is recorded of a code: `dapeer_points.CodePlan`."""
 
 
 SET = "pydevd_tracing:SetTrace"
@@ -40,7 +40,7 @@ TRACERS = patching.Row(
 )
 
 
-class Road:
+class TracingHooks:
     """Has the recorders of lines called."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class Road:
         code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
-            made = self._bound.plan(frame) if self._bound is not None else points.Plan()
+            made = self._bound.plan(frame) if self._bound is not None else points.CodePlan()
             known = self._codes[id(code)] = (code, made)
         return known[1]
 

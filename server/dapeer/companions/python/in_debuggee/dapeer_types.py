@@ -15,26 +15,26 @@ from typing import Any
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 
-class Named(type):
+class NamedType(type):
     """A metaclass whose class stands for all classes with a name: these and their subclasses are its subclasses."""
 
-    wanted: str
+    name_of_type: str
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         """Whether a class or one of its bases has the name, or is bound to it in a module."""
-        module, _, name = cls.wanted.rpartition(".")
+        module, _, name = cls.name_of_type.rpartition(".")
         there = getattr(sys.modules.get(module), "__dict__", {}).get(name)
         above = getattr(subclass, "__mro__", ())
-        return any(each is there or has_name(each, cls.wanted) for each in above)
+        return any(each is there or has_name(each, cls.name_of_type) for each in above)
 
 
-def has_name(kind: type, wanted: str) -> bool:
+def has_name(kind: type, name: str) -> bool:
     """Whether a class has a name, with or without its module or the last part of that.
 
     >>> has_name(KeyError, "KeyError"), has_name(KeyError, "builtins.KeyError"), has_name(KeyError, "Error")
     (True, True, False)
     """
-    return f".{kind.__module__}.{kind.__qualname__}".endswith(f".{wanted}")
+    return f".{kind.__module__}.{kind.__qualname__}".endswith(f".{name}")
 
 
 def type_of(name: str) -> type:
@@ -42,7 +42,7 @@ def type_of(name: str) -> type:
     known = getattr(builtins, name, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return known
-    return Named(name, (), {"wanted": name})
+    return NamedType(name, (), {"name_of_type": name})
 
 
 def below(kind: type) -> Iterator[type]:
@@ -59,9 +59,11 @@ def unknown(debugger: Any) -> set[str]:
         *debugger.break_on_uncaught_exceptions.values(),
         *debugger.break_on_user_uncaught_exceptions.values(),
     )
-    named = {each.type for each in wanted if isinstance(each.type, Named)}
+    named = {each.type for each in wanted if isinstance(each.type, NamedType)}
     there = tuple(below(BaseException)) if named else ()
-    return {kind.wanted for kind in named if not any(issubclass(each, kind) for each in there)}
+    return {
+        kind.name_of_type for kind in named if not any(issubclass(each, kind) for each in there)
+    }
 
 
 CLASS = "_pydevd_bundle.pydevd_breakpoints:get_exception_class"
@@ -91,7 +93,7 @@ def match_by_name(row: Any) -> None:
 
 
 @UNKNOWN
-def tell_unknown(row: Any) -> None:
+def report_unknown(row: Any) -> None:
     """Report at the end of the first process which names no class had; children may not import all types."""
     if not patching.first_process[0]:
         return

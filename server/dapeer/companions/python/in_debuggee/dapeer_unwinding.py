@@ -247,7 +247,7 @@ class Steps:
 
     def begin(self, debugger: Any, thread: Any, frame: Any) -> None:
         """Follow the step that this thread begins in a frame, if it does."""
-        step = steps.Step(debugger, thread, frame)
+        step = steps.ThreadStep(debugger, thread, frame)
         if not step.is_followed:
             return
         here.step = step

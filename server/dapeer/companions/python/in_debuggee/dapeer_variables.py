@@ -251,7 +251,7 @@ def list_frames(row: Any) -> None:
         try:
             data = stock(self, *rest, **named)
         except Exception:
-            return plain.Variable(self.name, self.value).get_var_data()
+            return plain.PlainVariable(self.name, self.value).get_var_data()
         if type(self.value) is objects.Property:
             data.update(variablesReference=0, type="property", presentationHint={"lazy": True})
         elif getattr(self, "kind", ""):

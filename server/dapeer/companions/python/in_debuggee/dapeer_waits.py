@@ -37,7 +37,7 @@ LOCKS = ("Lock", "StrictFIFOLock", "Condition", "_RLock")
 OWNER = re.compile(r"owner=(\d+)")
 
 
-class Member:
+class ThreadOrTask:
     """A thread or a task, with its frames, the innermost first."""
 
     def __init__(self, kind: str, name: str, own: Any, frames: list[Any]) -> None:
@@ -60,7 +60,7 @@ class Wait:
 
     def __init__(self, what: str, state: str = "", *, timed: bool = False, by: Any = ()) -> None:
         self.what, self.state, self.timed = what, state, timed
-        self.by: list[tuple[Member, str, str]] = [*by]
+        self.by: list[tuple[ThreadOrTask, str, str]] = [*by]
         """Who has to go on first, how that ends the wait, and since where it has what is waited for."""
         self.any = False
         """Whether it is enough that one of them goes on."""
@@ -68,14 +68,14 @@ class Wait:
         """Whether nobody else can end the wait."""
 
 
-def look(asked: str) -> str:
+def look(question: str) -> str:
     """Answer, as JSON: `{}` what waits for what; with `id`, `number` and `place` the variables of a frame, or a value at a `path`."""
-    wanted = json.loads(asked)
+    wanted = json.loads(question)
     members = [*threads(), *tasks()][:MOST]
     return json.dumps(in_frame(members, wanted) if "number" in wanted else graph(members))
 
 
-def threads() -> Iterator[Member]:
+def threads() -> Iterator[ThreadOrTask]:
     """Yield the threads, but the debugger's."""
     of_python: Any = sys
     now = of_python._current_frames()
@@ -83,38 +83,38 @@ def threads() -> Iterator[Member]:
     for ident, each in list(known._active.items()):
         frames = awaiting.up(now.get(ident))
         if frames:
-            member = Member("thread", awaiting.own(each, "_name"), each, frames)
+            member = ThreadOrTask("thread", awaiting.own(each, "_name"), each, frames)
             member.stopped = awaiting.is_suspended(now.get(ident))
             yield member
 
 
-def tasks() -> Iterator[Member]:
+def tasks() -> Iterator[ThreadOrTask]:
     """Yield the unfinished tasks of asyncio."""
     for task in awaiting.pending():
         frames = awaiting.frames_of(awaiting.coroutine_of(task))
-        yield Member("task", awaiting.name_of(task), task, frames)
+        yield ThreadOrTask("task", awaiting.name_of(task), task, frames)
 
 
-def in_frame(members: list[Member], wanted: dict[str, Any]) -> dict[str, Any]:
+def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of a frame, or of a value in it; an `error` if it is no longer there."""
-    frames = [each.frames for each in members if each.id == wanted["id"]]
-    frame = dict(enumerate(frames[0] if frames else ())).get(wanted["number"])
-    if frame is None or awaiting.place(frame) != wanted["place"]:
+    frames = [each.frames for each in members if each.id == question["id"]]
+    frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
+    if frame is None or awaiting.place(frame) != question["place"]:
         return {"error": "the frame has gone on"}
     named, value = paths.variables_of(frame), None
-    if wanted.get("path"):
+    if question.get("path"):
         try:
-            found = paths.value_at(wanted["path"], frame, runs=wanted.get("runs"))
+            found = paths.value_at(question["path"], frame, runs=question.get("runs"))
         except LookupError as error:
             return {"error": str(error.args[0])}
-        named, value = paths.parts(found), paths.row(wanted["path"], found)
+        named, value = paths.parts(found), paths.row(question["path"], found)
     return {"value": value, "variables": [paths.row(*each) for each in named]}
 
 
 # -- what waits for what
 
 
-def graph(members: list[Member]) -> dict[str, Any]:
+def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     """Return what each member waits for, and the members of a circle, if there is one."""
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
@@ -126,7 +126,7 @@ def graph(members: list[Member]) -> dict[str, Any]:
     }
 
 
-def described(member: Member, members: list[Member]) -> dict[str, Any]:
+def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
     """Return what a member waits for, as JSON has it."""
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]
@@ -139,7 +139,7 @@ def described(member: Member, members: list[Member]) -> dict[str, Any]:
     }
 
 
-def of_thread(member: Member, members: list[Member]) -> Any:
+def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return what a thread waits for; None if that is not known, or if the debugger has stopped it."""
     inner = user = None
     if member.stopped:
@@ -160,7 +160,7 @@ def of_thread(member: Member, members: list[Member]) -> Any:
     return None if lock is None else of_lock(lock, name, members, timed=timed)
 
 
-def of_task(member: Member, members: list[Member]) -> Any:
+def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return what a task waits for; None if that is not known."""
     user = next((each for each in member.frames if not holding.is_library(each)), None)
     inner = [each for each in member.frames if waits_in(each)]
@@ -184,7 +184,7 @@ def waits_in(frame: Any) -> bool:
     return holding.is_library(frame) and frame.f_code.co_name in METHODS.get(file, ())
 
 
-def in_library(frame: Any, user: Any, members: list[Member]) -> Any:
+def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     """Return what is waited for in a method of Python's library that a frame of the program has called."""
     function, local = frame.f_code.co_name, frame.f_locals
     own = local.get("self")
@@ -216,7 +216,7 @@ def in_library(frame: Any, user: Any, members: list[Member]) -> Any:
 
 
 def of_lock(
-    lock: Any, name: str, members: list[Member], *, timed: bool, condition: bool = False
+    lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
     """Return a wait for a lock, with its holder: as Python tells it, or by the frames that are inside of its `with`."""
     module, kind = paths.kind_of(lock)
@@ -238,12 +238,12 @@ def of_lock(
     return wait
 
 
-def taken_by(member: Member, lock: Any) -> str:
+def taken_by(member: ThreadOrTask, lock: Any) -> str:
     """Return where a member has taken a lock that it holds; empty if it does not, as far as its lines show."""
     return next((where for each, where in member.taken if each is lock), "")
 
 
-def of_future(future: Any, name: str, members: list[Member]) -> Wait:
+def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
     """Return a wait for a future or a task, with who has to end it."""
     task = next((each for each in members if each.own is future), None)
     _module, kind = paths.kind_of(future)
@@ -261,7 +261,7 @@ def of_future(future: Any, name: str, members: list[Member]) -> Wait:
     return wait
 
 
-def deadlocked(members: list[Member]) -> list[Member]:
+def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
     """Return the members that never go on: all that could end their waits are among them."""
     stuck = [
         each
@@ -279,9 +279,9 @@ def deadlocked(members: list[Member]) -> list[Member]:
         stuck = left
 
 
-def circle(stuck: list[Member]) -> list[Member]:
+def circle(stuck: list[ThreadOrTask]) -> list[ThreadOrTask]:
     """Return the members of a circle among those that are stuck, in order; empty if there is none."""
-    seen: list[Member] = []
+    seen: list[ThreadOrTask] = []
     each = stuck[0] if stuck else None
     while each is not None and each not in seen:
         seen.append(each)
@@ -289,7 +289,7 @@ def circle(stuck: list[Member]) -> list[Member]:
     return seen[seen.index(each) :] if each is not None else []
 
 
-def next_of(member: Member, stuck: list[Member]) -> Any:
+def next_of(member: ThreadOrTask, stuck: list[ThreadOrTask]) -> Any:
     """Return for whom a member that is stuck waits, another one if there is one."""
     found = [each for each, *_ in member.wait.by if each in stuck]
     return next((each for each in found if each is not member), found[0] if found else None)

@@ -43,7 +43,7 @@ def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
     """Return what reads an attribute of an object without running any code.
 
     Raises:
-        Refused: It has none that is held in it.
+        InvalidExpression: It has none that is held in it.
     """
     _refuse_property(owner, name)
     for each in () if issubclass(type(owner), type) else objects.namespaces(type(owner)):
@@ -52,7 +52,7 @@ def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
             return lambda: slot(member, owner)
     descriptor = objects.found(type(owner), "__dict__")
     if type(descriptor) not in HOLDERS:
-        raise expressions.Refused(f"{type(owner).__name__} holds no attribute {name}")
+        raise expressions.InvalidExpression(f"{type(owner).__name__} holds no attribute {name}")
     held = descriptor.__get__
     return lambda: held(owner).get(name, NOTHING)
 
@@ -65,7 +65,7 @@ def _refuse_property(owner: Any, name: str) -> None:
     held = objects.own(owner)
     reads = [each for each in getattr(code, "co_names", ()) if each in held]
     instead = f"; it reads {', '.join(reads)}: watch that" if reads else ""
-    raise expressions.Refused(
+    raise expressions.InvalidExpression(
         f"{name} is a property of {objects.name_of(type(owner))}, which holds no value{instead}"
     )
 
@@ -82,7 +82,7 @@ def reader_of(container: Any, key: Any) -> Callable[[], Any]:
     """Return what reads an item of a container of Python's own.
 
     Raises:
-        Refused: It is another kind of container.
+        InvalidExpression: It is another kind of container.
     """
     get: Any = None
     for kind in KINDS:
@@ -92,7 +92,9 @@ def reader_of(container: Any, key: Any) -> Callable[[], Any]:
     if numpy is not None and type(container) is getattr(numpy, "ndarray", None):
         get = numpy.ndarray.__getitem__
     if get is None:
-        raise expressions.Refused(f"items of {type(container).__name__} cannot be watched")
+        raise expressions.InvalidExpression(
+            f"items of {type(container).__name__} cannot be watched"
+        )
 
     def read() -> Any:
         try:

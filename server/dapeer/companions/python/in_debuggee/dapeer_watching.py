@@ -43,15 +43,15 @@ LIBRARIES = tuple(
 )
 
 
-class Scope:
+class WatchScope:
     """The code whose lines are looked at."""
 
-    def __init__(self, told: dict[str, Any] | None) -> None:
+    def __init__(self, spec: dict[str, Any] | None) -> None:
         """Take files and functions; none of both: all that is no library."""
-        told = told or {}
-        files: list[str] = told.get("files") or []
+        spec = spec or {}
+        files: list[str] = spec.get("files") or []
         self._files = {sources.same_file(sources.mapped(each)) for each in files}
-        self._functions: list[str] = told.get("functions") or []
+        self._functions: list[str] = spec.get("functions") or []
 
     def holds(self, frame: Any) -> bool:
         """Whether a frame's code is in it."""
@@ -66,24 +66,24 @@ class Scope:
         return not ours and not sources.same_file(file).startswith(LIBRARIES)
 
 
-class Watch:
+class PointWatch:
     """A watch of a point: `until` an expression holds (or changes), or who `writes` a value."""
 
-    def __init__(self, point: Any, told: dict[str, Any], frame: Any) -> None:
+    def __init__(self, point: Any, spec: dict[str, Any], frame: Any) -> None:
         """Take what is told of it, and the frame in which names are looked up now.
 
         Raises:
-            Refused: What is watched does not parse, or is nothing there.
+            InvalidExpression: What is watched does not parse, or is nothing there.
         """
         self.point = point
-        self.scope = Scope(told.get("scope"))
-        self.stops = bool(told.get("stop", True))
-        self.on_change = bool(told.get("writes")) or told.get("on") == "change"
-        self.looks = looking.Looks(told.get("looks") or 0)
+        self.scope = WatchScope(spec.get("scope"))
+        self.stops = bool(spec.get("stop", True))
+        self.on_change = bool(spec.get("writes")) or spec.get("on") == "change"
+        self.looks = looking.Looks(spec.get("looks") or 0)
         self.code: Any = None
-        self.expression = expressions.Expression(told.get("until") or told["writes"])
+        self.expression = expressions.Expression(spec.get("until") or spec["writes"])
         self.read: Callable[[], Any] | None = None
-        if told.get("writes"):
+        if spec.get("writes"):
             self._find(frame)
         self._known: Any = NOTHING if self.read is None else states.state(self.read())
         self._text = "" if self.read is None else watched.text_of(self.read())
@@ -101,17 +101,19 @@ class Watch:
                 self.read = watched.reader_of(there.f_globals, tree.id)
             return
         if not isinstance(tree, (ast.Attribute, ast.Subscript)):
-            raise expressions.Refused(f"`{self.expression.text}` is no variable, attribute or item")
+            raise expressions.InvalidExpression(
+                f"`{self.expression.text}` is no variable, attribute or item"
+            )
         try:
             owner = watched.valued(tree.value, known)
             if isinstance(tree, ast.Attribute):
                 self.read = watched.attribute_of(owner, tree.attr)
             else:
                 self.read = watched.reader_of(owner, watched.valued(tree.slice, known))
-        except expressions.Refused:
+        except expressions.InvalidExpression:
             raise
         except Exception as error:
-            raise expressions.Refused(
+            raise expressions.InvalidExpression(
                 f"`{self.expression.text}`: {type(error).__name__}: {error}"
             ) from None
 
@@ -203,7 +205,7 @@ def is_own(frame: Any) -> bool:
     return module.startswith(functions.OWN) or (evaluated and is_own(frame.f_back))
 
 
-class Watching:
+class CodeWatches:
     """The watches of a code."""
 
     def __init__(self, watches: list[Any], lookers: list[Any], maker: Any) -> None:

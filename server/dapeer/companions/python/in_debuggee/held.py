@@ -35,7 +35,7 @@ AROUND: Any = (
 )  # fmt: skip
 
 
-class Told:
+class MembersAnswer:
     """A string that is shown without quotes."""
 
     def __init__(self, text: str) -> None:
@@ -45,13 +45,13 @@ class Told:
         return self._text
 
 
-def tell(names: "list[str]", variables: "dict[str, Any]") -> Told:
+def members_of(names: "list[str]", variables: "dict[str, Any]") -> MembersAnswer:
     """Return, as JSON, what these variables of a frame hold."""
     told: Any = {}
     for name in names:
         with contextlib.suppress(Exception):  # another thread changes it meanwhile
             told[name] = text(variables[name], ROOM, ())
-    return Told(json.dumps(told))
+    return MembersAnswer(json.dumps(told))
 
 
 def found(kind: Any, name: str) -> Any:

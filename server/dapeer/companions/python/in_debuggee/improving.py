@@ -123,7 +123,7 @@ def improve(*, prints: bool) -> None:
     patching.apply_all()
     with contextlib.suppress(Exception):  # an event of pydevd's is the only way to tell it
         breaking: Any = importlib.import_module("in_debuggee.dapeer_breaking")
-        patching.tell.append(breaking.send_off)
+        patching.reporters.append(breaking.send_off)
 
 
 def improve_children() -> None:

@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from dapeer.dap.types import SourceBreakpoint
 
 
-class WantedBreakpoint(SourceBreakpoint):
+class RequestedBreakpoint(SourceBreakpoint):
     """DAP's breakpoint, with what dapeer keeps to itself: no adapter gets it."""
 
     column: NotRequired[int]
@@ -23,11 +23,11 @@ class WantedBreakpoint(SourceBreakpoint):
     """The client that has asked for it."""
     point: NotRequired[int]
     """The number of the collection point, in what is sent."""
-    others: NotRequired[list[WantedBreakpoint]]
+    others: NotRequired[list[RequestedBreakpoint]]
     """What other clients collect on its line, in what is sent."""
 
 
-class WantedLife(TypedDict):
+class RequestedLife(TypedDict):
     """Which call of functions that are collected is wanted line by line."""
 
     call: int
@@ -36,7 +36,7 @@ class WantedLife(TypedDict):
     """The qualified name of its function."""
 
 
-class WantedFunction(TypedDict):
+class RequestedFunction(TypedDict):
     """Functions at which a program collects, by name: no adapter gets it. One with neither calls nor expressions stops there."""
 
     name: str
@@ -48,17 +48,17 @@ class WantedFunction(TypedDict):
     condition: NotRequired[str]
     maxHits: NotRequired[int]
     collectedBy: NotRequired[str]
-    life: NotRequired[WantedLife]
+    life: NotRequired[RequestedLife]
 
 
-def collects_at(wanted: WantedFunction) -> bool:
+def collects_at(requested: RequestedFunction) -> bool:
     """Whether a program collects at functions, and does not stop there."""
-    return bool(wanted["calls"] or wanted["collect"])
+    return bool(requested["calls"] or requested["collect"])
 
 
-def title_of(wanted: WantedFunction) -> str:
+def title_of(requested: RequestedFunction) -> str:
     """Return what functions at which a program collects are known by."""
-    return f"calls of {wanted['name']}" if wanted["calls"] else wanted["name"]
+    return f"calls of {requested['name']}" if requested["calls"] else requested["name"]
 
 
 def function_breakpoint(text: str) -> dict[str, str]:

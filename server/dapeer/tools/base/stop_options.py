@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from dapeer.sessions.session import Session
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import frame_of
-from dapeer.tools.base.deadline import SECONDS_TO_TELL, Left
+from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.variables import VALUE
@@ -26,7 +26,7 @@ ROOM: Final = 2 * VALUE
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StopOptions:
     """Which expressions to evaluate at the next stop, how much of the stop to show, and whether to wait for it."""
 
     evaluate: Sequence[str] = ()
@@ -34,12 +34,12 @@ class Asked:
     wait: bool = True
 
 
-NOTHING: Final = Asked()
+NOTHING: Final = StopOptions()
 
 
-async def add_values(view: Snapshot, session: Session, asked: Asked, left: Left) -> None:
+async def add_values(view: Snapshot, session: Session, options: StopOptions, left: Left) -> None:
     """Add the values of the expressions at the stop; an expression that fails has its error."""
-    if not asked.evaluate:
+    if not options.evaluate:
         return
     stop = session.mirror.stop
     if stop is None or view["state"] != "stopped":
@@ -48,8 +48,8 @@ async def add_values(view: Snapshot, session: Session, asked: Asked, left: Left)
         view["notes"] = [*view.get("notes", ()), note]
         return
     frame = await frame_of(session, None)
-    seconds = max(left.to_tell - SECONDS_TO_TELL / 2, 0)
+    seconds = max(left.to_inspect - SECONDS_TO_INSPECT / 2, 0)
     left = Left(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
-    found = await evaluation.each(session, asked.evaluate, frame, "watch", left)
+    found = await evaluation.each(session, options.evaluate, frame, "watch", left)
     view["values"] = {each.expression: each.text(ROOM) for each in found if not each.error}
     view["failed"] = {each.expression: each.gist for each in found if each.error}
