@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import Part
+from dapeer.mirror.row_blocks import BlockPart
 from dapeer.view import render, snapshot
 from dapeer.view.live_rows import drawn
 from dapeer.view.summary import section
@@ -195,7 +195,7 @@ def rows(n: int, points: int, parts: int) -> None:
     for part in range(parts):
         numbers = range(part * n // parts, (part + 1) * n // parts)
         lines = [ROW.format(point=1 + each % points, hit=1 + each // points) for each in numbers]
-        collected.take(1, Part.of_text("".join(lines)), "tracer")
+        collected.take(1, BlockPart.of_text("".join(lines)), "tracer")
     section(collected.collections.values(), Path("/p"))
     for each in collected.collections.values():
         drawn(each, Path("/p"))

@@ -107,13 +107,13 @@ VERSIONS = patching.Row(
     "A module whose version or package is an object of the program has that made a text by its own code.",
     replaces={TRACK: "self filename_in_utf8 module_name frame"},
 )
-TOLD_OF_MODULES = ("__version__", "__package__")
-"""What pydevd tells of a module, besides its name and file."""
+REPORTED_OF_MODULES = ("__version__", "__package__")
+"""What pydevd reports of a module, besides its name and file."""
 
 
 @VERSIONS
-def tell_versions(row: Any) -> None:
-    """Tell the version and the package of a module where they are texts."""
+def report_versions(row: Any) -> None:
+    """Report the version and the package of a module where they are texts."""
 
     @row.replace(TRACK)
     def track(
@@ -125,7 +125,7 @@ def tell_versions(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
-        found = {each: frame.f_globals.get(each) for each in TOLD_OF_MODULES}
+        found = {each: frame.f_globals.get(each) for each in REPORTED_OF_MODULES}
         texts = {name: value for name, value in found.items() if type(value) is str}
         plain = types.SimpleNamespace(f_globals=texts)
         return stock(self, filename_in_utf8, module_name, plain, *rest, **named)
