@@ -13,7 +13,7 @@ import anyio
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
 

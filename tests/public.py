@@ -1,11 +1,11 @@
 """All that is public of a session's state, for comparing two of them."""
 
-from dapeer.mirror.history import History
 from dapeer.mirror.logged import Logged
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.history import History
+from dapeer.mirror.stops.stops import Stop
 from dapeer.view.activations import compared
 
 

@@ -69,8 +69,18 @@ INSIDES = {
         ("front",),
         ("server",),
     ),
+    "mirror": ((OTHERS,), ("collected", "stops"), ("bounded",)),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
-    "tools": ((OTHERS,), ("base",)),
+    "sessions": (
+        (OTHERS,),
+        ("outcomes",),
+        ("core",),
+        ("breakpoints",),
+        ("inspection",),
+        ("waiters",),
+    ),
+    "tools": ((OTHERS,), ("run_until",), ("breakpoints", "collected", "starts"), ("base",)),
+    "view": (("comparison",), ("collected",), (OTHERS,)),
 }
 """The same inside the large rooms, where `OTHERS` stands for what is not named."""
 
@@ -102,7 +112,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror/", "view/", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
-    "sessions/outcomes.py", "sessions/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
+    "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
     "adapters/definition/", "base/system/redaction.py", "base/system/secret_names.py", "base/system/secret_forms.py", "base/system/secret_neighbours.py", "base/system/secret_tables.py", "base/system/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
 
 
 class Told:

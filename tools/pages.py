@@ -18,16 +18,10 @@ from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
     OF_OPENCODE,
     TOOLS,
-    breakpoints,
     code,
-    collected,
-    comparing,
-    data_breakpoints,
     execution,
     expressions,
-    functions,
     inspection,
-    life,
     lua,
     memory,
     neovim,
@@ -37,9 +31,11 @@ from dapeer.tools import (
     sessions,
     stack,
     terminal,
-    until,
 )
 from dapeer.tools.base.tool import Tool
+from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
+from dapeer.tools.collected import collected, comparing, life
+from dapeer.tools.run_until import until
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 from tests.required import REQUIRED, WELCOME

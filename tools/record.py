@@ -22,13 +22,13 @@ from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.dap.decoding import from_json
 from dapeer.dap.messages import Event, Message, Request, Response, encode
-from dapeer.mirror.stops import Stop
-from dapeer.sessions.breakpoints import Breakpoints
-from dapeer.sessions.direct import DirectSession
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.start_up import start_up
 from dapeer.sessions.evaluating import evaluate, set_variable
-from dapeer.sessions.plan import Plan
-from dapeer.sessions.session import Session
-from dapeer.sessions.start_up import start_up
 from dapeer.sessions.views import snapshot
 from tests.programs import ROOT, Program, compiled, program
 

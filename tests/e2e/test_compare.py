@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.sessions import kept_rows
+from dapeer.sessions.core import kept_rows
 from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program

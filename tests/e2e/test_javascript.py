@@ -15,8 +15,8 @@ from dapeer.base.system.ownership import connected
 from dapeer.base.system.promptness import duplicated, refusal
 from dapeer.dap.messages import Message, Request
 from dapeer.mcp.server.server import make_server
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
 from dapeer.tools import TOOLS
 from tests.e2e.running import free_port, started
 from tests.harness import DATA, ask, client, needs, read
@@ -310,7 +310,7 @@ async def test_a_program_is_debugged_where_its_messages_cannot_be_hastened(
     async with asyncio.timeout(LIMIT), client(waits.parent) as c:
         at = {"filename": str(waits), "line": 3}
         with monkeypatch.context() as patched:
-            patched.setattr("dapeer.adapters.process.hastening.send_at_once", fail)
+            patched.setattr("dapeer.adapters.process.tcp_nodelay.send_at_once", fail)
             stop = await ask(c, "dap_run", program=str(waits), breakpoints=[at])
         assert (stop["state"], stop["line"]) == ("stopped", 3)
         assert "not here" in str(stop["notes"])

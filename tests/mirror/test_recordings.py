@@ -14,7 +14,7 @@ from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
 from dapeer.mirror.mirror import Mirror, Phase
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
 from dapeer.view.activations import compared
 from tests.neovim.roads import road
 from tests.processes import LIMIT

@@ -5,9 +5,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import BlockPart
-from dapeer.mirror.rows import CollectedRow, Table, by_point
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.row_blocks import BlockPart
+from dapeer.mirror.collected.rows import CollectedRow, Table, by_point
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), max_size=8)
 

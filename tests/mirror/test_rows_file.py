@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dapeer.mirror.collected import Collected
-from dapeer.mirror.rows_file import START, FilePosition, read
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.rows_file import START, FilePosition, read
 
 cell: Any = importlib.import_module("in_debuggee.dapeer_cells").cell
 recording: Any = importlib.import_module("in_debuggee.dapeer_recording")

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from dapeer.base.errors import ArgumentError, StaleReference
-from dapeer.mirror.history import KEPT_STOPS, History
-from dapeer.mirror.stops import KEPT_FRAMES, KEPT_VALUE, KEPT_VARIABLES, Stop
+from dapeer.mirror.stops.history import KEPT_STOPS, History
+from dapeer.mirror.stops.stops import KEPT_FRAMES, KEPT_VALUE, KEPT_VARIABLES, Stop
 from tests.told import Told
 
 LOCALS = 7

@@ -4,7 +4,7 @@ import contextlib
 
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints, answered, unsupported
 from tests.told import Told
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from dapeer.dap.messages import Body, Request
-from dapeer.sessions.children import page_of
+from dapeer.sessions.inspection.children import page_of
 from tests.peer import Answer, Wired, wired
 
 Adapter = Callable[[Body], list[Body]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dapeer.mirror.stops import KEPT_VARIABLES, Stop
+from dapeer.mirror.stops.stops import KEPT_VARIABLES, Stop
 from dapeer.view.activations import ACTIVATION, ActivationComparison, compared
 from tests.told import Told
 

@@ -6,8 +6,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.view import alignment
-from dapeer.view.alignment import gaps
+from dapeer.view.comparison import alignment
+from dapeer.view.comparison.alignment import gaps
 
 ROWS = st.lists(st.integers(0, 4), max_size=40)
 

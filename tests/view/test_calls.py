@@ -5,10 +5,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import BlockPart
-from dapeer.view.row_listing import RowSelection, listing
-from dapeer.view.summary import section
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.row_blocks import BlockPart
+from dapeer.view.collected.row_listing import RowSelection, listing
+from dapeer.view.collected.summary import section
 
 PROJECT = Path("/p")
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import BlockPart
-from dapeer.view.summary import section
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.row_blocks import BlockPart
+from dapeer.view.collected.summary import section
 
 PROJECT = Path("/p")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dapeer.mirror.row_columns import NumberColumn
-from dapeer.mirror.rows import Table
-from dapeer.view.collected import columns_of, odd_rows, shown
+from dapeer.mirror.collected.row_columns import NumberColumn
+from dapeer.mirror.collected.rows import Table
+from dapeer.view.collected.collected import columns_of, odd_rows, shown
 
 FEW = st.integers(-2, 2)
 WHOLE = st.one_of(

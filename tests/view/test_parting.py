@@ -6,11 +6,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.mirror.collected import Collected
-from dapeer.mirror.rows import CollectedRow
-from dapeer.view.comparison import Compared
-from dapeer.view.parting import compared
-from dapeer.view.run_rows import places, run
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.rows import CollectedRow
+from dapeer.view.comparison.comparison import Compared
+from dapeer.view.comparison.divergence import compared
+from dapeer.view.comparison.run_rows import places, run
 
 PROJECT = Path("/p")
 LOOP, END = 1, 2

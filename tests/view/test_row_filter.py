@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.base.errors import ArgumentError
-from dapeer.mirror.rows import FAILED
-from dapeer.view.row_filter import matching, value_of
+from dapeer.mirror.collected.rows import FAILED
+from dapeer.view.collected.row_filter import matching, value_of
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
 COLUMNS = {"order.total": list(map(value_of, CELLS)), "hit": list(range(1, 8))}

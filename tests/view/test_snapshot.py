@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
 from dapeer.view import output, relevance, render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
 from tests.told import Told

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mirror.collected import Collected
-from dapeer.mirror.row_blocks import BlockPart
-from dapeer.view.row_listing import RowSelection, listing
-from dapeer.view.summary import section
-from dapeer.view.timeline import timeline
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.row_blocks import BlockPart
+from dapeer.view.collected.row_listing import RowSelection, listing
+from dapeer.view.collected.summary import section
+from dapeer.view.collected.timeline import timeline
 
 PROJECT = Path("/p")
 LONG = "order.customer.address.lines[0].number"

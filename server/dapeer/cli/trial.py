@@ -26,9 +26,9 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Variable
 from dapeer.launch.plans import check_interpreter, plan_of
 from dapeer.launch.request import LaunchRequest
-from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
 
 SECONDS: Final = 16.0
 """Seconds for the programs of all adapters together. To end those that are late takes up to 3 more."""

@@ -30,8 +30,8 @@ from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.process_table import program_file
 from dapeer.launch.request import LaunchRequest, RequestName, check_files
+from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.plan import Plan
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:

@@ -13,11 +13,11 @@ from dapeer.launch.request import (
     BreakpointInFile,
 )
 from dapeer.peers import Peer, unsaved
-from dapeer.sessions.broadcast import Broadcast
+from dapeer.sessions.core.forwarded import ForwardedSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.forwarded import ForwardedSession
-from dapeer.sessions.plan import Plan
-from dapeer.sessions.session import Session
+from dapeer.sessions.outcomes.broadcast import Broadcast
 
 OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.adapters.{name}."
 WAITED = "The start waited until the person was free in Neovim."

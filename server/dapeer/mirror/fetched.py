@@ -10,7 +10,7 @@ from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import StackFrame, Variable
 from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
 from dapeer.mirror.suspended import Suspended
 
 

@@ -16,14 +16,14 @@ from dapeer.dap.types import Breakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed
-from dapeer.mirror.collected import ROW, Collected
+from dapeer.mirror.collected.collected import ROW, Collected
+from dapeer.mirror.collected.process_rows import REMOVED, Gathered
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.gathered import REMOVED, Gathered
-from dapeer.mirror.history import History
 from dapeer.mirror.modules import Loaded
 from dapeer.mirror.printed import Printed
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.history import History
+from dapeer.mirror.stops.stops import Stop
 from dapeer.mirror.suspended import Suspended
 
 UNKNOWN = -1

@@ -10,8 +10,8 @@ from collections.abc import Collection
 
 from dapeer.dap.messages import Body, Response
 from dapeer.mirror.bounded import MOST
-from dapeer.mirror.history import History
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.history import History
+from dapeer.mirror.stops.stops import Stop
 
 
 class Suspended:

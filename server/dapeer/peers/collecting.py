@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dapeer.neovim.client import Neovim
-from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 
 SHOW = "require('dapeer.editor.collecting').show(...)"
 AT = "require('dapeer.editor.collecting').at(...)"

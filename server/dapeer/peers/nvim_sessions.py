@@ -19,9 +19,9 @@ from dapeer.base.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
 from dapeer.peers.starts import Starts
+from dapeer.sessions.core.forwarded import ForwardedSession
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.forwarded import ForwardedSession
-from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 

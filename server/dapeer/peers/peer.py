@@ -26,8 +26,8 @@ from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, ProgressCallback
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints, SharedFilters
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 

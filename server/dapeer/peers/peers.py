@@ -26,8 +26,8 @@ from dapeer.peers.kinds import ActionKind
 from dapeer.peers.peer import Peer
 from dapeer.peers.search import Search
 from dapeer.peers.shared import unsaved
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 

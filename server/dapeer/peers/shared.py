@@ -12,8 +12,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
-from dapeer.sessions.breakpoints import Breakpoints
-from dapeer.sessions.forwarded import ForwardedSession
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.forwarded import ForwardedSession
 
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 CHOOSE = "require('dapeer.nvim_dap.exceptions').take(...)"

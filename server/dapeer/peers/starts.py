@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.mirror import Phase
-from dapeer.sessions.forwarded import ForwardedSession
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.forwarded import ForwardedSession
+from dapeer.sessions.core.session import Session
 
 KEPT = 20
 """Starts in progress, and outcomes that arrived before their waiter."""

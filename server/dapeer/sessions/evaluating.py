@@ -6,7 +6,7 @@ from typing import Any
 
 from dapeer.dap.messages import Body
 from dapeer.mirror.post_mortem import no_process
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 
 
 async def evaluate(

@@ -9,7 +9,7 @@ from pathlib import Path
 from dapeer.base.system.secret_files import SecretFiles
 from dapeer.dap.types import Source
 from dapeer.mirror.frames import Frames
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.view.stacks import path_of
 
 _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))

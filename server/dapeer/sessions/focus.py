@@ -6,9 +6,9 @@ import secrets
 from collections.abc import Sequence
 
 from dapeer.base.errors import NoSession
+from dapeer.sessions.core.process_watch import NEXT, require_unkilled
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.process_watch import NEXT, require_unkilled
-from dapeer.sessions.session import Session
 from dapeer.view.brief import Reader
 from dapeer.view.stacks import frame_path, relative
 

@@ -11,11 +11,11 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import NoSession
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
-from dapeer.sessions import kept_rows
+from dapeer.sessions.core import kept_rows
+from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.row_files import RowFolders
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.files import Files
-from dapeer.sessions.program import Program
-from dapeer.sessions.row_files import RowFolders
-from dapeer.sessions.session import Session
 
 KEPT_PROGRAMS = 20
 """Ended programs that stay readable, each with all its processes."""

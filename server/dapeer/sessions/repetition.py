@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dapeer.base.errors import AdapterFailed, DapeerError
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
 from dapeer.sessions.views import looked_at
 from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.tally import Tally, Verdict

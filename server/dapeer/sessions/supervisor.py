@@ -14,13 +14,13 @@ from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, Unsupported
 from dapeer.dap.messages import Body
-from dapeer.sessions.breakpoints import Breakpoints
-from dapeer.sessions.direct import DirectSession
-from dapeer.sessions.plan import Plan
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.reverse_requests import Offer
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.start_up import start_up
 from dapeer.sessions.registry import Sessions
-from dapeer.sessions.reverse_requests import Offer
-from dapeer.sessions.session import Session
-from dapeer.sessions.start_up import start_up
 
 log = logging.getLogger(__name__)
 

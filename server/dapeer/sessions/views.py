@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from typing import cast
 
-from dapeer.mirror.telling import Telling
-from dapeer.sessions.inspection import SECONDS_TO_LOOK
-from dapeer.sessions.session import Session
+from dapeer.mirror.reader_state import Telling
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
 
 LOOKS = 10

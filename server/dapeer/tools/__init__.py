@@ -1,16 +1,10 @@
 """The tools, one file per subject."""
 
 from dapeer.tools import (
-    breakpoints,
     code,
-    collected,
-    comparing,
-    data_breakpoints,
     execution,
     expressions,
-    functions,
     inspection,
-    life,
     lua,
     memory,
     neovim,
@@ -22,10 +16,12 @@ from dapeer.tools import (
     sessions,
     stack,
     terminal,
-    until,
 )
 from dapeer.tools.base.call import AnyTool, Call, Reply
 from dapeer.tools.base.tool import Tool
+from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
+from dapeer.tools.collected import collected, comparing, life
+from dapeer.tools.run_until import until
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,

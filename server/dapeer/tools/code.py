@@ -12,9 +12,9 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
-from dapeer.sessions.fetching import quietly
-from dapeer.sessions.session import Session
-from dapeer.sessions.source_versions import RESTART
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.fetching import quietly
+from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted

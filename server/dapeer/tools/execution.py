@@ -11,7 +11,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import (
     Line,
     Milliseconds,

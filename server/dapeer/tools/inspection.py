@@ -16,10 +16,10 @@ from dapeer.base.text.structure import is_nested
 from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import ThreadLocation
-from dapeer.mirror.stops import Stop
-from dapeer.sessions import children
-from dapeer.sessions.inspection import OPENED
-from dapeer.sessions.session import Session
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection import children
+from dapeer.sessions.inspection.inspection import OPENED
 from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.call import Call, Reply

@@ -15,8 +15,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.text.lines import continued, escaped_in, indented, lines_of
 from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, Piece, squeezed
-from dapeer.mirror.stops import Stop
-from dapeer.sessions.session import Session
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.views import looked_at, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply

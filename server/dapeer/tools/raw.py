@@ -10,7 +10,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requests import RESUMES
-from dapeer.mirror.handles import Kind
+from dapeer.mirror.stops.handles import Kind
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply

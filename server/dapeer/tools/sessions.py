@@ -18,10 +18,9 @@ from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.peers import Peer
-from dapeer.sessions import outcomes
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.outcomes import outcomes
 from dapeer.sessions.views import summary, view_of, wait_for_place
-from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
@@ -29,7 +28,8 @@ from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, running
-from dapeer.tools.inheritance import follow_edits
+from dapeer.tools.starts import starting
+from dapeer.tools.starts.inheritance import follow_edits
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 from dapeer.view.stacks import relative

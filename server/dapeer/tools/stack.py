@@ -14,8 +14,8 @@ from dapeer.base.text.lines import indented, lines_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import is_label
 from dapeer.mirror.places import ThreadLocation
-from dapeer.mirror.stops import Stop
-from dapeer.sessions.session import Session
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking

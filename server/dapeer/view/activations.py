@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.history import History
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.history import History
+from dapeer.mirror.stops.stops import Stop
 
 ACTIVATION = "dapeerActivation"
 """A key in the body of `stopped`: a number that identifies the innermost call; 0: a generator or coroutine, which is resumed, so its callers say nothing. Only dapeer's launcher of debugpy sends it."""

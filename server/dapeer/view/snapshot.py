@@ -19,7 +19,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import ExceptionDetails, StackFrame
 from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
 from dapeer.view import stacks
 from dapeer.view.activations import compared
 from dapeer.view.output import logged, new_output

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dapeer.base.text.differences import differences
 from dapeer.base.text.fitting import fitted, rows, shortened
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops import Stop
+from dapeer.mirror.stops.stops import Stop
 from dapeer.view.relevance import DEFINITIONS, around, arrived, chosen
 
 VALUE = 120

@@ -14,11 +14,11 @@ from anyio.abc import ByteStream
 from dapeer.adapters.definition.definition import LOOPBACK, Definition
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.connecting import HostAndPort
-from dapeer.adapters.process.hastening import hasten
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
+from dapeer.adapters.process.tcp_nodelay import hasten
 from dapeer.base.errors import AdapterFailed, Overstepped
 from dapeer.dap.transport import ContentLengthTransport, Transport
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from dapeer.adapters.definition.misfires import error_of, is_legible
 from dapeer.dap.messages import Event
-from dapeer.mirror.collected import ROW
+from dapeer.mirror.collected.collected import ROW
+from dapeer.mirror.collected.rows import FAILED
 from dapeer.mirror.failures import EVENT
-from dapeer.mirror.rows import FAILED
 
 POINT = "dapeerPoint"
 """Marks output that is rows of the collection points of these numbers."""

@@ -12,8 +12,8 @@ from typing import Final
 from mcp import Client
 from mcp.types import TextContent
 
+from dapeer.cli.demo.neovim import Seat
 from dapeer.cli.demo.person import Person
-from dapeer.cli.demo.seat import Seat
 from dapeer.cli.demo.transcript import call, expect, say, show
 
 WRONG: Final = "        return total * (1 - self.discount)"

@@ -14,9 +14,9 @@ from pathlib import Path
 from mcp import Client
 
 from dapeer.base.text.fitting import shortened
+from dapeer.cli.demo.neovim import Seat, find_nvim, find_nvim_dap, seated, where_nvim_dap_goes
 from dapeer.cli.demo.person import Person
 from dapeer.cli.demo.review import review
-from dapeer.cli.demo.seat import Seat, find_nvim, find_nvim_dap, seated, where_nvim_dap_goes
 from dapeer.cli.demo.transcript import (
     WIDTH,
     assistant,

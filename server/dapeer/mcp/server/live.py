@@ -11,9 +11,9 @@ from dapeer.base.json_types import Json
 from dapeer.base.system.redaction import Redaction, redacted
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
-from dapeer.view.live_rows import drawn
+from dapeer.view.collected.live_rows import drawn
 from dapeer.view.stacks import frame_line, relative
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2

@@ -25,8 +25,8 @@ from dapeer.mcp.server.uris import (
     parse,
     session_uri,
 )
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.session import Session
 from dapeer.sessions.views import summary, view_of
 
 Context = ServerRequestContext[Any, Any]

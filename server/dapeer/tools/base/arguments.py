@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.looking import left
 from dapeer.tools.base.operands import operands
 

@@ -13,9 +13,9 @@ from dapeer.base.text.lines import escaped
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
+from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
-from dapeer.sessions.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dapeer.base.errors import DapeerError, NotStopped
-from dapeer.mirror.stops import Stop
-from dapeer.sessions.session import Session
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
 
 
 class looking:  # noqa: N801 - it is used like a function

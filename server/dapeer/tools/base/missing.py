@@ -12,7 +12,7 @@ from typing import cast
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import CompletionItem
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.lookup import known
 from dapeer.view.returns import returned
 from dapeer.view.variables import VALUE

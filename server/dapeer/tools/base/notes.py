@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dapeer.base.text.lines import continued, escaped
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call, Reply
 
 

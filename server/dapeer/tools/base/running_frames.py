@@ -10,7 +10,7 @@ from dapeer.base.json_types import Value, as_array
 from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.mirror.places import ThreadLocation
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.evaluation import RESULT, Evaluated
 from dapeer.view.variables import VALUE

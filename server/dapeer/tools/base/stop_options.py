@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from dapeer.sessions.session import Session
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left

@@ -13,14 +13,14 @@ from dapeer.base.system.threads import in_thread
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
-from dapeer.mirror.telling import Telling
-from dapeer.sessions import outcomes
-from dapeer.sessions.inspection import SECONDS_TO_LOOK
-from dapeer.sessions.process_watch import unreported_kills
-from dapeer.sessions.program import NONE, StopIds
-from dapeer.sessions.session import Session
+from dapeer.mirror.reader_state import Telling
+from dapeer.sessions.core.process_watch import unreported_kills
+from dapeer.sessions.core.program import NONE, StopIds
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
+from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
+from dapeer.sessions.outcomes import outcomes
 from dapeer.sessions.views import looked_at, view_of
-from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base import collecting, looking, running_frames
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left

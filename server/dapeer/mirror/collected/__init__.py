@@ -1,0 +1,1 @@
+"""The rows that a program's processes collect. Pure."""

@@ -1,0 +1,65 @@
+"""What a program is run until: an expression that holds, or a value that changes. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dapeer.mirror.collected.collected import Collected, Point
+
+On = Literal["true", "change", "write"]
+"""Until an expression holds, or is another than before in the same call; or until the value is written to that it has now."""
+
+LINE = ("function", "file", "line")
+"""The columns that tell a line; line 0: none of the function's, it was so when that began."""
+COLUMNS = (*LINE, "before", "after")
+"""Of a row: the line that did it, and the value before and after."""
+LOOKED = (*LINE, "value")
+"""Of a row about the looking: a function, and what the expression was there first, or its error."""
+
+_WORDS = {"true": "until", "change": "changes of", "write": "writes of"}
+
+
+@dataclass(slots=True)
+class Watch:
+    """One request to run until something."""
+
+    expression: str
+    on: On
+    every: bool
+    """Each line that does it is recorded, and none stops the program."""
+    point: Point
+    """Its rows have `COLUMNS`."""
+    looks: Point
+    """Its rows have `LOOKED`."""
+    road: str = ""
+    epoch: int = 0
+    """The number of the stop at which it began."""
+    seconds: float = 0
+    """How long the program has run until it stopped or ended; 0: it runs."""
+    seen: bool = False
+    """The line that is told is the one to which the program came next: the road does not know which has run before."""
+    returned: bool = False
+    """The line that is told may have been the last of its call: then the rest of the line that has called it has run, too."""
+    others: bool = False
+    """Other threads ran beside that line, and nobody looked which of them has done it."""
+    already: bool = False
+    """It holds where the program is stopped, which has not moved."""
+    passed_by: str = ""
+    """The lines that were not looked at, where the line that did it may be one of them."""
+    cost: str = ""
+    """What a road has taken that can be counted."""
+
+
+def watch(
+    collected: Collected, expression: str, on: On, client: str, *, every: bool = False
+) -> Watch:
+    """Return a new watch, and the points for its rows."""
+    name = f"{_WORDS[on]} {expression}"
+    return Watch(
+        expression,
+        on,
+        every,
+        collected.watched(name, COLUMNS, client),
+        collected.watched(name, LOOKED, client, aside=True),
+    )

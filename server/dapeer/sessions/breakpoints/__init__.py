@@ -1,0 +1,1 @@
+"""The breakpoints that clients set, and how a session sends them."""

@@ -1,0 +1,292 @@
+"""The breakpoints of a session that are on lines: those that stop or log, and those at which it collects.
+
+Rows come by a tracer in the program, or by log points, as definition and adapter allow.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
+from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.requests import OPTIONS
+from dapeer.dap.types import Breakpoint
+from dapeer.mirror.breakpoint_status import TRACED
+from dapeer.mirror.collected.collected import OF_LIVES, Collected, Point
+from dapeer.mirror.collected.process_rows import REMOVED
+from dapeer.mirror.places import SPEC
+from dapeer.sessions.breakpoints.collection_points import point_at, point_of
+from dapeer.sessions.breakpoints.log_lines import LogLines
+from dapeer.sessions.inspection.fetching import SendRequest
+
+Road = Literal["tracer", "log points", ""]
+LONGEST = 200
+"""Characters of why it does not."""
+OVER = "it has all its rows"
+"""The message of a breakpoint of which no more are taken."""
+FAILED = "the program does not collect"
+
+
+class LineBreakpoints:
+    """Sets breakpoints on lines, and knows which of them collect."""
+
+    tracers: tuple[str, ...] = ()
+    """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
+    functions: Sequence[RequestedFunction]
+    """The functions at which the program is to collect."""
+
+    def __init__(
+        self,
+        collected: Collected,
+        supports: Callable[[str], bool],
+        request: SendRequest,
+        observe: Callable[[Message], None],
+        log: LogLines,
+    ) -> None:
+        """`supports` tells what the adapter can do."""
+        self.log = log
+        self._collected = collected
+        self._supports = supports
+        self._request = request
+        self._observe = observe
+        self.functions = ()
+        self.sees_output = True
+        """What the adapter says of log points passes us."""
+        self.folder: Callable[[], Path] | None = None
+        """Tells where the program's processes write their rows."""
+        self._points: dict[str, list[RequestedBreakpoint]] = {}
+        self._traced: list[dict[str, Any]] = []
+        """What the program was told last."""
+        self._watched: dict[int, Mapping[str, Any]] = {}
+        """By number of a point: what the program is to watch."""
+        self._answers: Mapping[int, Mapping[str, Any]] = {}
+        """By number of a point: what the program has told of it; 0: of all."""
+        self._telling = asyncio.Lock()
+        self._removing: set[asyncio.Task[None]] = set()
+
+    @property
+    def road(self) -> Road:
+        """How rows come; empty: none can."""
+        if self.tracers and self.folder is not None:
+            return "tracer"
+        return "log points" if self.sees_output and self._supports("logMessage") else ""
+
+    @property
+    def traces(self) -> bool:
+        """Whether the program can look at every line by itself."""
+        return self.road == "tracer"
+
+    async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file, without options that the adapter lacks."""
+        sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
+        if self.road == "log points":
+            sent += self.log.of(path, requested)
+        arguments = {
+            "source": {"path": path, "name": Path(path).name},
+            "breakpoints": [
+                {key: value for key, value in each.items() if self._heeds(key)} for each in sent
+            ],
+            "sourceModified": False,
+        }
+        await self._request("setBreakpoints", arguments)
+        await self.collect(path, requested)
+
+    async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
+        road = self.road
+        points = [each for each in requested if "collect" in each]
+        if points and road:
+            self._list_tools()
+        if road == "tracer" and (points or path in self._points):
+            self._points[path] = points
+            await self.trace()
+
+    async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
+        """Have the program collect at these functions, and no others."""
+        able = [each for each in functions if not self.why_not_at(each, "")]
+        if not (able or self.functions):
+            return
+        self._list_tools()
+        self.functions = able
+        if self.road == "tracer":
+            await self.trace()
+            return
+        made, changed = await self.log.find(able)
+        self._observe(Event(TRACED, {"functions": able, "made": made}))
+        for path in changed:
+            await self.set(path, self.log.requested(path))
+
+    def remove(self, number: int) -> None:
+        """Remove the log points of a point that has brought all rows that were wanted of it."""
+        if self.log.removes(number):
+            task = asyncio.create_task(self._remove(number))
+            self._removing.add(task)
+            task.add_done_callback(self._removing.discard)
+
+    async def _remove(self, number: int) -> None:
+        # Its further hits are counted if it stays, so no caller needs to know.
+        with contextlib.suppress(DapeerError):
+            await self.log.log_at_functions()
+            for path in self.log.files(number):
+                await self.set(path, self.log.requested(path))
+                over = self.log.over(path)
+                made = [Breakpoint(verified=True, line=each["line"], message=OVER) for each in over]
+                body: Body = {"source": {"path": path}, "breakpoints": over, "made": made}
+                self._observe(Event(TRACED, body))
+            self._observe(Event(REMOVED, {"point": number}))
+
+    def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
+        """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
+        road, stops = self.road, self._supports("setFunctionBreakpoints")
+        if road == "tracer":
+            return ""
+        if requested["calls"]:
+            where = "at `function`" if stops and road else "on a line of it"
+            return f"{adapter} does not tell calls: `collect` {where} tells how they begin"
+        if not self.sees_output:
+            return f"{adapter} cannot in a session of Neovim"
+        if not road:
+            instead = (
+                "dap_set_function_breakpoints stops there" if stops else "stop on a line of it"
+            )
+            return f"{adapter} has no log points: {instead}"
+        return "" if stops else f"{adapter} has no function breakpoints: collect on a line of it"
+
+    def _list_tools(self) -> None:
+        """Have the tools listed that are of use once something is collected."""
+        if not self._supports("collected"):
+            self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
+
+    def _heeds(self, option: str) -> bool:
+        return option not in OPTIONS or self._supports(option)
+
+    def _point(self, path: str, requested: RequestedBreakpoint) -> Point:
+        return point_of(self._collected, path, requested)
+
+    def _point_at(self, requested: RequestedFunction) -> Point:
+        return point_at(self._collected, requested)
+
+    def _life(self, requested: RequestedFunction) -> dict[str, Any]:
+        if "life" not in requested:
+            return {}
+        lines = self._collected.point(OF_LIVES, function=requested["name"])
+        return {"life": {**requested["life"], "lines": lines.number}}
+
+    async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
+        """Have the program watch one thing more, looked up in a frame; return what came of it."""
+        number = int(watched["id"])
+        self._watched[number] = watched
+        self._list_tools()
+        await self.trace(frame_id)
+        return self._answers.get(number, self._answers.get(0, {}))
+
+    async def unwatch(self, *points: int) -> None:
+        """Have the program watch some things no more, by the numbers of their points."""
+        if self._watched.keys() & {*points}:
+            self._watched = {n: each for n, each in self._watched.items() if n not in points}
+            await self.trace()
+
+    async def trace(self, frame_id: int | None = None) -> None:
+        """Have the program collect where it is to, and nowhere else."""
+        if self.folder is None:
+            return
+        async with self._telling:
+            points = [*self._spec()]
+            if points == self._traced:
+                return
+            spec = {"folder": str(self.folder()), "points": points}
+            self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
+            self._traced = points
+
+    async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
+        """Return what the program tells of its collecting."""
+        why = ""
+        for tracer in self.tracers:
+            expression = tracer.replace(SPEC, json.dumps(spec))
+            arguments: dict[str, Any] = {"expression": expression, "context": "clipboard"}
+            if frame_id is not None:
+                arguments["frameId"] = frame_id
+            try:
+                body = await self._request("evaluate", arguments)
+                return _read(str(body.get("result") or ""))
+            except (RequestFailed, RequestTimeout, ValueError) as error:
+                why = " ".join(str(error).split())[-LONGEST:]
+        return {"message": f"{FAILED}: {why}"}
+
+    def _spec(self) -> Iterable[dict[str, Any]]:
+        for path, wanted in self._points.items():
+            for each in wanted:
+                point = self._point(path, each)
+                yield {**_facts(point, each), "file": path, "line": each["line"]}
+        for each in self.functions:
+            yield {
+                **_facts(self._point_at(each), each),
+                "function": each["name"],
+                **self._life(each),
+            }
+        for each in self._watched.values():
+            yield {**each}
+
+    def _apply_answers(self, answer: Mapping[str, Any]) -> None:
+        """Have the mirror take in what came of it."""
+        whole = str(answer.get("message") or "")
+        answers: dict[int, Mapping[str, Any]] = {
+            int(each["id"]): {**each, "message": each.get("message") or whole}
+            for each in answer.get("points") or ()
+        }
+        self._answers = {0: {"message": whole}, **answers}
+        for path, wanted in self._points.items():
+            made = [
+                _made(answers.get(self._point(path, each).number) or {}, whole) for each in wanted
+            ]
+            body: Body = {"source": {"path": path}, "breakpoints": wanted, "made": made}
+            self._observe(Event(TRACED, body))
+        if self.functions:
+            made = [
+                _made(answers.get(self._point_at(each).number) or {}, whole)
+                for each in self.functions
+            ]
+            self._observe(Event(TRACED, {"functions": self.functions, "made": made}))
+
+
+def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
+    return {
+        "id": point.number,
+        "collect": [*point.expressions],
+        "condition": requested.get("condition"),
+        "expect": requested.get("expect"),
+        "max_hits": point.max_hits or None,
+        "calls": point.calls,
+    }
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    """Read what the program has told of its collecting.
+
+    Raises:
+        ValueError: It has told something else.
+    """
+    try:
+        # Some adapters show a text as the program would write it.
+        told = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise ValueError(text or "nothing was told") from error
+    if not isinstance(told, dict):
+        raise ValueError(text)  # noqa: TRY004
+    return cast("Mapping[str, Any]", told)
+
+
+def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:
+    made = Breakpoint(verified=bool(answer.get("bound")))
+    if answer.get("line"):
+        made["line"] = int(answer["line"])
+    if message := str(answer.get("message") or whole):
+        made["message"] = message
+    return made

@@ -1,0 +1,104 @@
+"""Where a session stops besides lines: at functions, and at kinds of exceptions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any
+
+from dapeer.dap.exception_filters import Filters
+from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import function_breakpoint
+from dapeer.dap.requests import exception_arguments
+from dapeer.dap.types import Breakpoint
+from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.inspection.fetching import SendRequest
+
+NEVER = "1 == 2"
+"""A condition that holds in no language."""
+
+
+class StopsAt:
+    """The breakpoints of a session that are on no line."""
+
+    def __init__(
+        self, adapter: str, mirror: Mirror, request: SendRequest, supports: Callable[[str], bool]
+    ) -> None:
+        self.filters = Filters()
+        """The exception filters: the adapter's, and those that dapeer makes."""
+        self.own: Sequence[str] = ()
+        """Functions at which the program stops, in addition to the function breakpoints."""
+        self.conditions: Mapping[str, str] | None = None
+        """By exception filter: its condition, as far as the adapter supports it."""
+        self._adapter = adapter
+        self._mirror = mirror
+        self._request = request
+        self._supports = supports
+        self._function_names: Sequence[str] = ()
+        self._of_filters: tuple[str, ...] = ()
+        self._logging: Sequence[Mapping[str, Any]] = ()
+        self._setting = asyncio.Lock()
+
+    async def functions(self, names: Sequence[str]) -> None:
+        """Set the function breakpoints, together with the program's own functions and those of filters."""
+        self._function_names = names
+        async with self._setting:
+            await self._set(self._every)
+
+    async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
+        """Log at these functions, and no others, where function breakpoints take log messages."""
+        self._logging = logging
+        async with self._setting:
+            await self._set(self._every)
+
+    @contextlib.asynccontextmanager
+    async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
+        """Set one function breakpoint more while the body runs, and give what the adapter makes of it; it stops nothing."""
+        async with self._setting:
+            others = [each for each in self._every if each["name"] != name]
+            tried: dict[str, Any] = {"name": name}
+            if self._supports("condition"):
+                tried["condition"] = NEVER
+            before = {made.get("id") for _, made in self._mirror.placed.functions}
+            try:
+                body = await self._set([*others, tried])
+                made: list[Breakpoint] = body.get("breakpoints") or []
+                # Some answer in an order of their own.
+                new = [each for each in made if each.get("id") not in before]
+                yield new[0] if len(new) == 1 else made[-1] if made else Breakpoint(verified=False)
+            finally:
+                await self._set(self._every)
+
+    @property
+    def _every(self) -> list[Mapping[str, Any]]:
+        names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
+        return [*map(function_breakpoint, names), *self._logging]
+
+    async def _set(self, requested: Sequence[Mapping[str, Any]]) -> Body:
+        return await self._request("setFunctionBreakpoints", {"breakpoints": requested})
+
+    async def exceptions(self, texts: Sequence[str]) -> None:
+        """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""
+        arguments = await self.arguments_for(texts)
+        if self._supports("setExceptionBreakpoints"):
+            await self._request("setExceptionBreakpoints", arguments)
+
+    async def arguments_for(self, texts: Sequence[str]) -> Body:
+        """Stop at those of these that are functions; return the arguments of `setExceptionBreakpoints` for all others."""
+        functions = self.filters.functions(texts)
+        if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
+            self._of_filters = functions
+            await self.functions(self._function_names)
+        offered = self._mirror.exception_filters
+        if self.conditions and self._supports("exceptionFilterOptions"):
+            return exception_arguments([each for each in texts if each in offered], self.conditions)
+        return self.filters.arguments(texts, offered)
+
+    def check(self, texts: Sequence[str]) -> None:
+        """Raise `ArgumentError` when the adapter cannot stop at one of these kinds of exceptions."""
+        self.filters.check(texts, self._mirror.exception_filters, self._adapter)
+
+    def standing(self, texts: Sequence[str] | None) -> Sequence[str] | None:
+        """Return those of `texts` that the adapter can stop at, None: its defaults; None when it has no filters."""
+        return self.filters.standing(texts, self._mirror.exception_filters)

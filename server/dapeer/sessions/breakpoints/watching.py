@@ -1,0 +1,116 @@
+"""Runs a program until an expression holds or a value changes, by the road that its adapter allows."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.collected.watch import Watch
+from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.breakpoints.lines import LineBreakpoints
+from dapeer.sessions.waiters import WaitFor
+from dapeer.view.collected.watched import outcome
+
+ScopeSpec = Mapping[str, list[str]]
+"""The code that is looked at: its `files` and `functions`; neither: all that is no library."""
+
+
+class Watching:
+    """What a session runs until, one thing at a time, and what is recorded each time."""
+
+    def __init__(
+        self, collected: Collected, mirror: Mirror, lines: LineBreakpoints, wait: WaitFor
+    ) -> None:
+        self.current: Watch | None = None
+        """What the program runs until, or has run until last."""
+        self.recorded: list[Watch] = []
+        """What is recorded each time."""
+        self._collected = collected
+        self._mirror = mirror
+        self._lines = lines
+        self._wait = wait
+        self._started_at = 0.0
+
+    async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
+        """Have the stopped program watch; names are looked up in a frame.
+
+        Raises:
+            ArgumentError: It cannot be watched; nothing is.
+        """
+        if self.current is not None:
+            await self._lines.unwatch(self.current.point.number)
+        told = await self._lines.watch(_spec(watch, scope), frame_id)
+        if not told.get("bound") or told.get("message"):
+            await self._lines.unwatch(watch.point.number)
+            why = told.get("message") or "the program does not say why"
+            raise ArgumentError(f"`expression` cannot be watched here: {why}.", INSTEAD[watch.on])
+        watch.road, watch.epoch = "tracer", self._mirror.epoch
+        self._started_at = asyncio.get_running_loop().time()
+        if watch.every:
+            self.recorded.append(watch)
+        else:
+            self.current = watch
+
+    def drive(self, watch: Watch) -> None:
+        """Take note that a watch has begun for which somebody looks at each stop."""
+        self.current, self._started_at = watch, asyncio.get_running_loop().time()
+
+    async def follow(self) -> None:
+        """Wait for the next stop, or the end, and watch no more; what is recorded each time goes on."""
+        watch, mirror = self.current, self._mirror
+        if watch is None:
+            return
+        await self._wait(lambda: mirror.epoch > watch.epoch or mirror.ended, None)
+        if not mirror.ended:
+            with contextlib.suppress(DapeerError):
+                await self._lines.unwatch(watch.point.number)
+
+    async def clear(self) -> None:
+        """Record nothing any more that is watched."""
+        points = [each.point.number for each in self.recorded]
+        self.recorded.clear()
+        await self._lines.unwatch(*points)
+
+    def news(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
+        """Yield what became of each watch at the stop that the program is at, or at its end, as far as rows were read; and whether it has come about."""
+        stop, ended = self._mirror.stop, self._mirror.ended
+        state = "stopped" if stop else "ended" if ended else "running"
+        for watch in [*self.recorded, *filter(None, [self.current])]:
+            later = self._mirror.epoch - watch.epoch
+            # Where each stop is looked at, the last one ends it.
+            driven = bool(watch.cost)
+            if watch.every and not driven and not ended:
+                continue
+            if (driven or not watch.every) and later != (stop is not None):
+                continue
+            if not driven and (not watch.seconds or state == "running"):
+                watch.seconds = asyncio.get_running_loop().time() - self._started_at
+            rows = [*self._collected.rows_of(watch.point)]
+            if driven or not (rows and watch.every):
+                looks = [*self._collected.rows_of(watch.looks)]
+                yield watch, outcome(watch, rows, looks, state, project), bool(rows)
+
+
+INSTEAD = {
+    "true": "Correct it.",
+    "change": "Correct it.",
+    "write": "Stop where it exists, or take on=change, which looks in every function of the scope.",
+}
+
+
+def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
+    """Return what the program is told."""
+    what = {"writes": watch.expression} if watch.on == "write" else {"until": watch.expression}
+    return {
+        "id": watch.point.number,
+        **what,
+        "on": watch.on,
+        "scope": {**scope},
+        "stop": not watch.every,
+        "looks": watch.looks.number,
+    }

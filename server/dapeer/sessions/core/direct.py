@@ -1,0 +1,300 @@
+"""A session whose adapter is ours: what it says about its program, and how it ends. See `start_up` for its beginning."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dapeer.adapters.choice.choice import debugs
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.quirks import deadly_signal
+from dapeer.adapters.process.adapter import Adapter
+from dapeer.adapters.process.log_points import LogPointReader
+from dapeer.adapters.process.terminal import Terminal
+from dapeer.base.errors import (
+    ChannelClosed,
+    ChannelError,
+    DapeerError,
+    Overstepped,
+    RequestFailed,
+    Unsupported,
+)
+from dapeer.dap.mapped import mapped
+from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.sessions.core.detached import Detached
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.process_watch import ProcessWatch
+from dapeer.sessions.core.reverse_requests import Offer, run_in_terminal
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.waiters import Deadlines
+from dapeer.view.snapshot import KILLED
+
+SECONDS_FOR_LAST_WORDS = 1.0
+"""Seconds that an adapter has after `disconnect` to send its last messages and exit."""
+SECONDS_WITHOUT_OUTPUT = 0.05
+"""Seconds without output after which an ended program's output counts as complete."""
+SECONDS_TO_END_ITSELF = 2.0
+"""Seconds in which a debuggee may end by itself when it is asked to."""
+QUOTED = 800
+"""Characters of an adapter's output in an error."""
+
+
+class DirectSession(Session):
+    """A session with an adapter that dapeer has started."""
+
+    ours = True
+
+    def __init__(
+        self,
+        number: int,
+        plan: Plan,
+        adapter: Adapter,
+        definitions: Mapping[str, Definition],
+        *,
+        project: Path,
+        parent: DirectSession | None = None,
+    ) -> None:
+        """`definitions`: of all adapters, which tell whose a source file is."""
+        self.plan = plan
+        self.process = adapter
+        """The process of its adapter."""
+        self.launched: bool = parent.launched if parent else plan.launched
+        """Whether dapeer has started the debuggee, so that it ends with its session."""
+        self.offers: asyncio.Queue[Offer] = asyncio.Queue()
+        """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
+        self._definitions = definitions
+        self._leaving = False
+        """`disconnect` has been sent; a second one would confuse the adapter."""
+        timeouts = plan.definition.timeouts
+        super().__init__(
+            number,
+            plan.title(),
+            plan.definition.id,
+            mapped(adapter.transport, plan.mappings),
+            project=project,
+            deadlines=Deadlines(timeouts.request, timeouts.control),
+            frames=plan.definition.stopping.frames(project),
+            sight=plan.definition.sight,
+            parent=parent,
+        )
+        adapter.on_patch_off(self.mirror.failures.take_patch_off)
+        self.post_mortem = plan.post_mortem
+        self.stops_at.own = plan.functions
+        self.heed(plan.definition.stopping)
+        self.inspect.levels = plan.definition.quirks.stack_levels
+        self.stops_at.conditions = plan.conditions
+        self.advice = parent.advice if parent else plan.advice
+        self.delegates = parent is None and plan.delegates
+        # A program that is debugged in its parent's first child was started by the parent's adapter.
+        starter = parent.process if parent and parent.delegates else adapter
+        if self.launched and parent is None:
+            self.detached = Detached(adapter.processes, self.program, plan.relay)
+        inside = plan.definition.quirks.program_inside
+        self.watch = ProcessWatch(self, starter, inside=inside)
+        # All observers are notified, so the state must be complete.
+        if adapter.terminal is not None:
+            self._enter(adapter.terminal)
+
+    def untested(self, printed: str) -> str | None:
+        """Return why its program, which was to run tests, has run none, by what it has printed."""
+        return self.plan.untested(printed)
+
+    # -- what its adapter says
+
+    def on_message(self, message: Message) -> None:
+        """Take note of the debuggee's process, which ends with us if it is ours, and of the processes that it starts."""
+        children = self.plan.definition.children
+        match message:
+            case Event(event="process", body={"systemProcessId": int(pid), **more}):
+                local = more.get("isLocalProcess") is not False
+                if self.launched and local and self.process.claim(pid):
+                    self.watch.follow(pid)
+            case Event(event=str(name), body=offered) if children and name == children.event:
+                self.offers.put_nowait(Offer({"configuration": offered}))
+            case _:
+                self.watch.on_message(message)
+
+    async def answer(self, request: Request) -> Body:
+        """Carry out a request of the adapter.
+
+        Raises:
+            RequestFailed: It cannot be done, or is not wanted.
+        """
+        asked = request.arguments
+        try:
+            match request.command:
+                case "startDebugging":
+                    offer = Offer(asked)
+                    self.offers.put_nowait(offer)
+                    await offer.taken()
+                    return {}
+                case "runInTerminal" if asked.get("args"):
+                    screen = self.plan.definition.quirks.screen
+                    terminal = run_in_terminal(
+                        self.process, asked, launched=self.launched, screen=screen
+                    )
+                    self._enter(terminal)
+                    return {"processId": terminal.pid}
+                case _:
+                    raise Unsupported(f"dapeer does not support `{request.command}`.", "")
+        except DapeerError as error:
+            if isinstance(error, Overstepped):
+                self.channel.blame(error.what)
+            raise RequestFailed(request.command, str(error)) from error
+
+    def _enter(self, terminal: Terminal) -> None:
+        terminal.listen(LogPointReader(self.process.log_points).listener(self.print_in_terminal))
+        self.in_terminal(terminal)
+
+    def takes(self, path: str) -> bool:
+        """Whether breakpoints of a source file may be sent to its adapter; nothing runs to one in a core dump."""
+        return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
+
+    def may_run_elsewhere(self, path: str) -> bool:
+        """Whether code of a source file may run in a process that the program starts, and that its adapter does not follow."""
+        loaded = (str(each.get("path") or "") for each in self.mirror.loaded.modules.values())
+        return self.plan.may_run_elsewhere(path, loaded)
+
+    def follows_children(self) -> bool:
+        """Whether processes that the program starts are debugged."""
+        return self.plan.definition.children is not None
+
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file."""
+        await self.set_breakpoints(path, requested)
+
+    @property
+    def _pid(self) -> int:
+        """The debuggee's process, 0 when it is not known."""
+        told = int(self.mirror.process.get("systemProcessId") or 0)
+        children = self.plan.definition.children
+        offered = children.pid_of(self.plan.config) if children and self.parent else 0
+        return self.watch.pid or told or offered
+
+    async def run(self) -> None:
+        """Receive messages until the adapter has ended."""
+        try:
+            await self.channel.run()
+            if not self.mirror.ended:
+                # Nobody has told that it would go.
+                await self.process.settle()
+        finally:
+            self.finish()
+
+    def why_over(self) -> str:
+        """Say what has killed the adapter, or its last words."""
+        killer = self.process.killer
+        if killer is not None and self.plan.definition.quirks.program_inside:
+            return f"{KILLED}{killer}"
+        words = self.process.stderr_tail().strip()[-QUOTED:]
+        by = "" if killer is None else f", killed by {killer}"
+        return f"the adapter ended unexpectedly{by}{f'; it said: {words}' if words else ''}"
+
+    # -- end
+
+    async def follow(self) -> None:
+        """Wait for the end of the debuggee and the last output of the adapter, then end the adapter."""
+        mirror = self.mirror
+        await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
+        if self.parent is not None and self.cause is None:
+            # It may have replaced itself by another program, which is not debugged and ends with its parent.
+            self.process.release(self._pid)
+        await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
+        # Some adapters send the end before the last output, and drop that when the connection closes.
+        await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
+        if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
+            self.cause = self.cause or f"probably killed by {signal}"
+        await self.watch.settled(mirror.exit_code)
+        if self.process.terminal is not None:
+            await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)
+        if not self.over and not self._leaving:
+            await self.leave(SECONDS_FOR_LAST_WORDS, terminate=self.launched)
+            await self.close()
+        await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS)
+
+    async def farewell(self, seconds: float) -> None:
+        """End a launched program, detach from an attached one."""
+        with contextlib.suppress(DapeerError):
+            await self._let_go(ending=self.launched)
+        await self.leave(seconds, terminate=self.launched)
+
+    async def _let_go(self, *, ending: bool) -> None:
+        """Remove all breakpoints and resume, if the adapter leaves a program stopped."""
+        if ending or not self.plan.definition.quirks.leaves_stopped or self.plan.core is not None:
+            return
+        for path in list(self.mirror.breakpoints):
+            await self.set_breakpoints(path, ())
+        if (stop := self.mirror.stop) is not None:
+            await self.resume("continue", {"threadId": stop.thread_id})
+
+    async def leave(self, seconds: float, *, terminate: bool) -> None:
+        """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
+        self._leaving = True
+        self.watch.close()
+        with contextlib.suppress(ChannelError):
+            asked = {"terminateDebuggee": terminate}
+            await self.channel.request("disconnect", asked, seconds=seconds)
+
+    async def close(self) -> None:
+        """Wait until the session is over; an adapter that stays is killed."""
+        await self.channel.finish()
+        if not await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS):
+            await self.force()
+
+    async def force(self) -> None:
+        """Kill the adapter and what it has started, including the debuggee."""
+        await self.process.kill()
+        self.finish()
+
+    async def cut_off(self, tool: str) -> None:
+        """Kill the program, where its adapter would let it run on from a stop when it is asked to end it."""
+        first = self.plan.definition.quirks.killed_first
+        if not first or not self.launched:
+            return
+        self.expect_end(ending=True, tool=tool)
+        if first == "adapter":
+            await self.force()
+        else:
+            self.process.kill_program(self._pid)
+
+    async def terminate(self) -> None:
+        """End the debuggee and the session; politely first, then by force."""
+        if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
+            await self.leave(SECONDS_TO_END_ITSELF, terminate=True)
+        await self.close()
+
+    def check_leave(self, *, terminate: bool | None) -> None:
+        """Look whether the session can end so.
+
+        Raises:
+            Unsupported: The adapter cannot detach from a program that it launched.
+        """
+        plan = self.plan
+        if plan.launched and terminate is False and not plan.definition.quirks.detach_launched:
+            raise Unsupported(
+                f"The adapter {plan.definition.id} cannot leave a program running that it launched.",
+                "End it with dap_terminate, or start it yourself and attach.",
+            )
+
+    async def disconnect(self, *, terminate: bool | None) -> bool:
+        """End the session; return whether the debuggee was ended, too (None: if it was launched).
+
+        Raises:
+            Unsupported: The adapter cannot detach from a program that it launched.
+        """
+        ending = self.launched if terminate is None else terminate
+        self.check_leave(terminate=ending)
+        self.expect_end(ending=ending)
+        if not ending:
+            self.process.release(self._pid)
+            self.watch.close()
+        await self._let_go(ending=ending)
+        self._leaving = True
+        # The end of a child may end its parent meanwhile.
+        with contextlib.suppress(ChannelClosed):
+            await self.request("disconnect", {"terminateDebuggee": ending})
+        await self.close()
+        return ending

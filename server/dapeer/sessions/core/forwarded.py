@@ -1,0 +1,190 @@
+"""A session of nvim-dap: dapeer reads its messages, and acts through nvim-dap."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anyio
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
+from dapeer.dap.messages import Event, Message, Response
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.neovim.client import Neovim
+from dapeer.neovim.nvim_dap.feeds import Feed, Hello
+from dapeer.neovim.nvim_dap.transport import NvimTransport
+from dapeer.sessions.core.direct import SECONDS_TO_END_ITSELF, SECONDS_WITHOUT_OUTPUT
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.waiters import Deadlines
+
+SECONDS_TO_CLOSE = 0.5
+"""Seconds that nvim-dap has to close a session whose debuggee has ended; Neovim may be waiting for a key."""
+SECONDS_FOR_SIGNS = 0.3
+"""Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
+
+TYPE = "return require('dapeer.nvim_dap.terminals').type(...)"
+
+
+class ForwardedSession(Session):
+    """A session of nvim-dap. It has the same mirror and requests as a direct one; dapeer never kills its processes.
+
+    nvim-dap sends all breakpoints to all adapters, and so do we.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        hello: Hello,
+        feed: Feed,
+        neovim: Neovim,
+        *,
+        project: Path,
+        names: Mapping[str, str],
+        definition: Definition | None = None,
+        parent: Session | None = None,
+    ) -> None:
+        """`names`: what files are called here, by their paths in Neovim where these differ; `definition`: how its adapter differs, where that is known."""
+        self.hello = hello
+        self.failure: str | None = None
+        """Why nvim-dap could not start its debuggee, in the adapter's words."""
+        self.replayed = anyio.Event()
+        """Set when the journal of earlier messages has been read."""
+        self._neovim = neovim
+        self._feed = feed
+        self._transport = NvimTransport(feed, names)
+        super().__init__(
+            number,
+            hello.name or hello.type,
+            hello.type,
+            self._transport,
+            project=project,
+            deadlines=Deadlines(),
+            frames=definition.stopping.frames(project) if definition else None,
+            sight=definition.sight if definition else None,
+            parent=parent,
+        )
+        self.feed = feed.name
+        # nvim-dap sends log messages itself, and prints what they say.
+        self.lines.sees_output = False
+        self.inspect.other_client.present = True
+        # The caller that has started it waits for its first stop.
+        self.inspect.other_client.first = hello.launch is None
+        if definition is not None:
+            self._fit(definition)
+
+    def _fit(self, definition: Definition) -> None:
+        """Apply the adapter's definition.
+
+        The program is unpatched, so what its adapter leaves out is requested or noted.
+        """
+        self.heed(definition.stopping)
+        self.lines.tracers = definition.collect.tracers
+        self.where.complete(definition.stopping.folded)
+        children = definition.children
+        self.delegates = self.parent is None and children is not None and children.primary
+
+    # -- differences from a direct session
+
+    def on_message(self, message: Message) -> None:
+        """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
+        match message:
+            case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
+                self.program.keyboard = self
+            case Event(event="dapeer.replayed"):
+                self.replayed.set()
+            case Response(command="setBreakpoints"):
+                for path in self.mirror.breakpoints:
+                    # The event may change before a reader sees it.
+                    self.inspect.editions.keep(path)
+            case Response(command="launch" | "attach" as command, success=False):
+                self.failure = f"could not {command}: {message.failure()}"
+                self.cause = self.cause or self.failure
+            case _:
+                pass
+
+    async def type(self, text: str) -> None:
+        """Type into the terminal that nvim-dap has opened for the program.
+
+        Raises:
+            NotStopped: There is none any more.
+        """
+        wrong = await self._neovim.call(TYPE, self.hello.session, text)
+        if wrong:
+            raise NotStopped(
+                f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
+            )
+
+    async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""
+        if not self.initialized.is_set():
+            return  # nvim-dap sends all its signs when the adapter is ready
+        if await self.wait_for(lambda: self._has(path, requested), SECONDS_FOR_SIGNS):
+            await self.lines.collect(path, requested)
+            return
+        try:
+            await self.set_breakpoints(path, requested)
+        except NeovimBusy as error:
+            raise NeovimBusy(
+                f"The breakpoints of {Path(path).name} are not set yet: {error.what}",
+                "They will be set once Neovim responds.",
+            ) from error
+
+    def _has(self, path: str, requested: Sequence[RequestedBreakpoint]) -> bool:
+        """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
+        sent = [asked for asked, _ in self.mirror.breakpoints.get(path, ())]
+        requested = [each for each in requested if "collect" not in each]
+        return sorted(map(_key, sent)) == sorted(map(_key, requested))
+
+    # -- end
+
+    def why_over(self) -> str:
+        """Say who has closed the session: nvim-dap, or the end of its Neovim."""
+        if self._neovim.closed.is_set():
+            return "its Neovim has ended"
+        # A Neovim that dies takes several connections along, and this one may be noticed first.
+        cut = "the connection to its Neovim has ended"
+        return "nvim-dap has closed the session" if self._feed.closed else cut
+
+    async def follow(self) -> None:
+        """Follow the session to its end."""
+        await self.wait_for(lambda: self.mirror.ended or self.over, None)
+        await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
+        await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
+        await self.hang_up()
+
+    async def hang_up(self) -> None:
+        """Detach; nvim-dap's session continues, if it has not ended."""
+        await self._transport.aclose()
+        self.finish()
+
+    async def farewell(self, seconds: float) -> None:  # noqa: ARG002
+        """Leave the person's session alone."""
+        await self._transport.aclose()
+
+    async def terminate(self) -> None:
+        """End the debuggee and the session, as nvim-dap does: politely first."""
+        if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
+            with contextlib.suppress(ChannelError):
+                await self.request(
+                    "disconnect", {"terminateDebuggee": True}, seconds=SECONDS_TO_END_ITSELF
+                )
+        await self.wait_for(lambda: self.over, SECONDS_TO_END_ITSELF)
+
+    async def disconnect(self, *, terminate: bool | None) -> bool:
+        """End the session; return whether the debuggee was ended, too (None: if it was launched)."""
+        ending = self.hello.request == "launch" if terminate is None else terminate
+        self.expect_end(ending=ending)
+        await self.request("disconnect", {"terminateDebuggee": ending})
+        await self.wait_for(lambda: self.over, SECONDS_TO_END_ITSELF)
+        return ending
+
+
+def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:
+    return (
+        breakpoint_["line"],
+        breakpoint_.get("condition") or "",
+        breakpoint_.get("hitCondition") or "",
+        breakpoint_.get("logMessage") or "",
+    )

@@ -1,0 +1,186 @@
+"""How something is debugged."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from dapeer.adapters.choice.attachable import command_line
+from dapeer.adapters.choice.core_dump import CoreDump
+from dapeer.adapters.choice.interpreter import faster
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.hints import advise
+from dapeer.adapters.definition.magic import C_LIBRARY, has_section, named_libraries
+from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.quirks import ANY_FILE
+from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.runners.named_tests import NamedTests
+from dapeer.base.system import foreign_files
+from dapeer.dap.mapped import PathMapping
+from dapeer.dap.messages import Body
+from dapeer.mirror.post_mortem import PostMortem
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.view.advice import Advice
+
+LONGEST_NAME = 60
+STARTERS = frozenset(
+    {"cargo", "cmake", "ctest", "env", "make", "ninja", "sudo", "time", "timeout", "xargs"}
+)
+"""Programs whose work is to start others."""
+STARTS = "{} starts other programs, which {} does not follow: give one of those as `program`, or attach to it by its pid"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that is needed to start a session, and to restart it."""
+
+    definition: Definition
+    request: Literal["launch", "attach"]
+    inputs: Mapping[str, object]
+    """The values of the definition's placeholders: program, args, cwd, env, python, pid, …"""
+    config: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Adapter-specific keys, passed through untouched."""
+    name: str = ""
+    exception_filters: Sequence[str] | None = None
+    functions: Sequence[str] = ()
+    """Functions to stop in, in addition to the shared set."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By exception filter: when it stops."""
+    tests: NamedTests | None = None
+    """The tests that are debugged, where they have a name."""
+    mappings: Sequence[PathMapping] = ()
+    """Where the program's files are here, as far as the adapter does not know it."""
+    core: CoreDump | None = None
+    """The core dump that is looked at."""
+    forks: bool = False
+    """Whether the program calls one of the `unfollowed` functions of its adapter."""
+    breakpoints: Breakpoints | None = None
+    """Where it stops and collects; None: as all others do."""
+
+    @property
+    def post_mortem(self) -> PostMortem | None:
+        """Settings for a core dump."""
+        return PostMortem(self.core.cause) if self.core else None
+
+    @property
+    def launched(self) -> bool:
+        """Whether it starts the debuggee itself."""
+        return self.request == "launch"
+
+    @property
+    def in_our_terminal(self) -> bool:
+        """Whether the program starts in a terminal that is opened before its adapter."""
+        return (
+            self.launched and bool(self.inputs.get("terminal")) and self.definition.needs_terminal
+        )
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The arguments of its request.
+
+        Raises:
+            ArgumentError: The adapter cannot use an argument.
+        """
+        children = self.definition.children
+        offered = {"follow_children": True} if children is not None and children.refuse else {}
+        return self.definition.arguments(self.request, {**self.inputs, **offered}, self.config)
+
+    @property
+    def to_entry(self) -> Plan:
+        """The same, but for a stop at the program's entry."""
+        return replace(self, inputs={**self.inputs, "stop_on_entry": True})
+
+    def begins_stopped(self, breakpoints: Breakpoints) -> bool:
+        """Whether the program is stopped at its entry for a moment: what it collects at functions is known only there."""
+        return self.launched and self.definition.collect.at_entry and bool(breakpoints.collecting)
+
+    @property
+    def delegates(self) -> bool:
+        """Whether the program is debugged as the first child of its session."""
+        return self.definition.children is not None and self.definition.children.primary
+
+    def may_run_elsewhere(self, path: str, libraries: Iterable[str] = ()) -> bool:
+        """Whether code of a source file may run in a process that the program, or one of its libraries, starts, and that the adapter does not follow."""
+        functions = self.definition.quirks.unfollowed
+        if ANY_FILE in functions:
+            return path != self.inputs.get("program")
+        if self.forks or not functions:
+            return self.forks
+        known = list(libraries) or named_libraries(str(self.inputs.get("program") or ""))
+        return any(has_section(each, functions) for each in known if not C_LIBRARY.search(each))
+
+    @property
+    def relay(self) -> str:
+        """A regular expression, found in the command lines of processes that the debugger has started beside the program; empty: there are none."""
+        return self.definition.children.relay if self.definition.children else ""
+
+    def child(self, offered: Body) -> Plan:
+        """Return how to debug a child process, with the configuration that the adapter offers."""
+        config = cast("Mapping[str, object]", offered.get("configuration") or {})
+        kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
+        request = "launch" if offered.get("request") == "launch" else "attach"
+        return replace(
+            self, request=request, inputs=kept, config=config, name=self.child_name(config)
+        )
+
+    def child_name(self, config: Mapping[str, object]) -> str:
+        """Name the session of a process that the program has started, after its command line where that is known."""
+        children = self.definition.children
+        pid = children.pid_of(config) if children is not None else 0
+        if children is not None and pid and children.command:
+            command = command_line(pid, children.command)
+            if command:
+                return command.replace(f"{self.inputs.get('project')}/", "")[:LONGEST_NAME]
+        return str(config.get("name") or self.title())
+
+    @property
+    def advice(self) -> Advice:
+        """The hints on messages of the adapter and the program."""
+        python = (
+            self.inputs.get("python") if self.launched and self.definition.uses("python") else None
+        )
+        values = {**self.inputs, "exception_filters": self.exception_filters}
+        hint = functools.partial(advise, self.definition.hints, values)
+        missing = self.tests.missing if self.tests else None
+        program = str(self.inputs.get("program") or "") if self.launched else ""
+        remarks = [str(self.inputs.get("remark") or "")]
+        if Path(program).name in STARTERS and self.definition.children is None:
+            remarks.append(STARTS.format(Path(program).name, self.definition.id))
+        remark = "; ".join(filter(None, remarks))
+        if python is None:
+            return Advice(hint, None, missing, program, remark)
+        cwd = Path(str(self.inputs["cwd"]))
+        slow = functools.partial(faster, str(python), self.definition.interpreter, cwd)
+        return Advice(hint, str(python), missing, program, remark, slow)
+
+    def untested(self, printed: str) -> str | None:
+        """Return why a run that has ended well has run no test, where it was to run some."""
+        if self.tests is not None:
+            return "its output says so" if self.tests.none_ran(printed) else None
+        tests, program = self.definition.tests, str(self.inputs.get("program") or "")
+        if tests is None or not self.launched or not program:
+            return None
+        if program == fill(tests.launcher, own_values()):
+            none = tests.none and re.search(tests.none, printed, re.MULTILINE)
+            return "its output says so" if none else None
+        if foreign_files.is_file(program) and tests.none_in(
+            program, foreign_files.read_text(program)
+        ):
+            return f"it ran as a program; dap_run with program={Path(program).name}:: runs the tests of the file"
+        return None
+
+    def title(self) -> str:
+        """Name the session after its program, unless it has a name."""
+        for key in ("core", "program", "module", "code", "url", "pid", "port"):
+            value = self.inputs.get(key)
+            if value is not None and not self.name:
+                if key == "url":
+                    return str(value)[:LONGEST_NAME]
+                return (
+                    Path(str(value)).name if key in {"core", "program"} else f"{key} {value}"[:60]
+                )
+        return self.name or self.definition.id

@@ -1,0 +1,203 @@
+"""Watches the process of a session's program: some adapters never notice that it was killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Final
+
+from dapeer.adapters.process.adapter import Adapter
+from dapeer.base.errors import NotStopped
+from dapeer.base.system import process_end
+from dapeer.base.system.process_table import descendants, tracer
+from dapeer.dap.messages import Event, Message
+from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.session import Session
+from dapeer.view.snapshot import KILLED
+
+SECONDS_TO_REPORT_THE_END: Final = 0.1
+"""Seconds that an adapter has to report the end of a program that was killed while stopped."""
+SECONDS_WITHOUT_OUTPUT: Final = 0.5
+"""The same for one that was running: its last output comes before that."""
+TARDY: Final = 3.0
+"""The same for a program that has ended by itself, or in an unknown way."""
+SECONDS_TO_DIE: Final = 3.0
+"""Seconds in which a process that is being killed gives its memory back."""
+NEXT: Final = "dap_wait_until_paused waits for the next stop."
+OUT_OF_TIME: Final = "Perhaps its parent kills a process that does not answer in time, and has an option for that time."
+
+
+class ProcessWatch:
+    """Notices the end of a program by its process, and the signal that killed it. Linux only."""
+
+    def __init__(self, session: Session, adapter: Adapter, *, inside: bool) -> None:
+        """`inside`: the program runs in the adapter's own process, whose end is told when it has ended."""
+        self._session = session
+        self._adapter = adapter
+        self.pid = 0
+        """The process; 0: it is not known, or not watched any more."""
+        session.where.watched(lambda: self.pid)
+        self._file: int | None = None
+        self._sure = True
+        self._task: asyncio.Task[None] | None = None
+        self._stopped = asyncio.Event()
+        """It may have started threads since it was last looked at."""
+        self._dead = False
+        """A signal has killed it."""
+        self._killer: str | None = None
+        self._again = False
+        """It was not found, and may be at the first stop."""
+        self._inside = inside
+
+    def follow(self, pid: int, *, sure: bool = True) -> None:
+        """Watch this process from now on; if not `sure`, only a signal that kills it counts."""
+        known = pid == self.pid or self._session.mirror.ended
+        file = None if known else process_end.opened(pid)
+        if file is not None:
+            self.close()
+            self.pid, self._file, self._sure = pid, file, sure
+            self._begin()
+
+    def find(self) -> None:
+        """Find and watch the program's process if its adapter has not named it.
+
+        It is the one in the terminal, or the one below the adapter that is debugged as the system knows
+        it, else the only one that the adapter itself has started.
+        """
+        adapter, terminal = self._adapter.pid, self._adapter.terminal
+        if self._file is not None or adapter is None or self._inside:
+            return
+        if terminal is not None and terminal.pid:
+            self.follow(terminal.pid, sure=False)
+            return
+        below = descendants(adapter)
+        traced = [pid for pid in below if tracer(pid)]
+        children = [pid for pid, parent in below.items() if parent == adapter]
+        found = traced or children
+        # Some programs lead a POSIX session of their own; they still end with dapeer.
+        if len(found) == 1 and self._adapter.claim(found[0]):
+            self.follow(found[0], sure=bool(traced))
+        self._again = self._file is None and not self._again
+
+    def on_message(self, message: Message) -> None:
+        """Record a message of the adapter."""
+        if not isinstance(message, Event) or message.event != "stopped":
+            return
+        if self._is_dead():
+            # A dead process cannot stop again.
+            self._lose()
+        elif self._again:
+            # Helper processes of the start have ended by now.
+            self.find()
+        else:
+            self._begin()
+
+    def _is_dead(self) -> bool:
+        """Whether a signal has killed it: a stop may arrive before the news of that."""
+        if not self._dead and self._file is not None:
+            self._killer = process_end.deadly_signal(self.pid, self._file)
+            self._dead = self._killer is not None
+        return self._dead
+
+    def close(self) -> None:
+        """Stop watching: the adapter is released, or the process is not dapeer's."""
+        if self._task is not None:
+            self._task.cancel()
+        if self._file is not None:
+            os.close(self._file)
+        self._task = self._file = None
+        self.pid = 0
+
+    async def settled(self, exit_code: int | None) -> None:
+        """Wait until it is known what has ended the process, where its exit code is none that a process can have.
+
+        CodeLLDB tells -1 of one that a signal kills: with much memory, that takes a while.
+        """
+        if self._task is not None and exit_code is not None and exit_code < 0:
+            await asyncio.wait({self._task}, timeout=SECONDS_TO_DIE)
+
+    def _begin(self) -> None:
+        """Wait for the end; a wait that goes on learns that there may be more threads, one of which it may need."""
+        if self._task is not None and not self._task.done():
+            self._stopped.set()
+        elif self._file is not None:
+            self._task = asyncio.create_task(self._keep(self.pid, self._file))
+
+    async def _keep(self, pid: int, file: int) -> None:
+        session = self._session
+        killer = await process_end.over(pid, file, self._stopped)
+        if killer is None and not self._sure:
+            return
+        self._dead, self._killer = killer is not None, killer
+        if killer is None:
+            patience = TARDY
+        else:
+            patience = (
+                SECONDS_TO_REPORT_THE_END
+                if session.mirror.stop is not None
+                else SECONDS_WITHOUT_OUTPUT
+            )
+        # If the adapter has ended first, its end is the reason.
+        if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
+            self._lose()
+        elif killer is not None:
+            session.cause = session.cause or self._why()
+
+    def _lose(self) -> None:
+        self._session.lose(self._why())
+
+    def _why(self) -> str:
+        return f"{KILLED}{self._killer}" if self._killer else "the adapter did not report its end"
+
+
+def require_unkilled(session: Session, then: str) -> None:
+    """Raise `NotStopped` if a signal has killed a session's process while it was stopped, as supervisors do with a worker that is silent.
+
+    `then` is what to do next where the program goes on.
+    """
+    if not _is_killed(session) or not _was_stopped(session):
+        return
+    program, parent = session.program, session.parent
+    program.known_dead.add(session.id)
+    what = f"Session {session.id} was {session.cause} while it was stopped"
+    if not program.alive:
+        raise NotStopped(
+            f"{what}.", "dap_program_output shows its last words; dap_run starts it again."
+        )
+    if parent is None or parent.mirror.ended:
+        raise NotStopped(f"{what}; session {program.alive[0].id} runs on.", then)
+    hint = _hint(session) or OUT_OF_TIME
+    raise NotStopped(f"{what}; its parent, session {parent.id}, is still there.", f"{hint} {then}")
+
+
+def unreported_kills(program: Program[Session]) -> list[str]:
+    """Return notes on the processes that a signal has killed while their program goes on, each once; SIGTERM is how a parent ends one that runs."""
+    dead = [each for each in program.sessions if _is_killed(each) and program.runs]
+    killed = [each for each in dead if each.id not in program.known_dead]
+    killed = [each for each in killed if _was_stopped(each) or each.cause != f"{KILLED}SIGTERM"]
+    program.known_dead.update(each.id for each in dead)
+    said: dict[str, list[str]] = {}
+    for each in killed:
+        stopped = " while it was stopped" * _was_stopped(each)
+        hint = _hint(each)
+        said.setdefault(f"{each.cause}{stopped}{hint and f'. {hint}'}", []).append(str(each.id))
+    return [
+        f"session{'s' * (len(ids) > 1)} {', '.join(ids)} {'were' if len(ids) > 1 else 'was'} {how}"
+        for how, ids in said.items()
+    ]
+
+
+def _is_killed(session: Session) -> bool:
+    return (session.cause or "").startswith(KILLED) and not session.by_us
+
+
+def _was_stopped(session: Session) -> bool:
+    last = session.mirror.history.latest
+    return last is not None and not last.left_with
+
+
+def _hint(session: Session) -> str:
+    """Return how the parent of a killed process is kept from killing, where that is known."""
+    named = f"{session.program.first.name}\n{session.name}"
+    known = session.cause == f"{KILLED}SIGKILL"
+    return (known and session.advice.of_killed(named, session.program.output)) or ""

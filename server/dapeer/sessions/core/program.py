@@ -1,0 +1,263 @@
+"""A program: the processes of one start, each with a session of its own.
+
+A caller waits for all processes of a program: while a parent waits for its child, the stop is in the child.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from dapeer.dap.messages import Message
+from dapeer.mirror.breakpoint_status import Awaited
+from dapeer.mirror.collected.collected import Collected
+from dapeer.mirror.failures import Failures
+from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.output import OutputLog
+from dapeer.mirror.printed import Printed
+from dapeer.sessions.core.row_files import RowFiles, RowFolders
+from dapeer.sessions.inspection.arriving_output import ArrivingOutput
+from dapeer.sessions.waiters import Keyboard, Waiters
+
+SECONDS_BETWEEN_LINES = 0.5
+"""Seconds between two lines of output that a waiting caller gets."""
+SECONDS_TO_STEP = 0.5
+"""Seconds that a step has until its caller is told where another process had stopped before."""
+
+StopIds = frozenset[tuple[int, int]]
+"""Stops: numbers of sessions, and of their stops."""
+NONE: StopIds = frozenset()
+
+
+class Process(Protocol):
+    """What a program needs of the session of each process."""
+
+    id: int
+    mirror: Mirror
+    over: bool
+    delegates: bool
+
+    @property
+    def parent(self) -> Process | None:
+        """The session whose process has started this one."""
+        ...
+
+
+Of = TypeVar("Of", bound=Process)
+
+
+class Program(Generic[Of]):
+    """The processes of one program, and what they share."""
+
+    def __init__(self) -> None:
+        self.sessions: Sequence[Of] = ()
+        """The first process's first, each behind its parent."""
+        self.printed = Printed()
+        """The output of all its processes, and the messages of its log points."""
+        self.failures = Failures()
+        """Conditions and log messages that could not be evaluated."""
+        self.collected = Collected()
+        """The rows of its breakpoints that collect."""
+        self.row_files: RowFiles | None = None
+        """Where its processes write rows; None: they have not collected by themselves."""
+        self.waiters = Waiters()
+        self.arriving = ArrivingOutput(self.printed.output, self.waiters)
+        self.keyboard: Keyboard | None = None
+        """Types into the terminal that the program runs in."""
+        self.awaited = Awaited()
+        """Its breakpoints, and what was reported about them."""
+        self.known_dead: set[int] = set()
+        """The sessions that a signal has ended, as its caller was told."""
+        self._listeners: list[Callable[[Of, Message], None]] = []
+
+    # -- its rows
+
+    def rows_in(self, folders: RowFolders) -> Path:
+        """Return the folder in which its processes write their rows."""
+        self.row_files = self.row_files or folders.made(self.collected)
+        return self.row_files.folder
+
+    async def read_rows(self) -> None:
+        """Take in what its processes have collected by themselves."""
+        if self.row_files is not None:
+            await self.row_files.read()
+
+    # -- its processes
+
+    def add(self, session: Of) -> None:
+        """Count a session among those of the program."""
+        self._keep([*self.sessions, session])
+
+    def remove(self, session: Of) -> None:
+        """Forget a session that has ended; the first one stays."""
+        if session is not self.first:
+            self._keep([each for each in self.sessions if each is not session])
+
+    def _keep(self, sessions: Sequence[Of]) -> None:
+        self.sessions = sessions
+        self.sessions = (self.first, *self.below(self.first))
+
+    @property
+    def output(self) -> OutputLog:
+        """The log into which all its processes print."""
+        return self.printed.output
+
+    @property
+    def first(self) -> Of:
+        """The session of the process that was started first."""
+        return self.sessions[0]
+
+    @property
+    def alive(self) -> list[Of]:
+        """The sessions that have not ended."""
+        return [each for each in self.sessions if not each.over]
+
+    @property
+    def runs(self) -> bool:
+        """Whether any of its processes has not ended; its adapter may still be there when none has."""
+        return any(not each.mirror.ended for each in self.sessions)
+
+    @property
+    def stopped(self) -> list[Of]:
+        """The sessions that are stopped."""
+        return [each for each in self.sessions if each.mirror.stop is not None]
+
+    @property
+    def debugged(self) -> list[Of]:
+        """The sessions that have a process of their own: one that delegates has its first child's."""
+        return [s for s in self.sessions if not (s.delegates and self.children(s))]
+
+    def children(self, parent: Of) -> list[Of]:
+        """Return the sessions of the processes that one has started."""
+        return [each for each in self.sessions if each.parent is parent]
+
+    def below(self, session: Of) -> list[Of]:
+        """Return the sessions of the processes that one has started, and that these have started."""
+        children: dict[Process | None, list[Of]] = {}
+        for each in self.sessions:
+            children.setdefault(each.parent, []).append(each)
+
+        def under(parent: Of) -> list[Of]:
+            return [each for child in children.get(parent, ()) for each in (child, *under(child))]
+
+        return under(session)
+
+    def child_runs(self, parent: Of) -> bool:
+        """Whether a process that one has started has got as far as to run, or further."""
+        return any(each.mirror.phase is not Phase.STARTING for each in self.children(parent))
+
+    def acting(self, session: Of, *, exactly: bool) -> Of:
+        """Return the session to work on when this one is meant.
+
+        An adapter may debug even the first process in a child session. Unless it is meant `exactly`, what
+        is stopped comes before what runs: a caller can look only at that.
+        """
+        while session.delegates and (children := self.children(session)):
+            session = children[0]
+        if exactly or session.mirror.stop is not None:
+            return session
+        return next(reversed(self.stopped), session)
+
+    def living(self, session: Of) -> Of:
+        """Return a running session to show to a caller that has waited in vain."""
+        return session if not session.over else next(iter(self.alive), self.first)
+
+    def about_others(self, session: Of) -> list[str]:
+        """Return notes on the other processes for a reader of one."""
+        others = [each for each in self.alive if each is not session]
+        said = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
+        if session.over:
+            said += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
+        return said
+
+    # -- what happens
+
+    def subscribe(self, listener: Callable[[Of, Message], None]) -> None:
+        """Tell `listener` of every message of every process, at once; it must not block."""
+        self._listeners.append(listener)
+
+    def publish(self, session: Of, message: Message) -> None:
+        """Tell who waits, and who listens, of a message that a session has taken in."""
+        self.waiters.wake()
+        for listener in self._listeners:
+            listener(session, message)
+
+    # -- waiting
+
+    def unseen_stops(self, session: Of) -> StopIds:
+        """Return the unreported stops of the other processes."""
+        stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
+        return frozenset(
+            (s.id, stop.number) for s, stop in stops if stop and stop.output_shown is None
+        )
+
+    def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
+        """Return the session with news for a caller that waits for one; None if there is none yet.
+
+        That is a stop of it after `epoch`; else a stop of another process that nobody has been told of,
+        and is not among the `old` ones; else, when the session has ended, where the program is stopped,
+        or its end.
+        """
+        stop = session.mirror.stop
+        if stop is not None and stop.number > epoch:
+            return session
+        new = self.unseen_stops(session) - old
+        if new or not session.over:
+            first = min(new, default=(0, 0))[0]
+            return next((each for each in self.sessions if each.id == first), None)
+        return next(iter(self.stopped), None) or self._ended()
+
+    def _ended(self) -> Of | None:
+        """Return the session that shows how the program has ended; None if it has not."""
+        first = self.first
+        # A process that has replaced itself ends without an exit code, and continues as its own child.
+        replaced = first.over and first.mirror.exit_code is not None
+        return first if not self.alive or replaced else None
+
+    async def next_stop(
+        self,
+        session: Of,
+        epoch: int,
+        seconds: float,
+        old: StopIds = NONE,
+        report: Callable[[str], Awaitable[None]] | None = None,
+    ) -> Of | None:
+        """Wait for a `stop_or_end`; return the session that has it, None when `seconds` pass first.
+
+        Of those that were there before, the `old` ones, the caller is told only when the session itself
+        does not stop soon. Who waits may be told the newest line of output now and then.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        if old:
+            soon = min(seconds, SECONDS_TO_STEP)
+            await self.until(
+                lambda: self.stop_or_end(session, epoch, old) is not None, soon, report
+            )
+        await self.until(
+            lambda: self.stop_or_end(session, epoch) is not None, end - clock(), report
+        )
+        return self.stop_or_end(session, epoch)
+
+    async def until(
+        self,
+        happened: Callable[[], bool],
+        seconds: float,
+        report: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        """Wait for news; a waiting caller gets the newest line of output now and then."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        output = self.output
+        told, due = output.end, clock() + SECONDS_BETWEEN_LINES
+
+        def woken() -> bool:
+            printed = report is not None and output.end > told and clock() >= due
+            return happened() or printed
+
+        while await self.waiters.wait_for(woken, end - clock()) and not happened():
+            told, due = output.end, clock() + SECONDS_BETWEEN_LINES
+            if report is not None:
+                await report(output.last_line())

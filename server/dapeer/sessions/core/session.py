@@ -1,0 +1,298 @@
+"""A debug session: a channel to act on, and a mirror of all that it has reported."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import anyio
+
+from dapeer.adapters.definition.stopping import Stopping
+from dapeer.base.errors import (
+    ChannelClosed,
+    ChannelError,
+    RequestTimeout,
+    Unsupported,
+)
+from dapeer.dap.channel import Channel
+from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.requests import CONTROL, ENDS, can
+from dapeer.dap.transport import Transport
+from dapeer.mirror.collected.process_rows import Gathered
+from dapeer.mirror.frames import Frames
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.places import Sight
+from dapeer.mirror.post_mortem import PostMortem
+from dapeer.mirror.printed import IN_TERMINAL
+from dapeer.sessions.breakpoints.lines import LineBreakpoints
+from dapeer.sessions.breakpoints.log_lines import LogLines
+from dapeer.sessions.breakpoints.stops_at import StopsAt
+from dapeer.sessions.breakpoints.watching import Watching
+from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.program import Program
+from dapeer.sessions.inspection.inspection import Inspection
+from dapeer.sessions.inspection.printed_errors import PrintedErrors
+from dapeer.sessions.inspection.thread_locations import Whereabouts
+from dapeer.sessions.waiters import Deadlines, Keyboard
+from dapeer.view.advice import Advice
+
+
+class Session(SessionControl):
+    """One debug session, from its first message to its last.
+
+    Reading is answered from the mirror; what it does not hold yet is asked once, however many ask.
+    Every request goes through `request`: there it is checked against the adapter's capabilities and
+    gets its deadline.
+    """
+
+    program: Program[Session]
+    """The processes that belong together, this one's among them."""
+    frames: Frames
+    """Tells the user's stack frames from those of runtimes and libraries."""
+    inspect: Inspection
+    """Looks at the stopped program: stack, scopes, variables."""
+    where: Whereabouts
+    """Looks at all threads, those that run, too."""
+    over: bool
+    """The connection has ended: no more output, no more responses."""
+    cause: str | None
+    """Why the session ended, where it was not the program's own doing."""
+    by_us: bool
+    """A tool has ended the program, so its exit code means nothing."""
+    post_mortem: PostMortem | None = None
+    """It looks at a core dump."""
+    delegates: bool = False
+    """Its program is its first child: it has no threads of its own."""
+    advice = Advice()
+    """The hints on messages of the adapter and the program."""
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        adapter: str,
+        transport: Transport,
+        *,
+        project: Path,
+        deadlines: Deadlines,
+        frames: Frames | None = None,
+        sight: Sight | None = None,
+        parent: Session | None = None,
+    ) -> None:
+        self.id = number
+        self.name = name
+        self.adapter = adapter
+        """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
+        self.feed: str | None = None
+        """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
+        self.parent = parent
+        """The session whose program has started this one's."""
+        self.program = parent.program if parent else Program()
+        self.project = project
+        self.frames = frames or Frames(project=project)
+        gathered = Gathered(self.program.collected, number)
+        printed, failed = self.program.printed, self.program.failures
+        self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
+        self.channel = Channel(transport, self.observe, self.answer)
+        self.errors = PrintedErrors(self.program.output)
+        arriving = self.program.arriving
+        self.inspect = Inspection(self.mirror, self.request, self.wait_for, arriving, self.errors)
+        self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
+        self.where.first = lambda: self.program.first.mirror
+        collected = self.program.collected
+        self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
+        log = LogLines(collected, self.stops_at, self.request)
+        self.lines = LineBreakpoints(collected, self.supports, self.request, self.observe, log)
+        self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
+        self.initialized = anyio.Event()
+        self.over = self.by_us = False
+        self.cause = None
+        self._deadlines = deadlines
+        # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
+        self.evaluating = asyncio.Lock()
+        self.program.add(self)
+
+    # -- messages
+
+    async def run(self) -> None:
+        """Receive messages until the adapter has ended."""
+        try:
+            await self.channel.run()
+        finally:
+            self.finish()
+
+    def untested(self, printed: str) -> str | None:  # noqa: ARG002 - of those that are started here
+        """Return why its program, which was to run tests, has run none; None: it has, or that is not known."""
+        return None
+
+    def finish(self) -> None:
+        """Record the end of the connection: a session without `terminated` has ended, too."""
+        if not self.over:
+            self.over = True
+            if not self.mirror.ended:
+                self.lose(self.channel.breach or self.why_over())
+            self.program.waiters.wake()
+
+    def lose(self, cause: str) -> None:
+        """Record the end of the program that no message reports, and its reason, if that is unknown."""
+        self.cause = self.cause or cause
+        self.observe(Event("terminated"))
+
+    def observe(self, message: Message) -> None:
+        """Take in a message of the session, in either direction."""
+        heard = self.post_mortem.meaning_of(message) if self.post_mortem else message
+        if heard is not None:
+            self._take_in(self.advice.explained(heard))
+
+    def _take_in(self, message: Message) -> None:
+        self.mirror.apply(message, time.time())
+        if isinstance(message, Event) and message.event == "initialized":
+            self.initialized.set()
+        self.inspect.on_message(message)
+        if number := self.mirror.gathered.full(message):
+            # Some adapters tell what a child logs in the session of its parent.
+            for each in self.program.sessions if self.delegates else [self]:
+                each.lines.remove(number)
+        self.on_message(message)
+        self.program.publish(self, message)
+
+    async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
+        """Wait until `predicate` is true of the session; False when `seconds` pass first (None: no limit).
+
+        It is asked again after every message, so it must be cheap.
+        """
+        return await self.program.waiters.wait_for(predicate, seconds)
+
+    # -- its terminal
+
+    def in_terminal(self, terminal: Keyboard) -> None:
+        """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
+        self.program.keyboard = terminal
+        self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
+
+    def print_in_terminal(self, printed: Body) -> None:
+        """Take in output from the program's terminal, as the body of an output event."""
+        self.observe(Event("output", {**printed, IN_TERMINAL: True}))
+
+    # -- requests
+
+    async def request(
+        self,
+        command: str,
+        arguments: Body | None = None,
+        *,
+        seconds: float | None = None,
+        forced: bool = False,
+    ) -> Body:
+        """Send a request that the adapter advertises, or any if `forced`, and return the body of its response.
+
+        Raises:
+            Unsupported: The adapter does not advertise it; nothing was sent.
+            RequestFailed: The adapter answered that it cannot.
+            RequestTimeout: No answer in time. The program may run code that lets no debugger in, or
+                compute a slow value, so nothing is killed but what was to end anyway.
+            NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
+            ChannelClosed: The session ended first.
+        """
+        if not forced:
+            self.require(command)
+        control = command in CONTROL
+        usual = self._deadlines.control if control else self._deadlines.request
+        limit = usual if seconds is None else seconds
+        try:
+            return await self.channel.request(command, arguments, seconds=limit)
+        except RequestTimeout as error:
+            if not self.ours or command not in ENDS:
+                unknown = forced and not self.supports(command)
+                owed = self.channel.unanswered[:-1]
+                raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
+            cause = f"the adapter did not answer `{command}` within {limit:g} s"
+            self.cause = self.cause or f"{cause}, so it was killed together with the program"
+            await self.force()
+            raise RequestTimeout(command, limit, killed=True) from error
+
+    def supports(self, name: str) -> bool:
+        """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
+        allowed = self.post_mortem is None or self.post_mortem.allows(name)
+        return allowed and can(self.mirror.capabilities, name)
+
+    def has_now(self, name: str) -> bool:
+        """Whether a caller can use it now."""
+        return self.supports(name) and not self.over
+
+    def require(self, name: str) -> None:
+        """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
+
+        Some adapters crash on a request they do not know, some never answer anything again.
+        """
+        if self.post_mortem is not None:
+            self.post_mortem.check(name)
+        if not self.supports(name):
+            raise Unsupported(
+                f"The adapter {self.adapter} does not support `{name}`.",
+                "Reach it another way: dap_evaluate may, or a breakpoint.",
+            )
+
+    async def resume(self, command: str, arguments: Body) -> None:
+        """Send a request that makes the program run.
+
+        An adapter that ends at it, or has no time to answer it because of what the program does, is no
+        failure here: who waits for what happens next is told.
+
+        Raises:
+            NotStopped: It runs already, or has ended.
+        """
+        self.mirror.stopped()
+        with contextlib.suppress(ChannelClosed, RequestTimeout):
+            await self.request(command, arguments)
+
+    async def pause(self, thread_id: int | None, seconds: float) -> bool:
+        """Ask a running program to stop; the stop comes as an event.
+
+        False: the adapter has not answered within `seconds`. It stops the program when it can.
+        """
+        self.mirror.require_live()
+        if "pause" in self.channel.unanswered:
+            return False
+        try:
+            async with asyncio.timeout(seconds):
+                if thread_id is None:
+                    thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
+                await self.request("pause", {"threadId": thread_id})
+        except (RequestTimeout, TimeoutError):
+            return False
+        return True
+
+    def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
+        """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
+        if not ending:
+            self.cause = "closed" if self.post_mortem else "detached; the program runs on"
+        elif not self.mirror.ended and self.mirror.exit_code is None:
+            self.cause, self.by_us = f"ended by {tool}", True
+
+    async def ask_to_end(self, seconds: float) -> bool:
+        """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
+        self.expect_end(ending=True, tool="dap_terminate")
+        with contextlib.suppress(ChannelError):
+            if self.supports("terminate"):
+                await self.request("terminate", {"restart": False}, seconds=seconds)
+                await self.wait_for(lambda: self.mirror.ended, seconds)
+        return self.mirror.ended
+
+    # -- breakpoints
+
+    async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
+        self.inspect.editions.keep(path)
+        await self.lines.set(path, requested)
+
+    def heed(self, stopping: Stopping) -> None:
+        """Apply what the definition knows of the adapter's stops."""
+        self.stops_at.filters = stopping.filters
+        self.errors.pattern = stopping.traceback
+        self.inspect.expressions = stopping.expressions
+        self.inspect.more_elements = stopping.more_elements

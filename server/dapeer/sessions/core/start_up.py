@@ -1,0 +1,200 @@
+"""How a session with an adapter of ours starts: from the first request until its debuggee runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from typing import Any
+
+from dapeer.adapters.definition.hints import advise
+from dapeer.adapters.process.connecting import no_adapter
+from dapeer.base.errors import (
+    AdapterFailed,
+    ChannelClosed,
+    DapeerError,
+    RequestFailed,
+    RequestTimeout,
+)
+from dapeer.base.system.process_table import lack_of_tasks
+from dapeer.base.text.tracebacks import cause
+from dapeer.dap.handshake import handshake
+from dapeer.dap.messages import Body
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.direct import QUOTED, SECONDS_FOR_LAST_WORDS, DirectSession
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_GREET = 5.0
+"""Seconds in which an adapter that runs already answers a first request."""
+SECONDS_TO_IMPROVE = 3.0
+"""Timeout for evaluating the definition's `attached` expression in a program, in seconds."""
+SECONDS_TO_DRAIN = 4.0
+"""Seconds in which an adapter tells that it has sent all output; less than those after which debugpy's launcher gives up."""
+
+
+async def start_up(
+    session: DirectSession, breakpoints: Breakpoints, arguments: Body
+) -> DapeerError | None:
+    """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
+    plan = session.plan
+    timeouts = plan.definition.timeouts
+    # An offered child starts while dapeer attaches to it.
+    starts = plan.launched or session.parent is not None
+    seconds = timeouts.launch if starts else timeouts.attach
+    try:
+        async with asyncio.timeout(seconds):
+            await _shake_hands(session, breakpoints, arguments)
+    except TimeoutError:
+        owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)
+        what = f"answer {owed}" if owed else "send `initialized`"
+        return _failed(session, f"did not {what} within {seconds:g} s")
+    except (RequestFailed, ChannelClosed) as error:
+        if session.mirror.exit_code is None:
+            await session.process.settle()
+            reason = getattr(error, "message", "")
+            what = f"could not {plan.request}: {reason or 'it ended first'}"
+            return _failed(session, what, has_reason=bool(reason))
+    except RequestTimeout as error:
+        return _failed(session, f"did not answer `{error.command}` in time")
+    except DapeerError as error:
+        return error
+    _watch_over(session)
+    if plan.begins_stopped(breakpoints):
+        await _pass_entry(session, breakpoints)
+    return None
+
+
+async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
+    """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
+    mirror, inspect = session.mirror, session.inspect
+    inspect.hushed = True
+    try:
+        seconds = session.plan.definition.timeouts.control
+        await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
+        with contextlib.suppress(DapeerError):
+            await session.lines.collect_at([*breakpoints.collecting.values()])
+    finally:
+        inspect.hushed = False
+    stop = mirror.stop
+    if stop is None or session.plan.inputs.get("stop_on_entry") or mirror.placed.stops(stop.body):
+        return
+    with contextlib.suppress(DapeerError):
+        await session.resume("continue", {"threadId": stop.thread_id})
+
+
+def _watch_over(session: DirectSession) -> None:
+    """Watch the program's process, if it is known and its end not reported yet."""
+    pid = session.plan.inputs.get("pid")
+    if session.mirror.ended:
+        return
+    if session.launched:
+        session.watch.find()
+    elif isinstance(pid, int) and session.parent is None:
+        session.watch.follow(pid)
+
+
+async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
+    """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
+    plan = session.plan
+    started = asyncio.create_task(
+        handshake(
+            session.channel,
+            adapter_id=plan.definition.adapter_id,
+            request=plan.definition.request_of(plan.request, plan.inputs),
+            arguments=arguments,
+            initialized=session.initialized,
+            patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
+            configure=lambda: _configure(session, breakpoints),
+        )
+    )
+    over = asyncio.create_task(session.wait_for(lambda: session.mirror.ended, None))
+    try:
+        await asyncio.wait({started, over}, return_when=asyncio.FIRST_COMPLETED)
+        if not started.done():
+            await asyncio.wait({started}, timeout=SECONDS_FOR_LAST_WORDS)
+        if started.done():
+            started.result()
+    finally:
+        started.cancel()
+        over.cancel()
+
+
+async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
+    """Send all breakpoints; a rejected one does not prevent the start."""
+    _expect_output(session)
+    if not session.launched:
+        await _improve(session)
+    sent: list[Coroutine[Any, Any, None]] = [
+        session.set_breakpoints(path, breakpoints.of(path))
+        for path in breakpoints.paths
+        if session.takes(path) and not session.delegates
+    ]
+    functions = breakpoints.functions or session.stops_at.own
+    if functions and session.supports("setFunctionBreakpoints"):
+        sent.append(session.stops_at.functions(breakpoints.functions))
+    if (
+        breakpoints.collecting
+        and not session.delegates
+        and not session.plan.begins_stopped(breakpoints)
+    ):
+        sent.append(session.lines.collect_at([*breakpoints.collecting.values()]))
+    filters = _filters(session, breakpoints)
+    if filters is not None:
+        sent.append(session.stops_at.exceptions(filters))
+    for answer in await asyncio.gather(*sent, return_exceptions=True):
+        if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
+            raise answer
+    if session.supports("configurationDone"):
+        seconds = session.plan.definition.timeouts.launch
+        await session.request("configurationDone", seconds=seconds)
+
+
+def _expect_output(session: DirectSession) -> None:
+    """Have the adapter tell when the output before a stop is complete, if it can."""
+    if session.parent is None and session.supports("dapeerDrain"):
+        drain = partial(session.request, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
+        session.program.arriving.drain = drain
+
+
+async def _improve(session: DirectSession) -> None:
+    """Evaluate the definition's `attached` expression in the program; if that fails, debug the program without it."""
+    definition = session.plan.definition
+    if not definition.attached:
+        return
+    arguments = {"expression": definition.attached, "context": "clipboard"}
+    try:
+        body = await session.request("evaluate", arguments, seconds=SECONDS_TO_IMPROVE)
+        said = str(body.get("result") or "")
+    except (RequestFailed, RequestTimeout) as error:
+        said = str(error)
+    if said:
+        log.info("%s stays as it is: %s", session.plan.title(), said)
+        session.where.complete(definition.stopping.folded)
+
+
+def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
+    """Return the exception filters to send; without a request an adapter may use defaults of its own."""
+    chosen = session.plan.exception_filters
+    if chosen is None:
+        return session.stops_at.standing(breakpoints.exceptions)
+    session.stops_at.check(chosen)
+    return chosen
+
+
+def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
+    """Return the error with the adapter's last output, which often has the reason; `has_reason`: the adapter has said it."""
+    if session.process.pid is None and not session.mirror.capabilities:
+        return no_adapter(session.plan.inputs.get("port"))
+    printed = session.program.output.read().text.strip()
+    logged = session.process.stderr_tail().strip()
+    # An adapter that has told its reason logs the way to it, too, which is no news.
+    own = "" if has_reason and cause(logged) != logged else cause(logged)
+    words = (printed or own)[-QUOTED:]
+    said = f" It said: {words.rstrip('.')}." if words else ""
+    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"
+    advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
+    usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
+    return AdapterFailed(failed, lack_of_tasks() or advice or usual)

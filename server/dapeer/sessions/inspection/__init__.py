@@ -1,0 +1,1 @@
+"""What is known of a stopped program: fetched once, whoever asks."""

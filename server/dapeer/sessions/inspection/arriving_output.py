@@ -1,0 +1,79 @@
+"""Waits for a program's output to arrive: output and stops travel separately."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from dapeer.base.errors import DapeerError, RequestTimeout
+from dapeer.dap.messages import Body
+from dapeer.mirror.output import OutputLog
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.waiters import Waiters
+
+SECONDS_AT_STOP = 0.005
+"""Seconds without output, once a stop has been looked at, after which its output counts as complete: none came later at 1,600 stops of eleven adapters."""
+SECONDS_TO_SETTLE = 0.3
+"""Seconds after which occasional lines are no longer awaited: another process may print for ever."""
+FLOOD = 20_000
+"""Characters at a time, or per second, that indicate a queue of output."""
+SECONDS_WITHOUT_FLOOD = 0.25
+"""Seconds without output after which a flood is over; a busy machine makes pauses in it."""
+LATE = 1.5
+"""A delay of this many pauses means an overloaded machine: silence then says nothing about unread output."""
+SECONDS_OF_FLOOD = 5.0
+"""Seconds after which the end of a flood of output is no longer awaited."""
+
+
+class ArrivingOutput:
+    """What a program prints, on its way to us."""
+
+    drain: Callable[[], Awaitable[Body]] | None = None
+    """Asks the adapter to answer behind all that the program has printed, and to say whether that was `sent`; None: it cannot."""
+
+    def __init__(self, output: OutputLog, waiters: Waiters) -> None:
+        self._output = output
+        self._waiters = waiters
+
+    def floods(self, stop: Stop) -> bool:
+        """Whether so much has been printed since the program was left at its last stop that more is on its way."""
+        return self._since(stop) > FLOOD
+
+    def _since(self, stop: Stop) -> int:
+        return self._output.end - stop.left_at
+
+    async def complete(self, stop: Stop) -> None:
+        """Wait for the output before a stop; the stop records whether more is arriving."""
+        stop.output_flows = True
+        try:
+            if self.drain is not None and (await self.drain()).get("sent"):
+                stop.output_flows = False
+                return
+        except RequestTimeout:
+            return
+        except DapeerError:
+            pass
+        self.drain = None
+        stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
+
+    async def idle(self, quiet: float, printed: int = 0) -> bool:
+        """Wait until nothing more has arrived for `quiet` seconds, or a little longer than is worth it; return whether that is so, False: it still flows.
+
+        `printed` characters have just arrived. A program that prints faster than its adapter forwards has
+        stopped long before the last line is here, so a flood is waited for as long as it flows.
+        """
+        output, clock = self._output, asyncio.get_running_loop().time
+        begun, first, seen = clock(), output.end, -1
+        flood = printed > FLOOD
+        while seen != output.end:
+            passed = clock() - begun
+            flood = flood or output.end - first > FLOOD
+            flows = flood and output.end - first >= FLOOD * passed
+            if passed > (SECONDS_OF_FLOOD if flows else SECONDS_TO_SETTLE):
+                return False
+            seen, asleep = output.end, clock()
+            pause = max(quiet, SECONDS_WITHOUT_FLOOD) if flood else quiet
+            came = await self._waiters.wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
+            if not came and clock() - asleep > LATE * pause:
+                seen = -1
+        return True

@@ -1,0 +1,190 @@
+"""The children of a container, page by page: its elements first, then its other members.
+
+An adapter may ignore the filter, the page, or both; it may send the same members with every page of
+elements; it may list only the first elements unless a page is requested. The result is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dapeer.dap.types import Variable
+from dapeer.mirror.stops.members import is_element
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.inspection.fetching import Fetching
+
+LEFT_OUT = "…"
+"""Name of a child by which an adapter says that there are more."""
+DEEPEST = 4
+"""Levels of children that stand for more elements."""
+_RANGE = re.compile(r"\[(\d+):(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of a container's children."""
+
+    rows: Sequence[Variable]
+    total: int
+    """Children of the kind in the container, as far as known."""
+    open: bool = False
+    """Whether there may be more than that."""
+    by_number: bool = True
+    """Whether the adapter lists any elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Elements that follow each other: one that is known, or several below a reference."""
+
+    length: int
+    element: Variable | None = None
+    below: int = 0
+
+
+async def page_of(
+    fetching: Fetching, stop: Stop, reference: int, kind: str | None, start: int, count: int
+) -> Page:
+    """Return `count` children of a container from `start` on: its `indexed` ones, its `named` ones, or all.
+
+    Of all, the elements come first, so an element's index is its place.
+    """
+    container = await _container(fetching, stop, reference)
+    if kind == "named":
+        return cut(await container.members(), start, count)
+    rows = await container.elements(start, count)
+    size = container.size
+    by_number = bool(size) or container.open
+    if kind == "indexed" or container.open or start + count < size:
+        return Page(rows, size, container.open, by_number)
+    members = await container.members()
+    first = max(start - size, 0)
+    shown = [*rows, *members[first : first + count - len(rows)]]
+    return Page(shown, size + len(members), by_number=by_number)
+
+
+def cut(rows: Sequence[Variable], start: int, count: int) -> Page:
+    """Return a page of rows that are all here."""
+    return Page(rows[start : start + count], len(rows))
+
+
+def of_kind(rows: Sequence[Variable], kind: str | None) -> Sequence[Variable]:
+    """Return the `indexed` or `named` ones of some children, or all of them."""
+    return [each for each in rows if kind is None or is_element(each) is (kind == "indexed")]
+
+
+async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Container:
+    size = stop.elements.get(reference, 0)
+    known = stop.variables.get(reference, ()) if reference not in stop.outdated else ()
+    if size and len(of_kind(known, "indexed")) != size:
+        return _Container(fetching, reference, size)
+    rows = await fetching.variables(reference)
+    runs: list[_Run] = []
+    for row in rows:
+        if _stands_for_more(fetching, row):
+            runs += await _runs(fetching, row, DEEPEST)
+        elif is_element(row):
+            runs.append(_Run(1, row))
+    return _Listed(fetching, reference, runs, rows)
+
+
+class _Container:
+    """A container of which the adapter says how many elements it has: they are requested page by page."""
+
+    def __init__(self, fetching: Fetching, reference: int, size: int) -> None:
+        self.size = size
+        """Elements, as far as known."""
+        self.open = False
+        """Whether there may be more."""
+        self._fetching = fetching
+        self._reference = reference
+
+    async def elements(self, start: int, count: int) -> list[Variable]:
+        """Return a page of the elements, and correct the size where the adapter gives fewer."""
+        expected = min(count, self.size - start)
+        if expected <= 0:
+            return []
+        rows = await self._page(start, expected)
+        if len(rows) < expected:
+            self.size = start + len(rows)
+        return rows
+
+    async def _page(self, start: int, count: int) -> list[Variable]:
+        rows = await self._fetching.page(self._reference, "indexed", start, count)
+        if len(rows) > count or self.open:
+            # Other members were sent with the page, or the whole container in place of it.
+            elements = of_kind(rows, "indexed")
+            rows = elements if self.open or len(elements) >= count else rows
+        ignored = len(rows) >= self.size > 0 and rows[0]["name"].strip("[]") != str(start)
+        return [*rows[start if ignored else 0 :][:count]]
+
+    async def members(self) -> Sequence[Variable]:
+        """Return all children that are no elements."""
+        return _members(self._fetching, await self._fetching.named(self._reference))
+
+
+class _Listed(_Container):
+    """A container whose elements are all listed, directly or below children that stand for more.
+
+    Where the adapter has listed only the first ones, the others are requested page by page.
+    """
+
+    def __init__(
+        self, fetching: Fetching, reference: int, runs: Sequence[_Run], rows: Sequence[Variable]
+    ) -> None:
+        super().__init__(fetching, reference, sum(run.length for run in runs))
+        self.open = any(row["name"] == LEFT_OUT for row in rows)
+        self._runs = runs
+        self._rows = rows
+
+    async def elements(self, start: int, count: int) -> list[Variable]:
+        if self.open and start + count > self.size:
+            rows = await self._page(start, count)
+            self.open = len(rows) == count
+            self.size = start + len(rows) + self.open
+            return rows
+        found: list[Variable] = []
+        place = 0
+        for run in self._runs:
+            first, last = max(start - place, 0), min(start + count - place, run.length)
+            place += run.length
+            if first >= last:
+                continue
+            if run.element is not None:
+                found.append(run.element)
+            else:
+                found += (await self._fetching.variables(run.below))[first:last]
+        return found
+
+    async def members(self) -> Sequence[Variable]:
+        return _members(self._fetching, self._rows)
+
+
+def _members(fetching: Fetching, rows: Sequence[Variable]) -> Sequence[Variable]:
+    return [
+        each
+        for each in of_kind(rows, "named")
+        if each["name"] != LEFT_OUT and not _stands_for_more(fetching, each)
+    ]
+
+
+def _stands_for_more(fetching: Fetching, row: Variable) -> bool:
+    pattern = fetching.more_elements
+    return bool(pattern and pattern.fullmatch(f"{row['name']}: {row.get('type', '')}"))
+
+
+async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_Run]:
+    """Return the elements for which a child stands; it may hold more such children."""
+    if found := _RANGE.fullmatch(row["value"]):
+        return [_Run(int(found[2]) - int(found[1]), below=row["variablesReference"])]
+    if not deepest or not row["variablesReference"]:
+        return []
+    inside = await fetching.variables(row["variablesReference"])
+    return [
+        run
+        for each in inside
+        if _stands_for_more(fetching, each)
+        for run in await _runs(fetching, each, deepest - 1)
+    ]

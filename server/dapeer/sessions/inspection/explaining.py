@@ -1,0 +1,53 @@
+"""Evaluates in the program what its adapter does not report at a stop."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from dapeer.adapters.definition.stopping import Expressions
+from dapeer.dap.types import Variable
+from dapeer.mirror.stops.stops import Stop
+
+Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
+"""Evaluates an expression in a frame, in a context of DAP's."""
+
+
+async def explain(stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
+    """Find out in the program why it has stopped."""
+    innermost = stop.frames[stop.thread_id][0]["id"]
+    if expressions.signal and stop.reason in {"signal", "attach"}:
+        stop.signal = _signal(await evaluate(expressions.signal, innermost, "hover"))
+    if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
+        stop.exception = {"description": await evaluate(expressions.exception, innermost, "hover")}
+
+
+async def evaluate_members(
+    stop: Stop, variables: Sequence[Variable], expressions: Expressions, evaluate: Evaluate
+) -> None:
+    """Find out in the program, in one look, what those variables hold that the adapter does not expand."""
+    if not expressions.members or stop.top is None or not variables:
+        return
+    held = {each["name"]: each["variablesReference"] for each in variables}
+    expression = expressions.members.replace("${names}", json.dumps([*held]))
+    # In a hover it is a look, which changes nothing: what else is known of the stop stays.
+    told = json.loads(await evaluate(expression, stop.top["id"], "hover"))
+    stop.parts.take_reported({held[name]: str(text) for name, text in told.items() if name in held})
+
+
+def is_bare(variable: Variable, expressions: Expressions) -> bool:
+    """Whether a variable is an object of which the adapter tells nothing."""
+    return (
+        expressions.bare is not None and expressions.bare.fullmatch(variable["value"]) is not None
+    )
+
+
+def _signal(number: str) -> str:
+    """Return the name of a signal; empty for an unknown one, and for those by which debuggers stop programs."""
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(int(number)).name
+        return "" if name in {"SIGSTOP", "SIGTRAP"} else name
+    return ""

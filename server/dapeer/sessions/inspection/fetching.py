@@ -1,0 +1,224 @@
+"""What is known of a stopped program: from the mirror, else asked once, however many ask."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol
+
+from dapeer.base.errors import DapeerError
+from dapeer.base.text.folding import is_folded, is_list, says_nothing
+from dapeer.base.text.structure import READ
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.inspection.other_client import OtherClient
+from dapeer.sessions.waiters import WaitFor
+from dapeer.view.stacks import begins
+
+LEVELS = 20
+"""Frames that are fetched at once."""
+DEEP = 1000
+"""Frames of a stack that are fetched to reach the outermost."""
+FIRST = 5
+"""Elements that are fetched of each."""
+MEMBERS = 40
+"""Members that are fetched of an object."""
+FAR = 100
+"""Frames among which one of the user's own is looked for."""
+OUTER = 50
+"""Outermost frames that are fetched of a longer stack: more than a test runner has around a test."""
+
+
+class SendRequest(Protocol):
+    """Sends one request and returns the body of its response."""
+
+    def __call__(self, command: str, arguments: Body | None = None) -> Coroutine[Any, Any, Body]:
+        """Send it."""
+        ...
+
+
+class Fetching:
+    """Answers what a stopped program looks like, as far as somebody asks.
+
+    The person's own client, where there is one, looks first. A caller that gives up stops no fetch
+    that others wait for.
+    """
+
+    def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
+        self.other_client = OtherClient(mirror, wait_for)
+        self.folded: re.Pattern[str] | None = None
+        """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
+        self.more_elements: re.Pattern[str] | None = None
+        """`NAME: TYPE` of a child that stands for more elements of its container."""
+        self.levels = LEVELS
+        """Frames that are fetched at a stop."""
+        self._mirror = mirror
+        self._request = request
+        self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
+
+    async def threads(self) -> Mapping[int, str]:
+        """Return the names of all threads by id."""
+        await self.other_client.looked()
+        if not self._mirror.threads_known:
+            await self._once("threads", {}, lambda: self._mirror.threads_known)
+        return self._mirror.threads
+
+    async def stack_trace(
+        self, thread_id: int, start: int = 0, levels: int = LEVELS
+    ) -> Sequence[StackFrame]:
+        """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped(thread_id)
+        first = len(stop.frames.get(thread_id, ()))
+        last = min(start + levels, stop.total_frames.get(thread_id, start + levels))
+        if first < last:
+            arguments = {
+                "threadId": thread_id,
+                "startFrame": first,
+                "levels": max(LEVELS, last - first),
+            }
+            await self._once(
+                "stackTrace", arguments, lambda: len(stop.frames.get(thread_id, ())) > first
+            )
+        return stop.frames.get(thread_id, [])[start : start + levels]
+
+    async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
+        """Return the frames of a stopped thread to the outermost, `DEEP` at most."""
+        known = -1
+        # Some adapters say of a deep stack only that there is more.
+        while known < len(frames := await self.stack_trace(thread_id, levels=DEEP)) < DEEP:
+            known = len(frames)
+        return frames
+
+    async def ends_of_stack(self, stop: Stop) -> None:
+        """Fetch what is shown of the stack: the innermost frames, and the outermost one of the user's.
+
+        The frames between them are fetched, too, where they are few, where those ends do not tell what lies
+        between, or where the adapter does not say how many there are.
+        """
+        thread = stop.thread_id
+        total, known = stop.total_frames.get(thread, 0), len(stop.frames.get(thread, ()))
+        if total > max(FAR, known) and begins(stop, self._mirror.frames):
+            # One more than there are: some adapters tell a number to say that there are more.
+            asks = {"threadId": thread, "startFrame": total - OUTER, "levels": OUTER + 1}
+            await self._once("stackTrace", asks, lambda: bool(stop.outer))
+            if any(map(self._mirror.frames.is_users, stop.outer)):
+                return
+        await self.whole_stack(thread)
+
+    async def top(self, stop: Stop) -> StackFrame | None:
+        """Return the frame to look at first, None when there is no stack."""
+        if stop.top is None or stop.front is None or self.other_client.first:
+            frames = await self.stack_trace(stop.thread_id, levels=self.levels)
+            if frames and stop.front is None:
+                await self.stack_trace(stop.thread_id, levels=FAR)
+        return stop.top
+
+    async def scopes(self, frame_id: int) -> Sequence[Scope]:
+        """Return the scopes of a frame."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped()
+        if frame_id not in stop.scopes:
+            await self._once("scopes", {"frameId": frame_id}, lambda: frame_id in stop.scopes)
+        return stop.scopes.get(frame_id, [])
+
+    async def variables(self, reference: int) -> Sequence[Variable]:
+        """Return the children of a scope or variable."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped()
+
+        def known() -> bool:
+            return reference in stop.variables and reference not in stop.outdated
+
+        if not known():
+            await self._once("variables", {"variablesReference": reference}, known)
+        return stop.variables.get(reference, [])
+
+    async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
+        """Return what the adapter answers to a request for a part of the `indexed` or `named` children of a variable.
+
+        It may ignore the filter or the part: `sessions/inspection/children` does not.
+        """
+        return await self._chosen(reference, filter=kind, start=start, count=count)
+
+    async def named(self, reference: int) -> Sequence[Variable]:
+        """Return what the adapter answers to a request for all `named` children of a variable."""
+        return await self._chosen(reference, filter="named")
+
+    async def _chosen(self, reference: int, **which: str | int) -> Sequence[Variable]:
+        await self.other_client.looked()
+        arguments = {"variablesReference": reference, **which}
+        return (await self._request("variables", arguments)).get("variables") or []
+
+    def is_folded(self, variable: Variable) -> bool:
+        """Whether the adapter has left out the elements of a value."""
+        text = variable["value"]
+        return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
+
+    def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
+        """Whether a value is shown without its elements; if it is wanted `whole`, also without the members of an object."""
+        text, named = variable["value"], variable.get("type", "")
+        if not variable["variablesReference"] or variable.get("presentationHint", {}).get("lazy"):
+            return False
+        return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
+
+    async def unfold(self, variable: Variable) -> None:
+        """Fetch the first elements of a value, or the members of an object, that the adapter shows without them."""
+        if self.is_closed(variable):
+            kind, most = ("indexed", FIRST) if is_list(variable["value"]) else ("named", MEMBERS)
+            await quietly(self.page(variable["variablesReference"], kind, 0, most))
+
+    async def exception_info(self, thread_id: int) -> Body:
+        """Return the body of `exceptionInfo` for a stopped thread."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped(thread_id)
+        if stop.exception is None:
+            asks = {"threadId": thread_id}
+            await self._once("exceptionInfo", asks, lambda: stop.exception is not None)
+        return stop.exception or {}
+
+    async def _once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
+        """Join a running fetch, or start it; the result is in the mirror.
+
+        What the person's client has asked already is not asked again, if it is `known` by its answer. If the fetching caller is cancelled, one of those that joined fetches again.
+        """
+        key = (self._mirror.epoch, command, *arguments.values())
+        while (fetch := self._fetching.get(key)) is not None:
+            await asyncio.wait({fetch})
+            if not fetch.cancelled():
+                return fetch.result()
+        fetch = self._fetching[key] = asyncio.get_running_loop().create_future()
+        try:
+            await self.other_client.answered(command, arguments)
+            if not known():
+                await self._request(command, arguments)
+            fetch.set_result(None)
+        except DapeerError as error:
+            fetch.set_exception(error)
+            fetch.exception()  # mark the exception as seen: no caller may have joined
+            raise
+        finally:
+            del self._fetching[key]
+            fetch.cancel()
+        return None
+
+
+async def together(*fetches: Coroutine[Any, Any, object]) -> None:
+    """Do all of them side by side: the first here, each other in a task of its own."""
+    if not fetches:
+        return
+    async with asyncio.TaskGroup() as tasks:
+        for each in fetches[1:]:
+            tasks.create_task(quietly(each))
+        await quietly(fetches[0])
+
+
+async def quietly(fetch: Coroutine[Any, Any, object]) -> None:
+    """A stop is shown even if a part of it is missing."""
+    try:
+        await fetch
+    except (DapeerError, KeyError, ValueError):
+        return

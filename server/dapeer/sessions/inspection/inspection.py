@@ -1,0 +1,257 @@
+"""Looking at a program when it stops: what everybody asks is fetched at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from dapeer.adapters.definition.stopping import Expressions
+from dapeer.base.errors import RequestFailed
+from dapeer.base.system.secret_files import HIDDEN, SecretFiles
+from dapeer.base.text import excerpt
+from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.requests import RESUMES
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.mirror import UNKNOWN, Mirror
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.inspection.arriving_output import ArrivingOutput
+from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_bare
+from dapeer.sessions.inspection.fetching import FIRST, Fetching, SendRequest, quietly, together
+from dapeer.sessions.inspection.printed_errors import PrintedErrors
+from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
+from dapeer.sessions.waiters import WaitFor
+from dapeer.view import relevance, snapshot
+from dapeer.view.stacks import frame_path
+
+UNFOLDED = 50
+"""Locals whose elements are requested if the adapter leaves them out."""
+OPENED = 8
+"""The same in a session of nvim-dap, whose own requests wait meanwhile."""
+DEPTH = 2
+"""Levels that are opened below the first."""
+SECONDS_TO_OPEN = 2.0
+"""Seconds that this may take."""
+SECONDS_TO_LOOK = 6.0
+"""Seconds that an inspection waits for slow values, such as a slow `repr`."""
+CHASED = 50
+"""Stops without a resume in between that are inspected unasked: with some adapters an inspection causes the next stop."""
+
+
+ABORTED = "SIGABRT"
+
+
+class Inspection(Fetching):
+    """Fetches what is needed to show a stopped program.
+
+    At every stop it fetches what everybody asks: stack, scopes, locals, the exception. A stop that the
+    person in Neovim has caused is left to their own client, whose answers are ours, too, until somebody
+    asks. What else is asked for is fetched when it is: see `Fetching`.
+    """
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        request: SendRequest,
+        wait_for: WaitFor,
+        arriving: ArrivingOutput,
+        errors: PrintedErrors,
+    ) -> None:
+        super().__init__(mirror, request, wait_for)
+        self.editions = SourceVersions(time.time())
+        self.expressions = Expressions()
+        self.secret_files = SecretFiles()
+        """Frames whose source is not shown."""
+        self.hushed = False
+        """Stops are not inspected until somebody asks: many of them follow each other."""
+        self.compare: Callable[[Stop], Coroutine[Any, Any, None]] | None = None
+        """Looks which frames the adapter leaves out of a stack, where it may do so."""
+        self._arriving = arriving
+        self._errors = errors
+        self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
+        self._chased = 0
+        self._left: Stop | None = None
+        """The stop that is inspected only on request."""
+        self._sourced: StackFrame | None = None
+        """The frame whose source was kept last."""
+
+    # -- at every stop
+
+    def on_message(self, message: Message) -> None:
+        """Take note of a message of the session, which the mirror has taken in."""
+        self.other_client.on_message(message)
+        match message:
+            case Event(event="stopped"):
+                self._stopped()
+            case Request(seq=seq, command=command) if command in RESUMES:
+                self._resumed(by_person=seq < 0)
+            case Response(command="stackTrace") if (stop := self._mirror.stop) and not stop.source:
+                self._keep_source(stop)
+            case _:
+                pass
+
+    def _resumed(self, *, by_person: bool) -> None:
+        """Record a resume by a client: the next stop was not caused by an inspection."""
+        self._chased = 0
+        if (stop := self._mirror.history.latest) is not None:
+            stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
+
+    def _stopped(self) -> None:
+        """Start fetching what every reader of a new stop needs, unless the stop is left to the person's client."""
+        stop = self._mirror.stop
+        self._chased += 1
+        if self._chased > CHASED or self.other_client.first or self.hushed:
+            self._left = stop
+        elif stop is not None:
+            self._begin(stop)
+
+    def _keep_source(self, stop: Stop) -> None:
+        """Keep the lines around the place as they are now, unless it was done for this frame."""
+        if stop.top is self._sourced:
+            return
+        self._sourced = stop.top
+        path = frame_path(stop.top) if stop.top else ""
+        if stop.top and path:
+            line = stop.top["line"]
+            around = self.source(path, line, snapshot.SOURCE_AROUND)
+            stop.source = around and excerpt.within(*around, line, stop.top["name"])
+            stop.outdated_source = self.editions.warning(path, stop.top["line"])
+
+    def on_request(self, stop: Stop) -> None:
+        """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
+        if stop is self._left and self._chased <= CHASED:
+            self._left = None
+            self._begin(stop)
+
+    def _begin(self, stop: Stop) -> None:
+        looked = asyncio.Event()
+        # The task is kept: a loop holds on to no task by itself.
+        self._first_look = asyncio.create_task(self._look(stop, looked)), looked
+
+    async def complete(self, stop: Stop) -> None:
+        """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
+        if stop is self._left:
+            self._left = None
+            self._begin(stop)
+        if self._first_look is not None:
+            await self._first_look[1].wait()
+        if stop.outdated or (stop.top is None and not stop.frames):
+            await quietly(self._locals(stop))
+
+    async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
+        try:
+            stop.output_flows = self._arriving.floods(stop)
+            # An adapter that tells when output is complete does so while the stop is looked at.
+            told = self._arriving.drain is not None
+            output = [self._arriving.complete(stop)] if told else []
+            # What comes last is waited for here, where the answer wakes who waits without another task between.
+            await together(*output, self._look_around(stop))
+            # A step without output by now has most likely printed nothing, so it does not wait; later output
+            # is shown with the next stop.
+            if not told and (stop.reason != "step" or self._mirror.output.end != stop.output_start):
+                await self._arriving.complete(stop)
+            # What has been printed says why the program gives up.
+            gives_up = stop.raised or ABORTED in (stop.signal or str(stop.body.get("description")))
+            if gives_up and (found := self._errors.since(stop.output_start)):
+                stop.exception = {"description": found.groupdict().get("error")}
+        finally:
+            looked.set()
+
+    async def _look_around(self, stop: Stop) -> None:
+        if stop.thread_id == UNKNOWN:
+            await quietly(self.threads())
+        beside: list[Coroutine[Any, Any, object]] = []
+        if not self._mirror.threads_known:
+            beside.append(self.threads())
+        if stop.reason == "exception":
+            beside.append(self.exception_info(stop.thread_id))
+        await together(self._locals(stop), *beside)
+
+    async def _locals(self, stop: Stop) -> None:
+        frame = await self.top(stop)
+        if frame is None:
+            return
+        self._keep_source(stop)
+        await quietly(explain(stop, self.expressions, self._evaluated))
+        await together(
+            self._scopes_of(stop, frame),
+            self._stack_of(stop),
+            quietly(self._source_of(stop, frame)),
+        )
+
+    async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
+        """Keep the lines of a text that only the adapter has, and that it says is a source."""
+        reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
+        if stop.source is not None or not reference or self.secret_files.hides(path):
+            return
+        lines, kind = await self.source_of_adapter(reference)
+        line = frame["line"]
+        around = lines_around(lines, line, snapshot.SOURCE_AROUND)
+        if kind and around:
+            stop.source = excerpt.within(*around, line, frame["name"])
+
+    async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
+        """Return the lines of a text that only the adapter has, and its MIME type; empty: the adapter says none.
+
+        Raises:
+            DapeerError: As of any request.
+        """
+        asked = {"source": {"sourceReference": reference}, "sourceReference": reference}
+        told = await self._request("source", asked)
+        return str(told.get("content") or "").splitlines(), str(told.get("mimeType") or "")
+
+    async def _scopes_of(self, stop: Stop, frame: StackFrame) -> None:
+        try:
+            await self.scopes(frame["id"])
+        except RequestFailed as error:
+            stop.withheld = error.message
+        scopes = stop.local_scopes(frame["id"])
+        await together(*(self.variables(scope["variablesReference"]) for scope in scopes))
+        await self._open(stop)
+
+    async def _stack_of(self, stop: Stop) -> None:
+        if self.compare is None:
+            return await self.ends_of_stack(stop)
+        # What an adapter leaves out shows in a whole stack only.
+        await self.whole_stack(stop.thread_id)
+        return await self.compare(stop)
+
+    async def _open(self, stop: Stop) -> None:
+        """Fetch the omitted elements of values; for important values several levels deep."""
+        needed, others = relevance.by_need(stop)
+        most = UNFOLDED if self.folded is None else OPENED
+        closed = [*filter(self.is_closed, needed[:most])]
+        room = max(most - len(needed), 0)
+        closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
+        if self.folded is not None:
+            bare = [each for each in needed if is_bare(each, self.expressions)][:UNFOLDED]
+            await quietly(
+                evaluate_members(stop, [*bare, *closed], self.expressions, self._evaluated)
+            )
+            closed = [
+                each for each in closed if each["variablesReference"] not in stop.parts.reported
+            ]
+        await together(*map(self.unfold, closed))
+        if not stop.parts.first:
+            return
+        level = needed[:FIRST]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_TO_OPEN):
+                for _ in range(DEPTH):
+                    level = [inner for each in level for inner in stop.parts.inside(each)][:most]
+                    await together(*map(self.unfold, filter(self.is_closed, level)))
+
+    async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
+        arguments = {"expression": expression, "frameId": frame_id, "context": context}
+        return str((await self._request("evaluate", arguments)).get("result") or "")
+
+    def source(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
+        """Return the lines around a line, as the program has loaded them, and the first one's number.
+
+        None when they cannot be read. Of a file that may hold secrets, it says so in place of the line.
+        """
+        if self.secret_files.hides(path):
+            return line, [HIDDEN]
+        return self.editions.window(path, line, around)

@@ -1,0 +1,288 @@
+"""Where every thread is, in one look, whether the program is stopped or runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from dapeer.adapters.definition.placeholders import fill_texts
+from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
+from dapeer.base.json_types import Value, as_object
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.inspection.fetching import SendRequest
+from dapeer.sessions.inspection.inspection import Inspection
+from dapeer.view.stacks import frame_line, left_out, missing
+
+SECONDS_TO_LOOK_AROUND = 1.5
+"""Timeout of the inspection; later results are left out."""
+MOST = 200
+"""Threads whose stacks are requested."""
+SECONDS_TO_SPY = 0.7
+"""Time that another program has at least to read the places; the deadlines of tools leave that."""
+SECONDS_TO_READ = 5.0
+"""Timeout to read a frame of a thread that is not stopped."""
+FRAMES = 1000
+"""Frames of such threads whose ids are known."""
+
+T = TypeVar("T")
+
+
+class Whereabouts:
+    """Looks at all threads at once.
+
+    A stopped thread is told by its stack. One that runs is told by the program itself, where there is
+    an expression for that: evaluating it needs no thread of the program, and takes no time.
+    """
+
+    def __init__(
+        self, mirror: Mirror, inspect: Inspection, request: SendRequest, sight: Sight
+    ) -> None:
+        self._mirror = mirror
+        self._inspect = inspect
+        self._request = request
+        self.sight = sight
+        self._watched: Callable[[], int] = int
+        self.first: Callable[[], Mirror] = lambda: mirror
+        """Returns the mirror of the program's first process."""
+        self._left_out: dict[tuple[object, ...], str] = {}
+        """By the callers of a stop: the frames that are left out there."""
+        self._blocked: dict[int, tuple[ThreadLocation, int]] = {}
+        """By frame_id: the thread or task that is not stopped, and the number of its frame."""
+
+    def watched(self, pid: Callable[[], int]) -> None:
+        """Take note of who knows the program's process, where that is on this machine."""
+        self._watched = pid
+
+    @property
+    def pid(self) -> int:
+        """The program's process; 0 if it is not known to be on this machine: what was attached to may be in a container."""
+        here = self.first().process.get("startMethod") == "launch"
+        return self._watched() or (self._reported_pid if here else 0)
+
+    @property
+    def _reported_pid(self) -> int:
+        return int(self._mirror.process.get("systemProcessId") or 0)
+
+    @property
+    def sees_running(self) -> bool:
+        """Whether the locations of threads can be found while the program runs."""
+        return bool(self.sight.expression)
+
+    async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
+        """Return where the threads and tasks are, as far as known after `seconds`."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        asked = asyncio.ensure_future(self._names_and_places(end))
+        await asyncio.wait({asked}, timeout=seconds / 3)
+        # It may be silent for the whole time.
+        read = [] if asked.done() else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
+        names, answer = await asked
+        threads = {**(self._mirror.threads if names is None else names)}
+        if answer is None and isinstance(read, list) and read:
+            return Seen(self._spied(threads, read), silent=True)
+        known = answer or {}
+        seen = by_thread(threads, known.get("threads", ()))
+        # Some adapters take half a second for a thread that is not at rest, one after the other.
+        missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
+        stacks = await self._stacks(missing[:MOST], end - clock())
+        return Seen(
+            [self._place(each, name, seen, stacks) for each, name in threads.items()],
+            known.get("tasks", ()),
+            silent=answer is None,
+            unread=read if isinstance(read, str) else "",
+        )
+
+    async def _names_and_places(
+        self, end: float
+    ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
+        """Return the threads, and where the program says that they are; None for what has not come at the `end`."""
+        clock = asyncio.get_running_loop().time
+        names = await _within(end - clock(), self._inspect.threads())
+        answer = await _within(end - clock(), self._evaluated()) if names is not None else None
+        return names, answer
+
+    def _spied(
+        self, threads: Mapping[int, str], read: Sequence[ThreadLocation]
+    ) -> list[ThreadLocation]:
+        """Return the threads that another program has read, without those in which the debugger alone runs."""
+        known = by_thread(threads, read)
+        others = [each for each in read if each not in known.values()]
+        users = [each for each in others if any(map(self._mirror.frames.is_users, each.frames))]
+        return [*(replace(each, thread_id=n) for n, each in known.items()), *users]
+
+    async def _from_outside(self, seconds: float) -> list[ThreadLocation] | str:
+        """Have another program read where the threads of a process are that does not answer; a sentence if it could not."""
+        outside, pid = self.sight.outside, self.pid
+        if outside is None or not (pid or self._reported_pid):
+            return []
+        name, *arguments = fill_texts(outside.command, {"pid": pid or self._reported_pid})
+        if not pid:
+            return f"`{shlex.join((name, *arguments))}`, where the program runs, tells in which function it is"
+        folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
+        path = os.pathsep.join(filter(os.path.isabs, folders))
+        if (file := shutil.which(name, path=path)) is None:
+            return outside.missing
+        try:
+            process = await asyncio.create_subprocess_exec(
+                file, *arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True
+            )
+        except OSError as error:
+            return f"{name} cannot be started: {error.strerror}"
+        try:
+            async with asyncio.timeout(seconds):
+                printed, said = await process.communicate()
+        except TimeoutError:
+            return f"{name} did not end in time"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        if read := outside.read(printed.decode(errors="replace")):
+            return read
+        why = said.decode(errors="replace").strip().splitlines()[-1:]
+        if outside.denied and any("permission denied" in each.lower() for each in why):
+            why = fill_texts([outside.denied], {"pid": pid})
+        return ": ".join((f"{name} read nothing", *why))
+
+    @property
+    def reads_running(self) -> bool:
+        """Whether the frames of threads that are not stopped can be read."""
+        return bool(self.sight.waits)
+
+    async def waits(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Mapping[str, Value]:
+        """Return what threads and tasks wait for, as `view.waits` reads it; empty if that is not known."""
+        return (await _within(seconds, self._ask({})) or {}) if self.reads_running else {}
+
+    def frame_id(self, place: ThreadLocation, number: int) -> int:
+        """Return an id for a frame of a thread or task that is not stopped; it is one while the frame stays where it is."""
+        for known, (other, n) in self._blocked.items():
+            if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
+                return known
+        if len(self._blocked) >= FRAMES:
+            self._blocked.pop(next(iter(self._blocked)))
+        another = self._mirror.history.numbers.another()
+        self._blocked[another] = place, number
+        return another
+
+    def line_of(self, frame_id: int, project: Path) -> str:
+        """Return where a frame of a thread that is not stopped is, as a line."""
+        place, number = self._blocked[frame_id]
+        return frame_line(place.frames[number], project)
+
+    async def read(
+        self, frame_id: int, path: str = "", *, runs: bool = False
+    ) -> Mapping[str, Value]:
+        """Return the variables of a frame of a thread that is not stopped, or the `value` at a path and those in it.
+
+        Where it `runs`, an expression that cannot be read is evaluated by another thread of the program.
+
+        Raises:
+            ArgumentError: There is no such frame, or it is no longer there.
+        """
+        if frame_id not in self._blocked:
+            raise ArgumentError(
+                f"There is no frame {frame_id} of a thread that runs.", "dap_stacktrace lists them."
+            )
+        place, number = self._blocked[frame_id]
+        frame = place.frames[number]
+        where = [frame["name"], str(frame.get("source", {}).get("path")), frame["line"]]
+        question = {
+            "id": place.own_id,
+            "number": number,
+            "place": where,
+            "path": path,
+            "runs": runs,
+        }
+        return await _within(SECONDS_TO_READ, self._ask(question)) or {
+            "error": "the program did not answer"
+        }
+
+    async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
+        spec = json.dumps(json.dumps(question))
+        arguments = {"expression": self.sight.waits.replace(SPEC, spec), "context": "clipboard"}
+        body = await self._request("evaluate", arguments)
+        try:
+            return as_object(json.loads(str(body.get("result") or "")))
+        except ValueError:
+            return {}
+
+    def complete(self, folded: re.Pattern[str] | None) -> None:
+        """Ask the unpatched program for what its adapter leaves out; `folded` marks that in values."""
+        self._inspect.folded = folded
+        if self.sight.hides:
+            self._inspect.compare = self.compare
+
+    async def compare(self, stop: Stop) -> None:
+        """Record at a stop which frames its adapter leaves out, if the program itself reports more.
+
+        It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.
+        """
+        top, *callers = stop.frames[stop.thread_id]
+        if not callers:
+            return
+        chain = (top["name"], *((each["name"], each["line"]) for each in callers))
+        if chain not in self._left_out:
+            names = await self._inspect.threads()
+            answer = await _within(SECONDS_TO_LOOK_AROUND, self._evaluated())
+            if answer is None:
+                return
+            seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
+            others = missing(seen.frames if seen else (), [top, *callers])
+            self._left_out[chain] = left_out(others, self._mirror.frames, self.sight.hides)
+        stop.left_out = self._left_out[chain]
+
+    def _place(
+        self,
+        thread_id: int,
+        name: str,
+        seen: Mapping[int, ThreadLocation],
+        stacks: Mapping[int, Sequence[StackFrame]],
+    ) -> ThreadLocation:
+        place = seen.get(thread_id, ThreadLocation(name))
+        frames = self._known(thread_id) or stacks.get(thread_id) or place.frames
+        stopped = self._mirror.stop_of(thread_id) is not None
+        return replace(place, thread_id=thread_id, stopped=stopped, frames=frames)
+
+    def _known(self, thread_id: int) -> Sequence[StackFrame]:
+        stop = self._mirror.stop_of(thread_id)
+        return stop.frames.get(thread_id, ()) if stop is not None else ()
+
+    async def _evaluated(self) -> Mapping[str, Sequence[ThreadLocation]]:
+        if not self.sight.expression:
+            return {}
+        arguments = {"expression": self.sight.expression, "context": "clipboard"}
+        try:
+            body = await self._request("evaluate", arguments)
+        except RequestFailed:
+            return {}
+        return parsed(str(body.get("result") or ""))
+
+    async def _stacks(
+        self, threads: Sequence[int], seconds: float
+    ) -> Mapping[int, Sequence[StackFrame]]:
+        """Return the stacks of stopped threads, side by side."""
+        fetches = (_within(seconds, self._inspect.stack_trace(each)) for each in threads)
+        stacks = await asyncio.gather(*fetches)
+        return {each: stack for each, stack in zip(threads, stacks, strict=True) if stack}
+
+
+async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
+    """Return the result of a fetch; None if it failed or was too slow."""
+    try:
+        async with asyncio.timeout(max(seconds, 0)):
+            return await fetch
+    except (DapeerError, KeyError, TimeoutError):
+        return None

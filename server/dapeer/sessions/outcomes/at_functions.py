@@ -1,0 +1,89 @@
+"""The functions at which a program does not stop or collect, or to which it never came. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from dapeer.base.text.fitting import shortened
+from dapeer.dap.requested_breakpoints import function_breakpoint
+from dapeer.mirror.collected.collected import TRACER
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.breakpoints.collection_points import without_calls
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.outcomes.doubts import unseen
+
+State = Literal[
+    "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
+    "never ended",
+]  # fmt: skip
+REASON = 160
+"""Characters of why one was rejected."""
+NO_FUNCTIONS = "has no function breakpoints: set one on a line of it"
+NEVER_HELD = " (or its condition never held)"
+OF_LIBRARY = " (a library's function needs its module: `json.dumps`)"
+"""Said behind the last of those without a module: they are of the program's own code."""
+
+
+def at_functions(
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
+) -> Iterator[tuple[State, str, str]]:
+    """Yield state, name and reason of each; at the end also those that were not hit, or never called."""
+    yield from _with_hint(first, _not_stopping(first, sessions, breakpoints, final=final))
+    yield from _with_hint(first, _not_collecting(first, sessions, breakpoints, final=final))
+
+
+def _not_stopping(
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
+) -> Iterator[tuple[State, str, str]]:
+    able = [each for each in sessions if each.supports("setFunctionBreakpoints")]
+    for text in breakpoints.functions:
+        name = function_breakpoint(text)["name"]
+        if sessions and not able:
+            yield "rejected", text, f" ({first.adapter} {NO_FUNCTIONS})"
+        elif not final or (text, 0) not in first.program.awaited.places:
+            continue
+        placed = [each.mirror.placed for each in able]
+        sent = any(name == known for each in placed for known, _ in each.functions)
+        if sent and not any(each.reaches_function(name) for each in placed):
+            yield "not hit", text, NEVER_HELD if name != text else unseen(first)
+
+
+def _not_collecting(
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
+) -> Iterator[tuple[State, str, str]]:
+    for (_, title), point in breakpoints.collecting.items():
+        if (title, 0) not in first.program.awaited.places:
+            continue
+        why = [each.lines.why_not_at(point, first.adapter) for each in sessions]
+        made = [m for each in sessions if (m := each.mirror.placed.collecting_at.get(title))]
+        if all(why) and why:
+            yield "not collected", title, f" ({why[0]})"
+        elif made and not any(each.get("verified") or "reason" in each for each in made):
+            yield "rejected", title, reason(str(m.get("message") or "") for m in made)
+        elif final:
+            never = without_calls(first.program.collected, point["name"], calls=point["calls"])
+            held = NEVER_HELD if "condition" in point else unseen(first)
+            for state, each, late in never:
+                yield state, each, held or late
+
+
+def _with_hint(
+    first: Session, found: Iterable[tuple[State, str, str]]
+) -> Iterator[tuple[State, str, str]]:
+    """Say behind the last of Python's functions without a module how those of libraries are named."""
+    every = list(found)
+    bare = [
+        each
+        for each in every
+        if each[0] in {"not hit", "never called"} and "." not in each[1] and not each[2]
+    ]
+    for each in every:
+        hinted = bare and each is bare[-1] and first.lines.road == TRACER
+        yield (each[0], each[1], OF_LIBRARY) if hinted else each
+
+
+def reason(messages: Iterable[str]) -> str:
+    """Return the first of these messages, in brackets."""
+    said = next(filter(None, (" ".join(message.split()) for message in messages)), "")
+    return f" ({shortened(said, REASON)})" if said else ""

@@ -1,0 +1,119 @@
+"""Sends changes to several sessions in parallel, so that a failing one does not affect the others."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from anyio.abc import TaskGroup
+
+from dapeer.base.errors import DapeerError, SourceChanged
+from dapeer.base.text.fitting import shortened
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.source_versions import RESTART
+from dapeer.sessions.outcomes.outcomes import as_loaded
+
+log = logging.getLogger(__name__)
+
+SECONDS_FOR_OTHERS = 1.0
+"""Seconds that a change waits for further sessions after the first has applied it."""
+REASON = 160
+"""Characters of why a session has not taken something."""
+
+SendChange = Callable[[Session], Awaitable[object]]
+"""Sends a change to one session, within its own deadline."""
+
+
+async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+    """Make `requested` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
+
+    Raises:
+        SourceChanged: It has not taken some of them.
+    """
+    change = session.inspect.editions.change(path)
+    if change is None or change.then is None:
+        await session.ensure_breakpoints(path, requested)
+        return
+    has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
+    lines = {asked["line"] for asked in has}
+    # Those of a Neovim have moved with its signs.
+    told = [(each, as_loaded(session, path, each)) for each in requested]
+    kept = [then for _, then in told if then["line"] in lines]
+    # Sent again, they may be moved: debugpy reads the file of now.
+    if sorted(kept, key=_line) != sorted(has, key=_line):
+        await session.ensure_breakpoints(path, kept)
+    if refused := {(path, each["line"]) for each, then in told if then not in kept}:
+        session.program.awaited.kept_from |= refused
+        raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
+
+
+def _line(requested: RequestedBreakpoint) -> int:
+    return requested["line"]
+
+
+class Broadcast:
+    """A change that is being sent to several sessions, each with its own deadline."""
+
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        what: str,
+        sessions: Sequence[Session],
+        send: SendChange,
+        *,
+        taken: bool = False,
+    ) -> None:
+        """`what` describes the change for callers; `taken` is the session that has it already."""
+        self._what = what
+        self._clock = asyncio.get_running_loop().time
+        self._taken_at = self._clock() if taken else None
+        self._answers: list[tuple[Session, asyncio.Future[str]]] = []
+        for session in sessions:
+            answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self._answers.append((session, answer))
+            tasks.start_soon(self._send, send, session, answer)
+
+    async def _send(self, send: SendChange, session: Session, answer: asyncio.Future[str]) -> None:
+        """Send it to one session; return why the session has not applied it, empty if it has."""
+        why = "dapeer did not wait for it"
+        try:
+            await send(session)
+            why = ""
+            self._taken_at = self._taken_at or self._clock()
+        except DapeerError as error:
+            why = error.what
+        except Exception:
+            log.exception("telling session %s", session.id)
+            why = "dapeer failed to do it; its log says why"
+        finally:
+            if not answer.done():
+                answer.set_result(why)
+
+    async def untaken(self) -> list[str]:
+        """Return a line for each session that has not taken it, and why.
+
+        Once one has taken it the others are waited for during `PATIENCE` only; they take it later,
+        if they can.
+        """
+        waiting = {answer for _, answer in self._answers if not answer.done()}
+        while waiting and self._taken_at is None:
+            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if waiting and self._taken_at is not None:
+            await asyncio.wait(waiting, timeout=self._taken_at + SECONDS_FOR_OTHERS - self._clock())
+        said = ((session, self._why(session, answer)) for session, answer in self._answers)
+        return [
+            f"session {session.id} ({session.name}) has not applied {self._what}{why}"
+            for session, why in said
+            if why and not session.mirror.ended
+        ]
+
+    @staticmethod
+    def _why(session: Session, answer: asyncio.Future[str]) -> str:
+        if not answer.done():
+            owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
+            return f" yet: its adapter does not answer{owed}"
+        why = " ".join(answer.result().split()).rstrip(".")
+        return f": {shortened(why, REASON)}" if why else ""

@@ -1,0 +1,273 @@
+"""The states of a program's breakpoints that its caller should know. Pure."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dapeer.base.text.fitting import quoted, shortened
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.requests import can
+from dapeer.mirror.collected.collected import TRACER
+from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.outcomes.at_functions import REASON, State, at_functions, reason
+from dapeer.sessions.outcomes.doubts import doubt
+from dapeer.view.render import breakpoint_state
+from dapeer.view.snapshot import KILLED
+from dapeer.view.stacks import relative
+
+LISTED = 10
+"""Breakpoints of one state."""
+UNMET = "has met no code of it"
+UNFOLLOWED = ", and follows no other program that this one starts"
+NO_SUCH_FILES = "debugs no such files; debug the program that they are of by itself"
+NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
+"""Names of the options of breakpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointOutcome:
+    """The state of one breakpoint."""
+
+    state: State
+    path: str
+    line: int
+    detail: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Identifies a state that is reported once."""
+        return self.state, self.path, self.line
+
+
+def unreported(
+    session: Session,
+    breakpoints: Breakpoints,
+    *,
+    mute: bool = False,
+    hits: str = "",
+    cut_short: bool = False,
+) -> dict[str, list[str]]:
+    """Return, by state, the breakpoints that did not work as requested and were not reported yet.
+
+    Those of the program that are meant: that were set for it, or in files that it has loaded. At its
+    end all are told that it never had, or never came to; the latter also where an exception is about to
+    end it. An adapter that is `mute` takes a condition
+    that it cannot evaluate for one that does not hold; one of whose hit conditions `hits` is the pattern
+    takes no notice of others. Of a program that is `cut_short` those are told that it has not come to by then.
+    """
+    program = session.program
+    first, sessions = program.first, program.debugged
+    ended = not program.runs
+    # If a tool has ended the program or detached, the breakpoint might still have been hit.
+    own = cut_short or first.cause is None or KILLED in first.cause
+    final = own and (ended or any(map(_ends_it, sessions)))
+    awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
+    if known == awaited.reported_from and not (ended or final):
+        return {}
+    awaited.reported_from = known
+    found = dict.fromkeys(
+        _outcomes(first, sessions, breakpoints, ended=ended, final=final, mute=mute)
+    )
+    found |= dict.fromkeys(
+        BreakpointOutcome(state, name, 0, why)
+        for state, name, why in at_functions(first, sessions, breakpoints, final=final)
+    )
+    found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
+    new = found if ended else [each for each in found if each.key not in awaited.reported]
+    by_state: dict[str, list[str]] = {}
+    for each in new:
+        known = awaited.reported & {each.key, ("rejected", each.path, each.line)}
+        reason = "" if known else each.detail
+        at = (
+            f"{relative(each.path, session.project)}:{each.line}"
+            if each.line
+            else quoted(each.path)
+        )
+        place = f"{at}{reason}"
+        by_state.setdefault(each.state, []).append(place)
+    awaited.reported |= {each.key for each in new}
+    return {state: _bounded(places) for state, places in by_state.items()}
+
+
+def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
+    """Return something that differs when something else may be told while the program goes on.
+
+    That the program has come to a breakpoint is not part of it: then there is less to tell.
+    """
+    awaited = first.program.awaited
+    mirrors = [
+        (
+            each.id,
+            each.mirror.placed.news,
+            each.mirror.loaded.news,
+            each.mirror.process.get("name"),
+            [can(each.mirror.capabilities, one) for one in (*OPTIONS, "setFunctionBreakpoints")],
+            each.lines.road,
+        )
+        for each in sessions
+    ]
+    return breakpoints.news, len(awaited.places), len(awaited.kept_from), mirrors
+
+
+def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
+    """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
+    change = session.inspect.editions.known(path)
+    if change is None:
+        return requested
+    then = change.line_then(requested["line"])
+    told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
+    return {**requested, "line": then} if then is not None and then in told else requested
+
+
+def _outcomes(
+    first: Session,
+    sessions: Sequence[Session],
+    breakpoints: Breakpoints,
+    *,
+    ended: bool,
+    final: bool,
+    mute: bool,
+) -> Iterator[BreakpointOutcome]:
+    mirrors = [each.mirror for each in sessions]
+    loaded = _loaded(mirrors)
+    for path in breakpoints.paths:
+        changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
+        for each in breakpoints.of(path):
+            place = path, each["line"]
+            if place in first.program.awaited.kept_from:
+                continue
+            if place in first.program.awaited.places or path in loaded:
+                if why := _why_not_collected(first, sessions, breakpoints, path, each):
+                    yield BreakpointOutcome("not collected", path, each["line"], f" ({why})")
+                    continue
+                told = (as_loaded(session, path, each) for session in changed)
+                asked = next((one for one in told if one is not each), each)
+                for found in _outcome(first, mirrors, path, asked, ended=ended, final=final):
+                    unsure = doubt(first, path, each, mute=mute) if found.state == "not hit" else ""
+                    yield replace(found, line=each["line"], detail=f"{found.detail}{unsure}")
+
+
+def _why_not_collected(
+    first: Session,
+    sessions: Sequence[Session],
+    breakpoints: Breakpoints,
+    path: str,
+    requested: RequestedBreakpoint,
+) -> str:
+    """Say why nothing is collected at a breakpoint that should; empty: it is."""
+    roads = {session.lines.road for session in sessions} - {""}
+    if "collect" not in requested or TRACER in roads:
+        return ""
+    if roads:
+        stops, _ = breakpoints.on(path, requested["line"])
+        return f"{first.adapter} cannot collect where a breakpoint stops" if stops else ""
+    if not first.lines.sees_output:
+        return f"{first.adapter} cannot in a session of Neovim"
+    return f"{first.adapter} has no log points"
+
+
+def _ignored(
+    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, hits: str
+) -> Iterator[BreakpointOutcome]:
+    """Yield the breakpoints of a program with options that its adapter ignores."""
+    places = first.program.awaited.places
+    for path in dict.fromkeys(path for path, _ in places):
+        for each in breakpoints.of(path):
+            line = each["line"]
+            if (path, line) not in places or not any(option in each for option in OPTIONS):
+                continue
+            answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
+            lacking = [NAMES[option] for s in answers[:1] for option in unsupported(s.mirror, each)]
+            count = str(each.get("hitCondition") or "")
+            if not answers:
+                continue
+            if lacking:
+                why = f" ({first.adapter} has no {' and no '.join(lacking)})"
+                yield BreakpointOutcome("stops anyway", path, line, why)
+            elif count and hits and not re.fullmatch(hits, count.strip()):
+                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
+                yield BreakpointOutcome("stops anyway", path, line, said)
+
+
+def _outcome(
+    first: Session,
+    mirrors: Sequence[Mirror],
+    path: str,
+    requested: RequestedBreakpoint,
+    *,
+    ended: bool,
+    final: bool,
+) -> Iterator[BreakpointOutcome]:
+    """Yield what to report of one breakpoint: nothing, if the program has hit it."""
+    line = requested["line"]
+    # Log messages of breakpoints that an editor has set cannot be told from the program's output.
+    heard = first.feed is not None and _may_have_printed(first, requested.get("logMessage", ""))
+    made = [each for m in mirrors if (each := answered(m, path, requested)) is not None]
+    states = {breakpoint_state(each) for each in made}
+    reached = any(_reached(mirror, path, line) for mirror in mirrors)
+    # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
+    tried = any((of.path, of.line) == (path, line) for each in mirrors for of in each.failures)
+    if reached or tried or "verified" in states:
+        at = next((each.get("line", line) for each in made if each.get("verified")), line)
+        moved = f" → {at}" if at != line else ""
+        if moved and ("collect" in requested or not (ended and reached)):
+            yield BreakpointOutcome(
+                "not hit" if ended and not reached else "moved", path, line, moved
+            )
+        elif final and not reached and not heard:
+            yield BreakpointOutcome("not hit", path, line)
+    elif not made:
+        why = (each.placed.unanswered.get(path) for each in mirrors)
+        unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
+        said = next(filter(None, why), unasked)
+        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
+        yield BreakpointOutcome("never bound" if ended else "rejected", path, line, said)
+    else:
+        pending = "pending" in states
+        alone = "" if first.follows_children() else UNFOLLOWED
+        unmet = f" ({first.adapter} {UNMET}{alone})" if ended else ""
+        why = unmet if pending else reason(str(each.get("message") or "") for each in made)
+        yield BreakpointOutcome(
+            "never bound" if ended else "pending" if pending else "rejected", path, line, why
+        )
+
+
+def _may_have_printed(first: Session, message: str) -> bool:
+    """Whether a log message may be in a program's output, judged by its literal parts."""
+    parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
+    log = first.program.output.read()
+    return bool(message) and (log.dropped > 0 or all(part in log.text for part in parts))
+
+
+def _ends_it(session: Session) -> bool:
+    """Whether the first thread of a process has stopped at an uncaught exception."""
+    stop = session.mirror.stop
+    first = next(iter(session.mirror.threads), None)
+    if stop is None or stop.exception is None or stop.thread_id != first:
+        return False
+    return stop.exception.get("breakMode") == "unhandled"
+
+
+def _reached(mirror: Mirror, path: str, line: int) -> bool:
+    """Whether a program was seen at a breakpoint, or its log message."""
+    logged = (path, line) in mirror.printed.logged.points
+    return logged or (path, line) in mirror.placed.reached or mirror.gathered.reached(path, line)
+
+
+def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
+    """Return the files that adapters have reported, and those of the programs themselves."""
+    paths: set[str] = set()
+    for mirror in mirrors:
+        paths |= mirror.loaded.sources.keys()
+        paths.add(os.path.normpath(str(mirror.process.get("name") or "")))
+    return paths
+
+
+def _bounded(places: list[str]) -> list[str]:
+    left = len(places) - LISTED
+    return [*places[:LISTED], f"{left} more: dap_breakpoints"] if left > 0 else places

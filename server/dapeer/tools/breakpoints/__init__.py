@@ -1,0 +1,1 @@
+"""The tools that say where a program stops or collects."""

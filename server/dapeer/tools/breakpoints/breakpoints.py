@@ -1,0 +1,235 @@
+"""Tools that say where a program shall stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.text.fitting import quoted
+from dapeer.base.text.lines import continued, lines_of
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools.base.arguments import (
+    AT_LINES,
+    CollectArgument,
+    Lines,
+    MaxHits,
+    SessionId,
+    at_functions,
+    collecting,
+    one_place,
+    source_breakpoint,
+)
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.collecting import mine
+from dapeer.tools.base.notes import noted
+from dapeer.tools.base.tool import tool
+from dapeer.tools.breakpoints import data_breakpoints, functions
+from dapeer.tools.breakpoints.breakpoint_rows import LISTED, listed, rows_of, text_of
+from dapeer.view.sources import check_line, source_file
+from dapeer.view.stacks import relative
+
+
+@tool("Set a breakpoint", idempotent=True)
+async def dap_set_breakpoint(
+    call: Call,
+    filename: str | None = None,
+    line: Annotated[int | None, Field(ge=1)] = None,
+    function: str | None = None,
+    calls: Sequence[str] = (),
+    condition: str | None = None,
+    hit_condition: str | None = None,
+    log_message: str | None = None,
+    collect: CollectArgument = (),
+    max_hits: MaxHits = None,
+    expect: str | None = None,
+    more_lines: Lines = (),
+) -> Reply:
+    """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
+    debugger = call.debugger
+    place = one_place(filename, line, function, calls)
+    plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
+    if place is None:
+        if expect:
+            raise AT_LINES
+        if more_lines:
+            raise ArgumentError("`more_lines` needs `line`.", "Name one of them as `line`.")
+        return await functions.added(call, at_functions(function, calls, plain, collect, max_hits))
+    path = source_file(place[0], debugger.project)
+    lines = [*dict.fromkeys([place[1], *more_lines])]
+    for each in lines:
+        check_line(path, each)
+    wanted = [collecting({**plain, "line": each}, collect, max_hits, expect) for each in lines]
+    mine(call, [(path, each) for each in wanted])
+    await _want(call, path, wanted)
+    untaken = await debugger.push(path).untaken()
+    rows = [*rows_of(call, path, wanted)]
+    if not rows:
+        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
+        return Reply(continued(f"Set, and changed by another client since: {where}."))
+    data = listed(rows) if more_lines else rows[0].data()
+    return noted(Reply(text_of(rows, debugger), data), untaken)
+
+
+async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+    """Add breakpoints of a file to the set, all or none.
+
+    Raises:
+        ArgumentError: A Neovim has unsaved changes in the file.
+    """
+    breakpoints, client = call.debugger.breakpoints, call.focus.key
+    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in requested]
+    await call.peers.shown()
+    try:
+        for line, _ in replaced:
+            call.peers.check_saved(path, line)
+    except ArgumentError:
+        for line, before in replaced:
+            breakpoints.restore(path, line, before, client)
+        raise
+    for line, _ in replaced:
+        call.debugger.expect_now(path, line)
+
+
+@tool("Remove a breakpoint", destructive=True, idempotent=True)
+async def dap_remove_breakpoint(
+    call: Call,
+    filename: str | None = None,
+    line: Annotated[int | None, Field(ge=1)] = None,
+    function: str | None = None,
+) -> Reply:
+    """Remove the breakpoint on a line, or of functions, if there is one."""
+    debugger = call.debugger
+    place = one_place(filename, line, function, ())
+    if place is None:
+        return await functions.removed(call, str(function))
+    path, line = source_file(place[0], debugger.project), place[1]
+    place = continued(f"{relative(path, debugger.project)}:{line}")
+    mirrors = [session.mirror for session in debugger.sessions.values()]
+    removed = debugger.breakpoints.remove(path, line, mirrors, call.focus.key)
+    if removed is None:
+        return Reply(f"No breakpoint at {place}; nothing changed.", {"removed": False})
+    await call.peers.shown()
+    untaken = await debugger.push(path).untaken()
+    return noted(Reply(f"Removed the breakpoint at {place}.", {"removed": True}), untaken)
+
+
+@tool("Clear breakpoints", destructive=True, idempotent=True)
+async def dap_clear_breakpoints(call: Call, filename: str | None = None) -> Reply:
+    """Remove all breakpoints of a file, or of all files; exception filters stay."""
+    debugger = call.debugger
+    path = source_file(filename, debugger.project) if filename else None
+    before = _count(debugger, path)
+    stops = 0 if path else len(debugger.breakpoints.functions)
+    collecting = 0 if path else len(debugger.breakpoints.at_functions(call.focus.key))
+    cleared = debugger.breakpoints.clear(path, call.focus.key)
+    left = _count(debugger, path)
+    count = before - left
+    await call.peers.shown()
+    pushes = [debugger.push(*cleared)]
+    if stops:
+        pushes.append(debugger.push_functions())
+    if collecting:
+        pushes.append(debugger.push_collecting())
+    if path is None:
+        count += stops + collecting + len(data_breakpoints.rows_of(debugger))
+        count += len(data_breakpoints.recorded(debugger))
+        pushes.append(data_breakpoints.clear(debugger))
+    lines = await asyncio.gather(*(each.untaken() for each in pushes))
+    removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
+    others = [f"{left} of other assistants stay: they collect"] if left else []
+    return noted(removed, [*others, *(line for each in lines for line in each)])
+
+
+@tool("List breakpoints", read_only=True)
+async def dap_breakpoints(call: Call) -> Reply:
+    """List all breakpoints with their conditions, and their state in each adapter."""
+    debugger = call.debugger
+    rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
+    stops = debugger.breakpoints.functions
+    named = [name for _, name in functions.repeated(stops)]
+    filters = [*map(quoted, debugger.breakpoints.exceptions or ())]
+    in_memory = data_breakpoints.rows_of(debugger)
+    data: dict[str, Any] = {
+        "breakpoints": [row.data() for row in rows],
+        "functions": named,
+        "exception_filters": filters,
+    }
+    if in_memory:
+        data["in_memory"] = [row.data() for row in in_memory]
+    if collecting := debugger.breakpoints.collecting.values():
+        data["collecting"] = [functions.data(each) for each in collecting]
+    lines = [row.text(debugger) for row in rows]
+    lines += [*(row.text() for row in in_memory), *data_breakpoints.recorded(debugger)]
+    lines += [f"function {name}" for name in named]
+    left = len(stops) - len(named)
+    lines += [f"and {left:,} more functions"] * bool(left)
+    lines += functions.lines(call)
+    lines += [f"exceptions: {', '.join(filters)}"] if filters else []
+    return Reply(lines_of(lines) or "No breakpoints.", data)
+
+
+@tool("Stop at exceptions", idempotent=True)
+async def dap_set_exception_breakpoints(
+    call: Call, filters: list[str], session_id: SessionId = None
+) -> Reply:
+    """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
+    debugger = call.debugger
+    live = [session for session in debugger.sessions.values() if not session.mirror.ended]
+    chosen = [call.session(session_id)] if session_id is not None else live
+    unable = _check_filters(chosen, filters)
+
+    async def send(session: Session) -> None:
+        stops_at = session.stops_at
+        await stops_at.exceptions(stops_at.standing(filters) or ())
+
+    push = debugger.broadcast("the filters", chosen, send)
+    if session_id is None:
+        debugger.breakpoints.choose(filters)
+    stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."
+    return noted(Reply(stopping, {"filters": filters}), [*unable, *await push.untaken()])
+
+
+def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[str]:
+    """Return a line for each session whose adapter cannot stop at some of these.
+
+    Raises:
+        ArgumentError: No adapter can.
+    """
+    unable: dict[int, ArgumentError] = {}
+    for session in sessions:
+        try:
+            session.stops_at.check(filters)
+        except ArgumentError as error:
+            unable[session.id] = error
+    if unable and len(unable) == len(sessions):
+        raise next(iter(unable.values()))
+    return [
+        f"session {each.id} ({each.name}) stops only at some of them: {unable[each.id]}"
+        for each in sessions
+        if each.id in unable
+    ]
+
+
+def _count(debugger: Debugger, path: str | None) -> int:
+    """Return how many breakpoints there are in a file, or in all."""
+    every = debugger.breakpoints
+    return sum(len(every.of(each)) for each in every.paths if path in {None, each})
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+TOOLS = (
+    dap_set_breakpoint,
+    dap_remove_breakpoint,
+    dap_clear_breakpoints,
+    dap_breakpoints,
+    dap_set_exception_breakpoints,
+)

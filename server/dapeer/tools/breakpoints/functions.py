@@ -1,0 +1,148 @@
+"""Breakpoints on functions by name: where a program stops, and where it collects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dapeer.base.text.fitting import quoted
+from dapeer.base.text.lines import lines_of
+from dapeer.dap.requested_breakpoints import (
+    RequestedFunction,
+    collects_at,
+    function_breakpoint,
+    title_of,
+)
+from dapeer.dap.types import Breakpoint
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.outcomes.at_functions import NO_FUNCTIONS
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.collecting import check_at
+from dapeer.tools.base.notes import noted
+from dapeer.tools.base.tool import tool
+from dapeer.view import render
+from dapeer.view.render import LISTED
+
+
+@tool("Stop at functions", idempotent=True)
+async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
+    """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them."""
+    return await _stop_at(call, names)
+
+
+async def _stop_at(call: Call, names: list[str]) -> Reply:
+    debugger = call.debugger
+    debugger.breakpoints.functions = names
+    for name in names:
+        debugger.expect_now(name, 0)
+    untaken = await debugger.push_functions().untaken()
+    live = [s for s in debugger.sessions.values() if not s.mirror.ended]
+    made = {name: made for s in live for name, made in s.mirror.placed.functions}
+    lines = [
+        f"{name}: {render.breakpoint_state(made.get(function_breakpoint(each)['name']))}"
+        for each, name in repeated(names)
+    ]
+    lines += [f"and {len(names) - LISTED:,} more"] * (len(names) > LISTED)
+    text = lines_of(lines) or "No function breakpoints."
+    reply = Reply(text, {"functions": [name for _, name in repeated(names)]})
+    return noted(reply, [*untaken, *_limits(call, live, names)])
+
+
+def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterator[str]:
+    """Yield what the adapters of live sessions do not do of function breakpoints."""
+    conditional = any("condition" in function_breakpoint(name) for name in names)
+    debugging = [s for s in live if not s.delegates]
+    for adapter in dict.fromkeys(s.adapter for s in debugging if names):
+        session = next(s for s in debugging if s.adapter == adapter)
+        definition = call.debugger.definitions.get(adapter)
+        mute = definition is not None and "condition_at_functions" in definition.cannot
+        if not session.supports("setFunctionBreakpoints"):
+            yield f"{adapter} {NO_FUNCTIONS}"
+        elif conditional and (mute or not session.supports("condition")):
+            yield f"{adapter} ignores conditions here, so these functions stop each time: a breakpoint on a line may have one"
+
+
+def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return names of functions, each with what an answer repeats of it; of many the first ones."""
+    return [(name, quoted(name)) for name in names[:LISTED]]
+
+
+async def added(call: Call, requested: RequestedFunction) -> Reply:
+    """Collect or stop at functions, in programs that run and in later ones."""
+    debugger = call.debugger
+    if not collects_at(requested):
+        return await _stop_at(
+            call, [*dict.fromkeys([*debugger.breakpoints.functions, requested["name"]])]
+        )
+    check_at(call, [requested])
+    title = title_of(requested)
+    debugger.breakpoints.collecting[call.focus.key, title] = requested
+    debugger.expect_now(title, 0)
+    untaken = await debugger.push_collecting().untaken()
+    return noted(Reply(lines_of(_states(call, title, requested)), data(requested)), untaken)
+
+
+async def removed(call: Call, name: str) -> Reply:
+    """Collect or stop no longer at functions, named as when that began."""
+    wanted, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
+    gone = [
+        each
+        for each in call.debugger.breakpoints.at_functions(call.focus.key)
+        if name in {each[1], wanted[each]["name"]}
+    ]
+    if name in stops:
+        call.debugger.breakpoints.functions = [each for each in stops if each != name]
+        unstopped = await call.debugger.push_functions().untaken()
+        if not gone:
+            return noted(Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped)
+    elif not gone:
+        return Reply(f"No breakpoint at {name}; nothing changed.", {"removed": False})
+    for each in gone:
+        del wanted[each]
+    untaken = await call.debugger.push_collecting().untaken()
+    told = Reply(f"Nothing is collected at {name} any more.", {"removed": True})
+    return noted(told, untaken)
+
+
+def lines(call: Call) -> list[str]:
+    """Return each point that collects at functions, with its states in the sessions."""
+    wanted = call.debugger.breakpoints.collecting
+    return [line for (_, title), each in wanted.items() for line in _states(call, title, each)]
+
+
+def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
+    live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
+    return list(dict.fromkeys(_state_lines(title, requested, live)))
+
+
+def _state_lines(
+    title: str, requested: RequestedFunction, live: Sequence[Session]
+) -> Iterator[str]:
+    options = render.options(requested)
+    for each in live:
+        made = each.mirror.placed.collecting_at.get(title)
+        if made is not None:
+            yield f"{quoted(title)} {_state(made)}{options}"
+        elif not each.delegates:
+            yield f"{quoted(title)} not collected ({each.lines.why_not_at(requested, each.adapter)}){options}"
+    if not live:
+        yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
+
+
+def _state(made: Breakpoint) -> str:
+    said = made.get("message")
+    return f"{render.breakpoint_state(made)}{f': {said}' if said else ''}"
+
+
+def data(requested: RequestedFunction) -> dict[str, Any]:
+    """Return a point as facts."""
+    facts: dict[str, Any] = {
+        "calls" if requested["calls"] else "function": quoted(requested["name"]),
+        "collect": requested["collect"] or None,
+        "condition": quoted(requested.get("condition") or "") or None,
+        "max_hits": requested.get("maxHits"),
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+TOOLS = (dap_set_function_breakpoints,)

@@ -1,0 +1,1 @@
+"""The tools that look further at what was collected."""

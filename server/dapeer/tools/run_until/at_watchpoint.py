@@ -1,0 +1,134 @@
+"""Runs a program until a value is written, by a watchpoint."""
+
+from __future__ import annotations
+
+import re
+
+from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
+from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.mirror.collected.rows import FAILED
+from dapeer.mirror.collected.watch import Watch
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.evaluating import evaluate
+from dapeer.tools.breakpoints import data_breakpoints
+from dapeer.tools.run_until.driving import SECONDS_TO_EVALUATE, Driving, is_in, place_of
+from dapeer.tools.run_until.looked_at import NoConditions
+
+_PLAIN = re.compile(r"[-\w.:]+( '.+')?")
+"""A value as adapters show numbers, characters and constants."""
+
+
+class AtWatchpoint(Driving):
+    """Stops where a value is written."""
+
+    road = "watchpoint"
+
+    def __init__(
+        self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float, known: Watchpoints
+    ) -> None:
+        super().__init__(session, watch, scope, seconds)
+        self.bounded = watch.every
+        self._end = self._end if watch.every else float("inf")
+        self._known = known
+        self._number = ""
+        self._set: data_breakpoints.MemoryRow | None = None
+        self._depth = 0
+        """The frame in which the value is looked up, counted from the outermost."""
+        self._function = ""
+        self._thread = 0
+        """The thread of that frame."""
+        self._outermost = ""
+        """The outermost frame of that thread; where it is missing, the debugger has lost the way through the C library."""
+
+    async def begin(self, frame_id: int | None) -> None:
+        """Set the watchpoint, and look at the value.
+
+        Raises:
+            ArgumentError: The adapter cannot watch the expression.
+            NoConditions: A watchpoint does not tell all that may change in its value.
+        """
+        session, expression = self.session, self.watch.expression
+        if self.watch.on == "change":
+            await self._check_plain(frame_id)
+        if session.supports("setDataBreakpoints"):
+            self._set = await data_breakpoints.added(
+                session, expression, frame_id, "write", self._known
+            )
+        else:
+            command = self._known.set.replace("${expression}", expression)
+            answer = await self._command(command, frame_id)
+            found = NUMBER.search(answer)
+            if found is None:
+                raise ArgumentError(
+                    f"`expression` cannot be watched here: {answer}.", "Correct it."
+                )
+            self._number = found[0]
+            self.road = "watchpoint" if "ardware" in answer else "software watchpoint"
+        stop = session.mirror.stopped()
+        self._thread = stop.thread_id
+        frames = await session.inspect.whole_stack(stop.thread_id)
+        chosen = next((n for n, each in enumerate(frames) if each["id"] == frame_id), 0)
+        self._depth = len(frames) - chosen
+        self._function = frames[chosen]["name"] if frames else ""
+        self._outermost = frames[-1]["name"] if frames else ""
+        await super().begin(frame_id)
+
+    async def go(self, stop: Stop) -> None:
+        """Have the program run to the next write, or another stop."""
+        await self.session.resume("continue", {"threadId": stop.thread_id})
+
+    async def value(self, stop: Stop) -> str | None:
+        """Return the value in the frame of the one who has asked, if that is still there."""
+        frames = await self.session.inspect.whole_stack(self._thread)
+        if 0 < self._depth <= len(frames):
+            frame = frames[len(frames) - self._depth]
+            if frame["name"] == self._function:
+                return await self.evaluated(frame)
+        if self.stays(stop):
+            return None
+        if not frames or frames[-1]["name"] != self._outermost:
+            return f"{FAILED}the stack of {self._function} cannot be read now"
+        gone = f"{FAILED}{self._function} is not on the stack"
+        return gone if self.watch.on == "write" else None
+
+    async def _check_plain(self, frame_id: int | None) -> None:
+        """Raise `NoConditions` unless the value is a number or a word, which has nothing behind it that changes by itself."""
+        body = await evaluate(
+            self.session, self.watch.expression, frame_id, "watch", SECONDS_TO_EVALUATE
+        )
+        if body.get("variablesReference") or not _PLAIN.fullmatch(str(body.get("result") or "")):
+            raise NoConditions("what is behind the value may change, too", "")
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line of the instruction that has written, or that has called what has."""
+        frames = await self.session.inspect.whole_stack(stop.thread_id)
+        frame = next((each for each in frames if is_in(self.session, self.scope, each)), None)
+        if frame is None:
+            return None
+        function, file, line = place_of(frame)
+        pc = str(frame.get("instructionPointerReference") or "")
+        if pc and self._known.writer and frame is frames[0]:
+            command = self._known.writer.replace("${pc}", pc)
+            line = self._known.line_in(await self._command(command, frame["id"])) or line
+        return function, file, line
+
+    def stays(self, stop: Stop) -> bool:
+        """Whether something else has stopped the program."""
+        said = f"{stop.body.get('reason')} {stop.body.get('description')}"
+        return "data breakpoint" not in said and "watchpoint" not in said
+
+    async def end(self) -> None:
+        """Remove the watchpoint."""
+        if self._set is not None:
+            await data_breakpoints.take_away(self.session, self._set)
+        elif self._number:
+            await self._command(self._known.remove.replace("${number}", self._number), None)
+
+    async def _command(self, command: str, frame_id: int | None) -> str:
+        try:
+            body = await evaluate(self.session, command, frame_id, "repl", SECONDS_TO_EVALUATE)
+        except DapeerError as error:
+            return " ".join(str(error).split()).rstrip(".")
+        return str(body.get("result") or "").strip()

@@ -1,0 +1,264 @@
+"""Runs a program until something by breakpoints with a condition on every line of the scope."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.until import Until
+from dapeer.base.errors import DapeerError
+from dapeer.base.system.threads import in_thread
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.collected.watch import Watch
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.evaluating import evaluate
+from dapeer.tools.run_until.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
+from dapeer.tools.run_until.looked_at import ConditionPlace, NoConditions, places, text_of, unshared
+from dapeer.view.enclosing import is_inside, is_outside
+from dapeer.view.stacks import frame_path
+
+LINES_NAMED = 3
+"""Lines that could not be looked at."""
+_RECORDED = re.compile(r"(-?\d+)\|(-?\d+)\|(.*?)[\"']?$", re.DOTALL)
+
+
+class ByConditions(Driving):
+    """Looks by conditions, and stops where one of them holds."""
+
+    road = "conditions"
+
+    def __init__(
+        self,
+        session: Session,
+        watch: Watch,
+        scope: ScopeSpec,
+        seconds: float,
+        known: Until,
+        debugger: Debugger,
+    ) -> None:
+        super().__init__(session, watch, scope, seconds)
+        self.bounded = False
+        self._end = float("inf")
+        self._known = known
+        self._debugger = debugger
+        definition = debugger.definitions.get(session.adapter)
+        self._quirks = definition.quirks if definition is not None else Quirks()
+        self._places: list[ConditionPlace] = []
+        self._useless: set[tuple[str, int]] = set()
+        """The lines at which the expression cannot be evaluated."""
+        self._lines: set[tuple[str, int]] = set()
+        self._shared: dict[tuple[str, int], tuple[int, str]] = {}
+        """By path and line of a breakpoint of somebody's: which of the places it is, and its own condition."""
+        self._passed: dict[str, set[int]] = {}
+        """By path the lines at which nobody looks, since they have a breakpoint of somebody's."""
+        self._theirs = False
+        """A breakpoint of somebody's has stopped the program."""
+        self._set = ""
+        """The condition that is set, where nothing is recorded."""
+        self._before: ConditionPlace | None = None
+        """Where was looked before the stop; None: it is not known."""
+
+    async def begin(self, frame_id: int | None) -> None:
+        """Look at the value, and set the breakpoints.
+
+        Raises:
+            NoConditions: Conditions cannot tell it here; nothing is set.
+        """
+        await super().begin(frame_id)
+        if self.watch.already:
+            return
+        known, stop = self._known, self.session.mirror.stopped()
+        top = await self.top(stop)
+        self._places = await places(self.session, self._debugger, self.scope, known, top)
+        self._lines = {(path, line) for path, line, _ in self._places}
+        paths = {path for path, _, _ in self._places}
+        self._passed = {path: unshared(self.session, path, known) for path in paths}
+        self._find_shared()
+        if self.watch.on == "change":
+            await self._check_plain(top)
+        if known.begin and await self._evaluated(known.begin, top) is None:
+            raise NoConditions("the program cannot record", "")
+        try:
+            await self._place_all()
+        except DapeerError as error:
+            with contextlib.suppress(DapeerError):
+                await self.end()
+            raise NoConditions("the adapter has not taken the conditions", "") from error
+
+    async def go(self, stop: Stop) -> None:
+        """Set what has changed, and go on."""
+        if self._condition(0) != self._set:
+            await self._place_all()
+        await self.session.resume("continue", {"threadId": stop.thread_id})
+
+    def stays(self, stop: Stop) -> bool:
+        """Whether something else has stopped the program."""
+        said = f"{stop.body.get('description')} {stop.body.get('text')}"
+        failed = self._known.failed and re.search(self._known.failed, said)
+        mine = stop.reason == "breakpoint" or failed
+        return not mine or self._theirs or self._at(stop.top) not in self._lines
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line that was looked at before this stop; where that is not known, the stop's own."""
+        self.watch.seen = self._before is None
+        if self._before is None:
+            return place_of(stop.top)
+        if not self._before[1]:
+            return self._place
+        path, line, _ = self._before
+        lines = (await in_thread(text_of, path)).splitlines()
+        frames = await self.session.inspect.stack_trace(stop.thread_id)
+        here = [each["name"] for each in frames if frame_path(each) == path]
+        inside = (each for each in here if is_inside(lines, line, each))
+        of = next(inside, frames[0]["name"] if is_outside(lines, line) else "")
+        called = [(frame_path(each), each["line"]) for each in frames[1:2]]
+        self.watch.passed_by = await self._passed_by(frames[0])
+        self.watch.returned = of != frames[0]["name"] and (path, line) not in called
+        return of, path, str(line)
+
+    async def _passed_by(self, frame: StackFrame) -> str:
+        """Return the lines of a frame's function that were not looked at."""
+        path, name, at = frame_path(frame), frame["name"], frame["line"]
+        lines = (await in_thread(text_of, path)).splitlines()
+        alone = is_outside(lines, at)
+        passed = [
+            f"{Path(path).name}:{each}"
+            for each in sorted(self._passed.get(path, ()))
+            if is_inside(lines, each, name) or (alone and is_outside(lines, each))
+        ]
+        return ", ".join(passed[:LINES_NAMED])
+
+    async def end(self) -> None:
+        """Take the breakpoints away, and what was recorded."""
+        for path in dict.fromkeys(path for path, _, _ in self._places):
+            await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
+        stop = self.session.mirror.stop
+        if self._known.end and stop is not None:
+            await self._evaluated(self._known.end, await self.top(stop))
+
+    async def _look(self, stop: Stop) -> bool:
+        frame = await self.top(stop)
+        own = self._shared.get(self._at(frame))
+        self._theirs = own is not None and (
+            not own[1] or holds(await self._evaluated(own[1], frame)) or False
+        )
+        ours = not self.stays(stop)
+        await self._remember(frame, ours=ours or own is not None)
+        done = await super()._look(stop)
+        if ours and frame is not None and not done:
+            await self._pass(frame)
+        return done
+
+    async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
+        """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
+        self._before = None
+        said = await self._evaluated(self._known.read, frame) if self._known.read else None
+        found = _RECORDED.search(said or "")
+        if found is None:
+            return
+        self._value = found[3] or None
+        number = int(found[2] if ours else found[1])
+        # None has been looked at yet where it is -1: the line at which it all began has run.
+        self._before = self._places[number] if 0 <= number < len(self._places) else ("", 0, 0)
+
+    async def _pass(self, frame: StackFrame) -> None:
+        """Go on at a stop that was none: in other code, or where the expression has no value."""
+        if self._known.undo:
+            await self._evaluated(self._known.undo, frame)
+        elif await self.evaluated(frame) is None:
+            self._useless.add(self._at(frame))
+            self._set = ""
+
+    def _condition(self, number: int) -> str:
+        known = self._known
+        if self.watch.on == "change":
+            text = known.changes
+        else:
+            text = known.fails if known.fails and holds(self._value) else known.holds
+        return self._filled(text, number)
+
+    def _filled(self, text: str, place: int = -1) -> str:
+        now = {"seen": int(self._value is not None), "place": place}
+        expression = self._quirks.compiled_inside(self.watch.expression)
+        run = {"run": self.watch.point.number, "expression": expression}
+        return self._known.filled(text, now | run)
+
+    async def _place_all(self) -> None:
+        self._set = self._condition(0)
+        for path in dict.fromkeys(path for path, _, _ in self._places):
+            own = (self._sharing(path, each) for each in self._debugger.breakpoints.of(path))
+            await self.session.set_breakpoints(path, [*own, *self._ours(path)])
+
+    def _find_shared(self) -> None:
+        for path in dict.fromkeys(path for path, _, _ in self._places):
+            for asked, made in self.session.mirror.placed.at(path):
+                line = int(made.get("line", asked["line"]))
+                here = [n for n, each in enumerate(self._places) if each[:2] == (path, line)]
+                if here:
+                    # Without a column, a breakpoint is at the first place of its line.
+                    self._shared[path, line] = here[0], asked.get("condition", "")
+
+    def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
+        """Return a breakpoint of somebody's that looks, too."""
+        line = requested["line"]
+        number, own = self._shared.get((path, line), (-1, ""))
+        if number < 0 or not self._known.begin:
+            return requested
+        return {
+            **requested,
+            "condition": self._known.filled(
+                self._known.shared, {"ours": self._condition(number), "own": own or 1}
+            ),
+        }
+
+    def _ours(self, path: str) -> Iterable[RequestedBreakpoint]:
+        for number, (of, line, column) in enumerate(self._places):
+            shared = self._shared.get((path, line), (-1, ""))[0] == number
+            if of == path and not shared and (path, line) not in self._useless:
+                wanted = RequestedBreakpoint(line=line, condition=self._condition(number))
+                if column:
+                    wanted["column"] = column
+                yield wanted
+
+    async def _check_plain(self, frame: StackFrame | None) -> None:
+        """Raise `NoConditions` where the value has members: which of them change is no condition's to tell."""
+        with contextlib.suppress(DapeerError):
+            number = frame["id"] if frame else None
+            body = await evaluate(
+                self.session, self.watch.expression, number, "watch", SECONDS_TO_EVALUATE
+            )
+            if body.get("variablesReference"):
+                raise NoConditions("members may change, which conditions do not tell", "")
+
+    async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
+        expression = self._filled(text)
+        try:
+            number = frame["id"] if frame else None
+            body = await evaluate(self.session, expression, number, "watch", SECONDS_TO_EVALUATE)
+        except DapeerError:
+            return None
+        return str(body.get("result") or "")
+
+    @staticmethod
+    def _at(frame: StackFrame | None) -> tuple[str, int]:
+        return (frame_path(frame), frame["line"]) if frame else ("", 0)
+
+    def set_cost(self) -> None:
+        """Tell on how many lines it looked, too."""
+        super().set_cost()
+        self.watch.cost = f"{len(self._lines):,} lines, {self.watch.cost}"
+
+
+def usable(definition: Definition | None, watch: Watch, session: Session) -> Until | None:
+    """Return how conditions run a program until something; None: they do not."""
+    known = definition.until if definition is not None else Until()
+    text = {"true": known.holds, "change": known.changes}.get(watch.on, "")
+    return known if text and session.supports("condition") else None

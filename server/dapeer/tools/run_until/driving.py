@@ -1,0 +1,277 @@
+"""Runs a program until something where only stops tell: at a watchpoint, or step by step. Each stop is looked at, and the program goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatch
+
+from dapeer.base.errors import DapeerError
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.collected.rows import FAILED, CollectedRow
+from dapeer.mirror.collected.watch import Watch
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.evaluating import evaluate
+from dapeer.view.stacks import frame_path
+
+SECONDS_TO_EVALUATE = 2.0
+"""Seconds that the value may take at each stop."""
+SECONDS_WITHOUT_STOP = 10.0
+"""Seconds that one step may take; a longer one goes on, and is told as a program that runs."""
+THREADS_LOOKED_AT = 16
+"""Other threads of which is looked whether they run code of the user's."""
+FRAMES_LOOKED_AT = 20
+_FALSE = frozenset({"", "0", "0x0", "0.0", "false", "False", "nil", "(nil)", "null", "None", "undefined", "undef", "NaN", "''", '""', "no value"})  # fmt: skip
+_ERROR = re.compile(r"#<(\w+::)*\w*Error\b")
+"""rdbg shows an error as a value."""
+_ESCAPES = str.maketrans({"\n": " ", "\t": " ", "\r": " "})
+
+
+class Driving:
+    """One run until something: what goes on, and what is looked at when it stops."""
+
+    road = ""
+    unit = "stop"
+    """What is counted."""
+    bounded = True
+    """It ends at the caller's time-out."""
+
+    def __init__(self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float) -> None:
+        self.session = session
+        self.watch = watch
+        self.scope = scope
+        self._count = 0
+        self._clock = asyncio.get_running_loop().time
+        self._started_at = self._clock()
+        self._end = self._started_at + seconds
+        self._value: str | None = None
+        self._looked: set[tuple[str, str]] = set()
+        """Functions, with their files, in which it has a value."""
+        self._place = ("", "", "0")
+        """Function, file and line of the scope at which the program has stopped last."""
+        self._threads: set[int] = set()
+        """All that were there meanwhile."""
+
+    async def begin(self, frame_id: int | None) -> None:
+        """Look at the value where the program is stopped, in a frame.
+
+        Raises:
+            ArgumentError: It cannot be watched; nothing has happened.
+        """
+        del frame_id
+        stop = self.session.mirror.stopped()
+        self._value = await self.value(stop)
+        top = await self.top(stop)
+        self._place = place_of(top)
+        watch = self.watch
+        watch.already = watch.on == "true" and not watch.every and holds(self._value)
+        if watch.already:
+            self._record(stop, self._place, None, self._value or "")
+        if self._value is not None:
+            self._valued(self._place, self._value)
+        watch.road, watch.epoch = self.road, self.session.mirror.epoch
+        self.session.watching.drive(watch)
+
+    async def go(self, stop: Stop) -> None:
+        """Have the program go on."""
+        raise NotImplementedError
+
+    async def value(self, stop: Stop) -> str | None:
+        """Return the value at a stop; None: it has none there."""
+        frame = await self.top(stop)
+        return await self.evaluated(frame) if frame and self._is_in(frame) else None
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return function, file and line that have run last; None: not in the scope."""
+        del stop
+        return self._place
+
+    def stays(self, stop: Stop) -> bool:
+        """Whether something else has stopped the program."""
+        return stop.reason != "step"
+
+    async def end(self) -> None:
+        """Undo what was set."""
+
+    async def run(self) -> None:
+        """Run until it has come about, to another stop or the end, or for as long as the caller waits."""
+        session = self.session
+        session.inspect.hushed = True
+        try:
+            await self._run()
+        finally:
+            session.inspect.hushed = False
+            self.set_cost()
+            with contextlib.suppress(DapeerError):
+                if not session.mirror.ended:
+                    await self.end()
+
+    async def _run(self) -> None:
+        session, mirror = self.session, self.session.mirror
+        stop = mirror.stop
+        while stop is not None and self._clock() < self._end:
+            epoch = mirror.epoch
+            await self.go(stop)
+            limit = None if not self.bounded else SECONDS_WITHOUT_STOP
+            await session.wait_for(lambda at=epoch: mirror.epoch > at or mirror.ended, limit)
+            last, stop = stop, mirror.stop
+            if stop is None or stop is last:
+                return
+            self._count += 1
+            done = await self._look(stop)
+            if self.stays(stop) or (done and not self.watch.every):
+                return
+
+    async def _look(self, stop: Stop) -> bool:
+        """Look at the value; whether it has come about."""
+        before, now = self._value, await self.value(stop)
+        self._threads.update(self.session.mirror.threads)
+        top = await self.top(stop)
+        if now is None:
+            self._move(top)
+            return False
+        self._valued(place_of(top), now)
+        self._value = now
+        if self.watch.on == "true":
+            done = holds(now) and not holds(before)
+        else:
+            done = before is not None and now != before
+        line = await self.line(stop) if done else None
+        if line is not None:
+            await self.session.inspect.threads()
+            self._record(stop, line, before, now)
+        self._move(top)
+        return line is not None
+
+    def _move(self, top: StackFrame | None) -> None:
+        # What other code does, the line of the scope that has called it does.
+        if top is not None and self._is_in(top):
+            self._place = place_of(top)
+
+    def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
+        name = self.session.mirror.threads.get(stop.thread_id, "")
+        first = next(iter(self.session.mirror.threads), stop.thread_id)
+        only = len(self.session.mirror.threads) < 2
+        thread = "" if only or stop.thread_id == first else name or str(stop.thread_id)
+        cells = (*line, _cell(before), _cell(now))
+        row = CollectedRow(
+            self.watch.point.number, 0, self._clock() - self._started_at, thread, "", "", cells
+        )
+        self.session.program.collected.add(self.session.id, row, self.road)
+
+    async def top(self, stop: Stop) -> StackFrame | None:
+        """Return the innermost frame of a stop."""
+        frames = await self.session.inspect.stack_trace(stop.thread_id)
+        return frames[0] if frames else None
+
+    async def evaluated(self, frame: StackFrame) -> str | None:
+        """Return the value in a frame; None: it has none there, and that is noted."""
+        try:
+            body = await evaluate(
+                self.session, self.watch.expression, frame["id"], "watch", SECONDS_TO_EVALUATE
+            )
+        except DapeerError as error:
+            self._look_failed(frame, " ".join(str(error).split()))
+            return None
+        return str(body.get("result") or "")
+
+    def _valued(self, place: tuple[str, str, str], value: str) -> None:
+        if place[:2] not in self._looked and not value.startswith(FAILED):
+            self._looked.add(place[:2])
+            self._note(place, _cell(value))
+
+    def _look_failed(self, frame: StackFrame, error: str) -> None:
+        self._note(place_of(frame), f"{FAILED}{_cell(error)[:200]}")
+
+    def _note(self, place: tuple[str, str, str], value: str) -> None:
+        cells = (*place, value)
+        row = CollectedRow(self.watch.looks.number, 0, 0.0, "", "", "", cells)
+        self.session.program.collected.add(self.session.id, row, self.road)
+
+    def _is_in(self, frame: StackFrame) -> bool:
+        return is_in(self.session, self.scope, frame)
+
+    def set_cost(self) -> None:
+        """Tell what it has taken, and at which stop it is over."""
+        watch, mirror = self.watch, self.session.mirror
+        watch.seconds = self._clock() - self._started_at
+        fast = self.unit == "step" and watch.seconds > 1
+        rate = f", {self._count / watch.seconds:,.0f} a second" if fast else ""
+        watch.cost = f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate}"
+        watch.epoch = mirror.epoch - (mirror.stop is not None)
+
+
+class Stepping(Driving):
+    """Steps through the code of the scope; of the other code it steps out."""
+
+    road = "stepping"
+    unit = "step"
+
+    async def go(self, stop: Stop) -> None:
+        """Step into what is called next, or out of what is not the user's."""
+        frame = await self.top(stop)
+        mine = frame is None or self._is_in(frame) or self.session.frames.is_users(frame)
+        command = "stepIn" if mine else "stepOut"
+        await self.session.resume(command, {"threadId": stop.thread_id})
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line that this thread has run; another one may have done it meanwhile."""
+        self.watch.others = await self._ran_beside(stop)
+        return await super().line(stop)
+
+    async def _ran_beside(self, stop: Stop) -> bool:
+        """Whether another thread may have run code of the user's."""
+        inspect = self.session.inspect
+        alive = await inspect.threads()
+        if self._threads - {stop.thread_id, *alive}:
+            return True
+        others = [each for each in alive if each != stop.thread_id]
+        if len(others) > THREADS_LOOKED_AT:
+            return True
+        for each in others:
+            frames = await inspect.stack_trace(each, levels=FRAMES_LOOKED_AT)
+            if any(map(self.session.frames.is_users, frames)):
+                return True
+        return False
+
+
+def holds(value: str | None) -> bool:
+    """Whether a value counts as true, as adapters show values.
+
+    >>> holds("false"), holds("0"), holds("3"), holds(None)
+    (False, False, True, False)
+    >>> holds("#<NameError: undefined local variable or method 'a'>")
+    False
+    """
+    wrong = value is None or value.startswith(FAILED) or _ERROR.match(value)
+    return not wrong and value is not None and value.strip() not in _FALSE
+
+
+def is_in(session: Session, scope: ScopeSpec, frame: StackFrame) -> bool:
+    """Whether a frame runs code of a scope."""
+    files, functions = scope.get("files") or (), scope.get("functions") or ()
+    if files or functions:
+        return frame_path(frame) in files or _is_named(functions, frame["name"])
+    return session.frames.is_users(frame)
+
+
+def _is_named(patterns: Sequence[str], name: str) -> bool:
+    # Go's methods have their type in parentheses.
+    bare = re.split(r"(?<!\.)\(", name)[0].strip()
+    ends = tuple(f"*{between}{each}" for each in patterns for between in (".", "::", "#"))
+    return any(fnmatch(bare, each) for each in (*patterns, *ends))
+
+
+def place_of(frame: StackFrame | None) -> tuple[str, str, str]:
+    """Return function, file and line of a frame."""
+    if frame is None:
+        return "", "", "0"
+    return frame["name"], frame_path(frame), str(frame["line"])
+
+
+def _cell(text: str | None) -> str:
+    return (text or "").translate(_ESCAPES)

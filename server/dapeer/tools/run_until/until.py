@@ -1,0 +1,151 @@
+"""The tool that runs a program until an expression holds, or a value changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.system import foreign_files
+from dapeer.mirror.collected.watch import On, Watch, watch
+from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.syntax import check_expressions, is_python
+from dapeer.tools.base.tool import tool
+from dapeer.tools.base.waiting import look, next_stop, resume
+from dapeer.tools.run_until.at_watchpoint import AtWatchpoint
+from dapeer.tools.run_until.by_conditions import ByConditions, usable
+from dapeer.tools.run_until.driving import Driving, Stepping
+from dapeer.tools.run_until.looked_at import NoConditions
+from dapeer.view.sources import source_file
+from dapeer.view.stacks import frame_path
+
+SHARE = 0.9
+"""Of the caller's time, what steps may take: the last one is still to be shown."""
+_FUNCTION = re.compile(r"[\w.*:<>~()]+")
+_Scope = Annotated[Sequence[str], Field(description="files, functions")]
+
+
+@tool("Run until")
+async def dap_run_until(
+    call: Call,
+    expression: str,
+    on: On = "true",
+    scope: _Scope = (),
+    every: Annotated[bool, Field(description="record all, stop at none")] = False,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run until an expression holds or changes, or until a variable, attribute or item is written."""
+    session = call.session(session_id)
+    stop = session.mirror.stopped()
+    left = Left(timeout_ms)
+    if not expression.strip() or len(expression) > LONGEST:
+        raise ArgumentError(f"`expression` has 1 to {LONGEST} characters.", "Give one.")
+    frame = await frame_of(session, None)
+    top = await session.inspect.top(stop)
+    path = frame_path(top) if top else ""
+    if path or session.lines.tracers:
+        python = not path or is_python(call.debugger, path)
+        check_expressions([expression], python=python)
+    where = _scope(scope, call.debugger)
+    wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
+    asked = StopOptions(evaluate, show, wait_until_paused)
+    if not session.lines.traces:
+        return await _driven(call, session, wanted, where, frame, left, asked)
+    await session.watching.begin(wanted, where, frame)
+    call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
+    sent = session.resume("continue", {"threadId": stop.thread_id})
+    return await resume(call, session, sent, int(left.ms), asked)
+
+
+async def _driven(
+    call: Call,
+    session: Session,
+    watch: Watch,
+    scope: ScopeSpec,
+    frame: int | None,
+    left: Left,
+    options: StopOptions,
+) -> Reply:
+    """Run by stops, since the program cannot watch by itself."""
+    epoch = session.mirror.epoch
+    seconds = left.to_ask * SHARE
+    drive = _chosen(call.debugger, session, watch, scope, seconds)
+    try:
+        await drive.begin(frame)
+    except DapeerError as error:
+        # A variable that does not exist yet, and a sum, have no place that can be watched.
+        if watch.on == "write" or session.feed is not None:
+            raise
+        drive = Stepping(session, watch, scope, seconds)
+        await drive.begin(frame)
+        if isinstance(error, NoConditions):
+            watch.road = f"{watch.road}, as {error.what}"
+    if watch.already:
+        drive.set_cost()
+        return await look(call, session, left=left, options=options)
+    told = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(left.to_ask):
+            await told.untaken()
+    return await next_stop(call, session, epoch, left.ms, options=options)
+
+
+def _chosen(
+    debugger: Debugger, session: Session, watch: Watch, scope: ScopeSpec, seconds: float
+) -> Driving:
+    """Return how the program is run by stops: by what its adapter can do, and by its definition.
+
+    Raises:
+        Unsupported: It cannot be.
+    """
+    definition = debugger.definitions.get(session.adapter)
+    known = definition.watchpoints if definition is not None else Watchpoints()
+    can_watch = session.supports("setDataBreakpoints") or (known.set and session.feed is None)
+    if can_watch and (watch.on == "write" or (watch.on == "change" and not any(scope.values()))):
+        return AtWatchpoint(session, watch, scope, seconds, known)
+    if session.feed is not None:
+        raise Unsupported(
+            f"{session.adapter} could only be stepped until then, and the person in Neovim would see each step.",
+            "Set a breakpoint with a condition, or debug it in a session of your own.",
+        )
+    conditions = usable(definition, watch, session)
+    if conditions is not None:
+        return ByConditions(session, watch, scope, seconds, conditions, debugger)
+    return Stepping(session, watch, scope, seconds)
+
+
+def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
+    """Return the files and functions of a scope.
+
+    Raises:
+        ArgumentError: There is no such file.
+    """
+    scope: dict[str, list[str]] = {"files": [], "functions": []}
+    known = {end for each in debugger.definitions.values() for end in each.extensions}
+    for each in given:
+        is_file = foreign_files.is_file(debugger.project / each) or Path(each).suffix in known
+        if not is_file and _FUNCTION.fullmatch(each):
+            scope["functions"].append(each)
+        else:
+            scope["files"].append(source_file(each, debugger.project))
+    return scope
+
+
+TOOLS = (dap_run_until,)

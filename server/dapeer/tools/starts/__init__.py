@@ -1,0 +1,1 @@
+"""The tools that start programs, and what a new program inherits."""

@@ -1,0 +1,192 @@
+"""What a new program inherits: breakpoints, filters, and earlier programs that still run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dapeer.adapters.choice.choice import debugs
+from dapeer.base.errors import RequestTimeout
+from dapeer.base.text.fitting import quoted
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    RequestedFunction,
+    collects_at,
+    title_of,
+)
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.focus import listed
+from dapeer.sessions.outcomes.broadcast import Broadcast
+from dapeer.tools.base.call import Call
+from dapeer.view.stacks import relative
+
+SHOWN = 5
+"""Breakpoints that are named."""
+CAUSE = "ended by dap_run with fresh=true"
+HINT = "; fresh=true starts without"
+
+FileLines = Collection[tuple[str, int]]
+"""Path and line of breakpoints."""
+
+
+STOPS = -1
+"""Stands for the line of a function at which a program stops; 0 for that of one at which it collects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """The state before a program is started."""
+
+    debugger: Debugger
+    client: str
+    given: FileLines
+    """The breakpoints meant for it: those of the call, and those set since the last start."""
+    filters: bool
+    """Whether it has the exception filters from before."""
+    own: Sequence[Session] = ()
+    """The programs of the client's own, which a fresh start would end."""
+    ended: Sequence[Session] = ()
+    """Those that were ended for it."""
+    forgotten: Broadcast | None = None
+    """Sends other programs the removal of breakpoints."""
+
+    async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
+        """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
+        pushes = [*new, *([self.forgotten] if self.forgotten else ())]
+        lines = [line for each in pushes for line in await each.untaken()]
+        if self.ended:
+            lines += [f"ended {_numbered(self.ended)}"]
+        places = self._places(session)
+        parts = list(self._breakpoints(places))
+        persons = {*places} <= self.debugger.breakpoints.persons and len(parts) == bool(places)
+        others = [
+            each for each in self.debugger.sessions.programs if each.program is not session.program
+        ]
+        if others:
+            left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            word = "sessions" if len(others) > 1 else "session"
+            parts.append(f"{word} {listed(others[-SHOWN:])}{left}")
+        # A fresh start keeps what others have set and started.
+        hint = HINT if self.forgotten is None and (self.own or not persons) else ""
+        return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
+
+    def _places(self, session: Session) -> list[tuple[str, int]]:
+        """Return path and line of the breakpoints from before that may stop a program."""
+        debugger = self.debugger
+        definition = debugger.definitions.get(session.adapter)
+        return [
+            (path, line)
+            for path, line in sorted(debugger.breakpoints.places(self.client))
+            if definition is None or debugs(debugger.definitions, definition, path)
+            if (path, line) not in self.given
+        ]
+
+    def _breakpoints(self, places: Sequence[tuple[str, int]]) -> Iterator[str]:
+        wanted = self.debugger.breakpoints
+        if places:
+            named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
+            yield f"breakpoints {_listed(named)}"
+        if stops := [each for each in wanted.functions if (each, STOPS) not in self.given]:
+            yield f"function breakpoints {_listed(stops)}"
+        titles = [title for _, title in wanted.at_functions(self.client)]
+        if kept := [each for each in titles if (each, 0) not in self.given]:
+            yield f"collecting at {_listed(kept)}"
+        if self.filters and wanted.exceptions is not None:
+            yield f"exception filters {_listed(wanted.exceptions) or 'none'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names in short, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(quoted, names[:SHOWN])) + more
+
+
+def places(
+    requested: Iterable[tuple[str, RequestedBreakpoint]], functions: Iterable[RequestedFunction]
+) -> list[tuple[str, int]]:
+    """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
+    lines = [(path, each["line"]) for path, each in requested]
+    return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
+
+
+async def before(
+    call: Call,
+    requested: Sequence[tuple[str, RequestedBreakpoint]],
+    functions: Sequence[RequestedFunction],
+    filters: Sequence[str] | None,
+    *,
+    fresh: bool,
+) -> Inheritance:
+    """Return the state before a start with the `requested` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
+
+    Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
+    wanted any longer but the given ones and those of a person.
+    """
+    debugger = call.debugger
+    stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
+    given = {*places(requested, functions), *stop_at}
+    if not fresh:
+        return Inheritance(
+            debugger,
+            call.focus.key,
+            {*given, *debugger.breakpoints.fresh},
+            filters is None,
+            call.focus.own,
+        )
+    ended = call.focus.own
+    for program in ended:
+        await _end(debugger, program)
+    stops = bool(debugger.breakpoints.functions)
+    collecting = bool(debugger.breakpoints.collecting)
+    kept = places((each for each in requested if "collect" not in each[1]), ())
+    collected = places((each for each in requested if "collect" in each[1]), functions)
+    paths = debugger.breakpoints.forget(kept, collected, call.focus.key)
+    if stops:
+        await debugger.push_functions().untaken()
+    if collecting:
+        await debugger.push_collecting().untaken()
+    push = debugger.push(*paths)
+    return Inheritance(debugger, call.focus.key, given, filters is None, (), ended, push)
+
+
+async def _end(debugger: Debugger, program: Session) -> None:
+    """End an earlier program; one that is stuck is killed."""
+    living = program.program.alive
+    if program.over:
+        await debugger.terminate(program)
+    else:
+        try:
+            await debugger.disconnect(program, terminate=None)
+        except RequestTimeout:
+            if not program.over:
+                raise
+    for each in living:
+        if each.by_us:
+            each.cause = CAUSE
+
+
+def _numbered(programs: Sequence[Session]) -> str:
+    numbers = ", ".join(str(each.id) for each in programs)
+    return f"session{'s' if len(programs) > 1 else ''} {numbers}"
+
+
+def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
+    """Move the breakpoints that a program had with the text of their lines, which was edited since; yield lines on what became of them."""
+    refused = before.program.awaited.kept_from
+    for session in before.program.sessions:
+        for path in breakpoints.paths:
+            change = session.inspect.editions.known(path)
+            if change is None or change.then is None:
+                continue
+            had = {asked["line"] for asked, _ in session.mirror.placed.at(path)}
+            lines = {each["line"] for each in breakpoints.of(path)} & had
+            moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
+            breakpoints.move(path, moves)
+            before.program.awaited.move(path, moves)
+            name = relative(path, before.project)
+            yield from (
+                f"breakpoint {name}:{n} → {to}: its line has moved" for n, to in moves.items()
+            )
+            yield from (f"breakpoint {name}:{n}: this line was changed" for n in gone)

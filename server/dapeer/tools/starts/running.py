@@ -1,0 +1,104 @@
+"""Runs a planned start, once or repeatedly, and shows the result."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from dapeer.base.text.lines import continued
+from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
+from dapeer.launch.repeat import Repeat
+from dapeer.launch.request import BreakpointInFile
+from dapeer.launch.starts import Start
+from dapeer.sessions.core.detached import named
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.outcomes.broadcast import Broadcast
+from dapeer.sessions.repetition import Repetition
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.stop_options import StopOptions
+from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
+from dapeer.tools.starts.inheritance import Inheritance, places
+from dapeer.view.tally import Tally
+
+MILLISECONDS_WITHOUT_STOP = 1000
+"""Milliseconds to wait for a stop after an attach that nothing is going to stop."""
+
+
+@dataclass(slots=True)
+class Running:
+    """What is started, with which breakpoints, and what it has from before."""
+
+    call: Call
+    start: Start
+    breakpoints: Sequence[BreakpointInFile]
+    functions: Sequence[RequestedFunction]
+    """At which it collects, or stops."""
+    inherited: Inheritance
+    _push: Broadcast | None = field(default=None, init=False)
+    """Sends the breakpoints to the other programs."""
+    _collects: Broadcast | None = field(default=None, init=False)
+    """Sends the functions at which they collect to them."""
+    _stops: Broadcast | None = field(default=None, init=False)
+    """Sends the functions at which they stop to all."""
+    _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
+    """The breakpoints of the first run, as path and line."""
+
+    async def run(
+        self, again: Repeat, timeout_ms: int, options: StopOptions, *, stops: bool
+    ) -> Reply:
+        """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
+        can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
+        limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP
+        limit = min(limit, timeout_ms)
+        if again.is_repeated:
+            left = Left(limit if options.wait else 0)
+            repetition = Repetition(
+                self.call.debugger, self._begin, again.until or "stop", self.call.progress
+            )
+            session, tally = await repetition.run(again.times, left.ms / 1000)
+            reply = await next_stop(self.call, session, 0, left.ms, options=options, waited=limit)
+            reply = _headed(reply, tally)
+        else:
+            session = await self._begin()
+            # What was attached to may be in its trouble already.
+            before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
+            reply = await next_stop(self.call, session, 0, limit, options=options, waited=before)
+        sent = (self._push, self._collects, self._stops)
+        pushes = [each for each in sent if each is not None]
+        lines = await self.inherited.report(session, pushes)
+        notes = [*self.start.notes(session), *lines]
+        return noted(reply, [*located(self.call, session), *notes])
+
+    @property
+    def _stopping(self) -> list[tuple[str, int]]:
+        """The functions at which it is to stop, as places."""
+        return [(each["name"], 0) for each in self.functions if not collects_at(each)]
+
+    async def _begin(self) -> Session:
+        """Start it once more; its breakpoints are in the shared set since the first time."""
+        debugger = self.call.debugger
+        first = self._push is None
+        with debugger.breakpoints.wanting_functions(self.functions if first else ()):
+            session, push = await self.start.begin(debugger, self.breakpoints if first else ())
+        if first:
+            self._push = push
+            if any(map(collects_at, self.functions)):
+                self._collects = debugger.push_collecting(session)
+            if not all(map(collects_at, self.functions)):
+                self._stops = debugger.push_functions()
+            debugger.expect(session, [*places(self.breakpoints, self.functions), *self._stopping])
+            self._awaited = frozenset(session.program.awaited.places)
+        else:
+            debugger.expect(session, self._awaited)
+        self.call.focus.started(session)
+        return session
+
+
+def _headed(reply: Reply, tally: Tally) -> Reply:
+    """Return a reply that begins with what became of all runs."""
+    data = {**(reply.data or {}), "runs": tally.data()}
+    told = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
+    left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"
+    return noted(told, [left] if tally.detached else [])

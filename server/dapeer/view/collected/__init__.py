@@ -1,0 +1,1 @@
+"""Collected rows and calls, as data and as text. Pure."""

@@ -1,0 +1,78 @@
+"""What points have collected, summarised. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dapeer.mirror.collected.collected import TRACER, Collection, Point
+from dapeer.view.collected.calls import tree
+from dapeer.view.collected.collected import ALL_ROWS, columns_of, odd_rows, shown, unexpected
+from dapeer.view.collected.readable import readable
+from dapeer.view.stacks import relative
+
+POINTS = 8
+"""Points of which a snapshot tells."""
+MANY = 1000
+"""Rows from which on it is told how fast they came."""
+
+
+def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
+    """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
+    table, names = readable(collection.point, collection.unreported(client), project)
+    if not len(table):
+        return [f"{title(collection, project)}"]
+    new = len(table) if collection.reported.get(client) else 0
+    if collection.point.calls:
+        lines = tree(table, collection.point.expressions)
+        return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
+    if collection.point.expect:
+        told = unexpected(table, names, collection.point.expect)
+        return [title(collection, project, new=new), *(f"  {each}" for each in told)]
+    found = shown(table, names)
+    if collection.dropped:
+        found.know(table.gaps())
+    few = len(table) <= ALL_ROWS
+    lines = [title(collection, project, found.constant.get("caller", ""), new)]
+    lines += [f"  {each}" for each in columns_of(found, few=few)]
+    rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
+    return [*lines, *(f"  {each}" for each in rows)]
+
+
+def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
+    """Return where a point is, how many rows it has, how many of them are `new`, and what could not be kept."""
+    point, table = collection.point, collection.table
+    place = place_of(point, project)
+    count = len(table)
+    what = "call" if point.calls else "row"
+    said = [f"{count:,} {what}{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"]
+    said += ["then removed"] * collection.removed
+    hits = "begun" if point.calls else "hits by then" if collection.removed else "hits"
+    said += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
+    said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
+    said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
+    if count >= MANY and collection.seconds > 0:
+        made = count + collection.dropped
+        said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
+    elif collection.road:
+        said.append(collection.road)
+    place += f" from {caller}" if caller else ""
+    of = "process" if collection.road == TRACER else "session"
+    place += f" in {of} {collection.process}" if len(collection.among) > 1 else ""
+    return f"{place}: {', '.join(said)}"
+
+
+def place_of(point: Point, project: Path) -> str:
+    """Return where a point is."""
+    if point.calls:
+        return f"calls of {point.function}"
+    return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
+
+
+def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
+    """Return the lines of a snapshot's section: a summary for each point of what a client was not told, as far as there is room."""
+    every = [each for each in collections if len(each.table)]
+    lines = [line for each in every[:POINTS] for line in summary(each, project, client)]
+    if len(every) > POINTS:
+        lines.append(f"{len(every) - POINTS} more points: dap_collected")
+    return lines
