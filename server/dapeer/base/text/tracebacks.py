@@ -32,7 +32,7 @@ def formatted(
     Of a file for which there is a text `instead`, no line is told.
 
     >>> entry = '  File "/p/a.py", line 2, in down\n    down(n + 1)'
-    >>> print(told("\n".join([entry] * 500 + ["RecursionError: too deep"]), "RecursionError: too deep", Path("/p")))
+    >>> print(formatted("\n".join([entry] * 500 + ["RecursionError: too deep"]), "RecursionError: too deep", Path("/p")))
       File "a.py", line 2, in down
         down(n + 1)
       … (499 more times)

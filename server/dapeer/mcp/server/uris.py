@@ -40,9 +40,9 @@ def parse(uri: str) -> ResourceAddress | None:
     """Return the resource at an address; None if it is unknown.
 
     >>> parse("debug://sessions/12/output?since=7")
-    Place(session=12, output=True, since=7)
+    ResourceAddress(session=12, output=True, since=7)
     >>> parse("debug://sessions/12")
-    Place(session=12, output=False, since=None)
+    ResourceAddress(session=12, output=False, since=None)
     >>> parse("debug://sessions/twelve")
     """
     match = _SESSION.fullmatch(uri)

@@ -42,9 +42,9 @@ class SourceChange:
     def line_now(self, line: int) -> int | None:
         """Return where a 1-based line of the loaded version is now; None if nowhere, or unknown.
 
-        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_now(3)
+        >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(3)
         3
-        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_now(2)
+        >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(2)
         """
         if self.then is None:
             return None
@@ -63,7 +63,7 @@ class SourceChange:
     def moved(self, lines: Iterable[int]) -> tuple[dict[int, int], list[int]]:
         """Return where those lines are now that have moved, and those that are not found any more.
 
-        >>> Change(["a", "b", "c"], ["new", "a", "c"]).moved([1, 2, 3])
+        >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).moved([1, 2, 3])
         ({1: 2}, [2])
         """
         now = {line: self.line_now(line) for line in lines}
@@ -73,7 +73,7 @@ class SourceChange:
     def line_then(self, line: int) -> int | None:
         """Return where a 1-based line of the current version was when it was loaded; None if nowhere, or unknown.
 
-        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
+        >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
         1
         """
         return None if self.then is None else SourceChange(self.now, self.then).line_now(line)
