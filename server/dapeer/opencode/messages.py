@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
@@ -57,6 +57,20 @@ class Turn:
     def error(self) -> str:
         """Why it has failed; empty: it has not."""
         return error_of(self.replies[-1]["info"].get("error")) if self.replies else ""
+
+
+State = Literal["idle", "done", "failed", "needs_input", "running"]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOutcome:
+    """How far a prompt has come."""
+
+    state: State
+    turn: Turn
+    asks: Sequence[Json] = ()
+    """What it waits for: permissions and questions, as OpenCode sends them."""
+    error: str = ""
 
 
 def new_id() -> str:

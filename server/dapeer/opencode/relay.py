@@ -18,8 +18,7 @@ from dapeer.base.schemas import unpacked
 from dapeer.base.schemas.judge import Judge
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
-from dapeer.opencode.messages import error_of, new_id, text_of
-from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.messages import PromptOutcome, error_of, new_id, text_of
 from dapeer.opencode.runs import ReportText
 from dapeer.opencode.session import OpenCodeSession
 from dapeer.opencode.tool_run import ToolRun

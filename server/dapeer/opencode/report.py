@@ -12,8 +12,7 @@ from typing import Final
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks
-from dapeer.opencode.messages import call_of, calls_of, error_of, text_of
-from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.messages import PromptOutcome, call_of, calls_of, error_of, text_of
 
 LONGEST_LINE: Final = 160
 LONGEST_OUTPUT: Final = 1_000

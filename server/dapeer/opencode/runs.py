@@ -19,9 +19,8 @@ from dapeer.base.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
 from dapeer.base.json_types import Json
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
-from dapeer.opencode.messages import Turn, error_of, last_prompt
+from dapeer.opencode.messages import PromptOutcome, Turn, error_of, last_prompt
 from dapeer.opencode.narration import Narration
-from dapeer.opencode.outcome import PromptOutcome
 from dapeer.opencode.session import PAGE, OpenCodeSession
 
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dapeer.base.json_types import Json
-from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.messages import PromptOutcome
 from dapeer.opencode.runs import PromptRun
 
 ENDS: Final = ("completed", "error")

@@ -13,8 +13,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.client import OpenCode
-from dapeer.opencode.messages import is_prompt, last_prompt, new_id
-from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, PromptRun
 from dapeer.opencode.session import OpenCodeSession

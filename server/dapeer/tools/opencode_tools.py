@@ -13,7 +13,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
 from dapeer.opencode import relay, report
 from dapeer.opencode.catalogue import RELAY, Catalogue
-from dapeer.opencode.outcome import PromptOutcome
+from dapeer.opencode.messages import PromptOutcome
 from dapeer.opencode.relay import Relay
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.call import Call, Reply
