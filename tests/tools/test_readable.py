@@ -153,6 +153,28 @@ async def test_the_files_of_a_program_elsewhere_are_shown(project: Path) -> None
         assert "y = 2" in await read(c, "dap_source", filename=str(elsewhere / "other.py"))
 
 
+async def test_a_file_that_a_program_names_as_its_source_is_shown_unless_its_name_is_a_secret_s(
+    project: Path,
+) -> None:
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("notes.txt", ".env"):
+        (elsewhere / name).write_text("KEY=t0psecret\n", "utf-8")
+    (elsewhere / "linked.txt").hardlink_to(elsewhere / ".env")
+    places = [str(elsewhere / name) for name in ("notes.txt", "linked.txt", ".env")]
+    program = f"for each in {places}:\n    exec(compile('breakpoint()\\nx = 1', each, 'exec'))\n"
+    (project / "main.py").write_text(program, "utf-8")
+    async with client(project) as c:
+        for path in places[:2]:
+            assert "--readable" in await refusal(c, "dap_source", filename=path)
+        await read(c, "dap_run", program="main.py")
+        for path in places[:2]:
+            assert "t0psecret" in await read(c, "dap_source", filename=path)
+            stop = await read(c, "dap_continue")
+        assert "t0psecret" not in stop
+        assert "may hold secrets" in await refusal(c, "dap_source")
+
+
 async def test_a_stop_in_a_secret_file_is_told_without_its_text(project: Path) -> None:
     (project / "main.py").write_text(USES_SECRETS, "utf-8")
     (project / "secrets.py").write_text('def token():\n    key = "t0psecret"[:0]\n', "utf-8")
