@@ -156,7 +156,7 @@ async def test_an_adapter_that_never_answers_launch_is_given_up(settings: Path) 
 
 
 async def test_an_adapter_that_is_never_ready_for_breakpoints_is_given_up(settings: Path) -> None:
-    fake(settings, {"launch": ["ok"]}, timeouts="launch = 0.5")
+    fake(settings, {"launch": ["ok"]}, timeouts="launch = 2")
     async with asyncio.timeout(LIMIT), client() as c:
         message = await refusal(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         assert "did not send `initialized`" in message

@@ -125,7 +125,7 @@ async def test_a_log_message_that_does_not_parse_is_reported_and_no_output_of_th
     bag: Path,
 ) -> None:
     async with asyncio.timeout(LIMIT), client(bag.parent) as c:
-        end = await ran(c, bag, log_message="n {x +}")
+        end = await ran(c, bag, log_message="n {x..y}")
         assert end["output"] == "ok 5\n"
         (note,) = end["notes"]
         assert note == "log message failed at bag.mjs:8: Invalid or unexpected token"

@@ -146,6 +146,8 @@ AS_PROGRAM = "it ran as a program; dap_run with program=test_it.py:: runs the te
 async def test_a_run_in_which_no_test_ran_is_none_that_passed(
     source: str, asked: dict[str, object], said: str, tmp_path: Path
 ) -> None:
+    if source == PARTLY_SKIPPED and sys.version_info[:3] == (3, 12, 1):
+        pytest.skip("needs another Python: unittest of 3.12.1 alone does not count what is skipped")
     tmp_path.joinpath("test_it.py").write_text(source, encoding="utf-8")
     wanted = asked or {"program": "test_it.py"}
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
