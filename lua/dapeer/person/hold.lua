@@ -69,7 +69,14 @@ end
 function M.select(held)
   local kind = held.mode:sub(1, 1):gsub('[sS\19]', { s = 'v', S = 'V', ['\19'] = '\22' })
   vim.fn.setpos('.', held.selected)
-  vim.cmd.normal({ kind .. (kind ~= held.mode:sub(1, 1) and '\7' or ''), bang = true })
+  vim.cmd.normal({ kind, bang = true })
+  -- After one command of Visual mode within Select mode (`vs`) Neovim goes back to that by itself.
+  if held.mode:match('[sS\19]') and not vim.api.nvim_get_mode().mode:match('^[sS\19]') then
+    vim.cmd.normal({ '\7', bang = true })
+  end
+  if held.mode:sub(2) == 's' then
+    vim.api.nvim_feedkeys('\15', 'in', false)
+  end
   vim.fn.winrestview(held.view)
 end
 
