@@ -48,8 +48,10 @@ local function remember(focus)
   return prompt
 end
 
--- Another window would end a completion, and the one command of Insert mode; the command-line window allows none.
-local function possible()
+---Whether what is the person's can be held: another window would end a completion, and the one command of Insert mode;
+---the command-line window allows none.
+---@return boolean
+function M.possible()
   local mode = vim.api.nvim_get_mode().mode
   return vim.fn.getcmdwintype() == '' and not mode:match('^ni') and not mode:match('^[iR]v?[cx]') and mode ~= 'r'
 end
@@ -108,7 +110,7 @@ end
 ---@param callback fun()
 ---@return fun() cancel
 function M.when_possible(callback)
-  return attention.when(possible, callback)
+  return attention.when(M.possible, callback)
 end
 
 ---@return dapeer.Held
@@ -121,7 +123,7 @@ local function hold()
     view = vim.fn.winsaveview(),
     selected = vim.fn.getpos('v'),
   }
-  if held.mode:match('^[iR]') and possible() then
+  if held.mode:match('^[iR]') and M.possible() then
     held.unfinished = vim.fn.undotree().synced == 0
     held.prompt = remember(held.focus)
   end
@@ -138,7 +140,9 @@ local function with_what_is_put_off(work)
   local holding = true
   local function held(later)
     return holding and function()
-      M.during(later, true)
+      M.when_possible(function()
+        M.during(later, true)
+      end)
     end or later
   end
   vim.schedule = function(later)
