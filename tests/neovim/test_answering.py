@@ -17,9 +17,14 @@ ENTERED_FROM = [
     ("iabcdef<Esc>$vh", "v", "hd", "abc"),
     ("ia<CR>b<CR>c<Esc>ggV", "V", "jd", "c"),
     ("iab<CR>cd<Esc>gg0<C-v>", "\x16", "jd", "b"),
+    ("iabcdef<Esc>0gh", "s", "X", "Xbcdef"),
+    ("iabcdef<Esc>$vh<C-g>", "s", "X", "abcdX"),
+    ("ia<CR>b<CR>c<Esc>ggVj<C-g>", "S", "X", "Xc"),
+    ("iab<CR>cd<Esc>gg0<C-v>j<C-g>", "\x13", "X", "Xb"),
     ("ione o<C-n>", "ic", " x", "one one x"),
     ("ione<C-o>", "niI", "0a", "one0a"),
     ("ione two<Esc>0d", "no", "w", "two"),
+    ("iabcdef<Esc>0gh<C-o>", "vs", "X", "Xbcdef"),
 ]
 """What is typed before an answer, in which mode that ends, what is typed after the answer, and the line that comes of it."""
 

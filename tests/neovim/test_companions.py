@@ -122,6 +122,9 @@ MODES = [
     ("ia<CR>b<CR>c<Esc>ggV", "V", "jd", "c"),
     ("iab<CR>cd<Esc>gg0<C-v>", "\x16", "jd", "b"),
     ("iabc<Esc>0gh", "s", "X<Esc>", "Xbc"),
+    ("ia<CR>b<CR>c<Esc>ggVj<C-g>", "S", "X<Esc>", "Xc"),
+    ("iab<CR>cd<Esc>gg0<C-v>j<C-g>", "\x13", "X<Esc>", "Xb"),
+    ("iabc<Esc>0gh<C-o>", "vs", "lX<Esc>", "Xc"),
     (":call setline(1, 'one", "c", " two')<CR>", "one two"),
     ("ione two<Esc>0d", "no", "w", "two"),
     ("iabcdef<Esc>0qax", "n", "xq", "cdef"),
@@ -204,17 +207,7 @@ async def test_windows_that_others_open_a_moment_later_leave_who_types_where_the
         assert (await editor.mode())["mode"] == mode
 
 
-@pytest.mark.parametrize(
-    ("keys", "mode", "rest", "line"),
-    [
-        ("to<C-n>", "ic", "<C-e>ta", "total tota"),
-        ("t<C-x>", "ix", "<C-n>", "total total"),
-        ("t<C-o>", "niI", "0a ", "a total t"),
-    ],
-)
-async def test_a_completion_outlasts_a_stop_to_which_others_listen(
-    tmp_path: Path, keys: str, mode: str, rest: str, line: str
-) -> None:
+async def test_who_came_from_a_prompt_buffer_types_on_and_may_go_back_there(tmp_path: Path) -> None:
     source = tmp_path / "program.py"
     source.write_text(SOURCE)
     rc = SIDEBAR.format(opening="open()")
@@ -223,10 +216,98 @@ async def test_a_completion_outlasts_a_stop_to_which_others_listen(
         attached(editor, tmp_path) as (c, _),
     ):
         await ask(c, "dap_run", program=str(source), stop_on_entry=True)
+        await ask(c, "dap_terminate")
+        await editor.keys(":edit note.txt<CR>ione")
+        await in_mode(editor, "i")
+        before = await editor.lua("return vim.fn.win_getid(vim.fn.winnr('#'))")
+        await ask(c, "dap_run", program=str(source), stop_on_entry=True)
+        assert (await editor.mode())["mode"] == "i"
+        await editor.keys(" two<Esc>")
+        await comes_true(editor, "vim.fn.getbufline('note.txt', 1)[1] == 'one two'")
+        await comes_true(editor, f"vim.fn.win_getid(vim.fn.winnr('#')) == {before}")
+
+
+WITHIN = pytest.mark.parametrize(
+    ("keys", "mode", "rest", "line"),
+    [
+        ("to<C-n>", "ic", "<C-e>ta", "total tota"),
+        ("t<C-x>", "ix", "<C-n><C-y>", "total total"),
+        ("t<C-x><C-o>", "ic", "<C-y>!", "total two!"),
+        ("<C-r>=[complete(7, ['two', 'three']), ''][1]<CR>", "ic", "<C-n>!", "total three!"),
+        ("<Insert>to<C-n>", "Rc", "<C-y>!", "total total!"),
+        ("t<C-o>", "niI", "0a ", "a total t"),
+    ],
+)
+"""What a window that others open would end: keys, the mode, what is typed on, the line that comes of it."""
+OMNI = """
+function _G.omni(start) return start == 1 and 6 or { 'two', 'three' } end
+vim.o.omnifunc = 'v:lua.omni'
+"""
+
+
+@WITHIN
+async def test_a_completion_outlasts_a_stop_to_which_others_listen(
+    tmp_path: Path, keys: str, mode: str, rest: str, line: str
+) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    rc = OMNI + SIDEBAR.format(opening="open()").replace("function() end", "open")
+    async with (
+        neovim(tmp_path, rc=rc, setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        await ask(c, "dap_run", program=str(source), stop_on_entry=True)
+        await comes_true(editor, "vim.fn.winnr('$') == 3")
         await editor.keys(f":edit note.txt<CR>itotal {keys}")
         await in_mode(editor, mode)
+        assert (await ask(c, "dap_step_over"))["line"] == 2
         await ask(c, "dap_step_over")
         await comes_true(editor, "require('dapeer.person.attention').rested()")
         assert (await editor.mode())["mode"] == mode
         await editor.keys(rest)
         await comes_true(editor, f"vim.fn.getbufline('note.txt', 1)[1] == {line!r}")
+        # The plugin sees both stops once the person is free.
+        await comes_true(editor, "vim.fn.winnr('$') == 5")
+        assert await editor.lua("return vim.fn.expand('%')") == "note.txt"
+
+
+SLOW = """
+require('dap').listeners.before.initialize.slow = function(session)
+  local write = session.client.write
+  session.client.write = function(text)
+    if not text:find('"command":"launch"', 1, true) then return write(text) end
+    _G.launch = function() write(text) end
+    vim.rpcnotify(vim.g.test_channel, 'launching')
+  end
+end
+"""
+"""The program starts as soon as the test calls `launch`."""
+WAITS = "require('dapeer.nvim_dap.holding').waits(require('dap').session())"
+
+
+@WITHIN
+@pytest.mark.parametrize("others", ["sidebar", "nvim-dap-ui"])
+async def test_a_completion_that_began_after_a_start_outlasts_it(
+    tmp_path: Path, others: str, keys: str, mode: str, rest: str, line: str
+) -> None:
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    rc = SIDEBAR.format(opening="open()") if others == "sidebar" else configuration(others)
+    async with (
+        neovim(tmp_path, rc=OMNI + SLOW + rc, setup={}, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        await editor.keys(":edit note.txt<CR>")
+        run = ask(c, "dap_run", program=str(source), stop_on_entry=True)
+        starting = asyncio.create_task(run)
+        await editor.notified("launching")
+        await editor.keys(f"itotal {keys}")
+        await in_mode(editor, mode)
+        await editor.lua("launch()")
+        await comes_true(editor, WAITS)
+        await comes_true(editor, "require('dapeer.person.attention').rested()")
+        assert (await editor.mode())["mode"] == mode
+        await editor.keys(rest)
+        assert (await starting)["line"] == 1
+        await comes_true(editor, f"vim.fn.getbufline('note.txt', 1)[1] == {line!r}")
+        assert await editor.lua("return vim.fn.expand('%')") == "note.txt"

@@ -732,14 +732,21 @@ async def test_lua_is_run_only_when_the_person_allows_and_never_for_long(tmp_pat
     ("keys", "mode", "rest"),
     [("3GVj", "V", []), ("3G0vj$", "v", [""]), ("3G0<C-v>j", "\x16", ["o-night;", "ber die"])],
 )
+@pytest.mark.parametrize("select", ["", "<C-g>", "<C-g><C-o>"])
 async def test_a_text_that_is_written_above_a_selection_does_not_enlarge_it(
-    tmp_path: Path, keys: str, mode: str, rest: list[str]
+    tmp_path: Path, keys: str, mode: str, rest: list[str], select: str
 ) -> None:
+    modes = {
+        "": mode,
+        "<C-g>": {"v": "s", "V": "S", "\x16": "\x13"}[mode],
+        "<C-g><C-o>": mode + "s",
+    }
     async with at_work(tmp_path) as (c, editor):
-        await types(editor, keys, mode)
+        await types(editor, keys + select, modes[select])
         await ask(c, "nvim_buffer_write", line=1, end_line=0, text="by M. A.\n\n")
         await ask(c, "nvim_buffer_write", line=3, text="THE SEA")
-        await types(editor, "d", "n")
+        assert (await editor.mode())["mode"] == modes[select]
+        await types(editor, "<C-g>d" if select == "<C-g>" else "d", "n")
         head = ["by M. A.", "", "THE SEA", "is calm"]
         left = rest if mode != "v" else []
         assert await text_of(editor) == [*head, *left, *POEM[4:]]

@@ -50,12 +50,18 @@ local function apply(bufnr, part, hunk)
   vim.api.nvim_buf_set_lines(bufnr, first, first + count, true, lines)
 end
 
+-- In Select mode a letter would take the place of what is selected.
+local function go_to_other_end()
+  local selects = vim.api.nvim_get_mode().mode:match('^[sS\19]')
+  vim.cmd.normal({ selects and '\7o\7' or 'o', bang = true })
+end
+
 -- Neovim moves the cursor with the text that it stands in; until 0.12 not the other end of a selection.
 ---@param bufnr integer
 ---@return fun() restore
 function M.hold_selection(bufnr)
-  local selects = vim.api.nvim_get_mode().mode:match('^[vVsS\19\22]')
-  if not selects or vim.api.nvim_get_current_buf() ~= bufnr then
+  local mode = vim.api.nvim_get_mode().mode
+  if not mode:match('^[vVsS\19\22]') or vim.api.nvim_get_current_buf() ~= bufnr then
     return function() end
   end
   local space, from = vim.api.nvim_create_namespace('dapeer.selection'), vim.fn.getpos('v')
@@ -66,9 +72,13 @@ function M.hold_selection(bufnr)
     vim.api.nvim_buf_del_extmark(bufnr, space, mark)
     local now = vim.fn.getpos('v')
     if at[1] and (at[1] + 1 ~= now[2] or (at[2] + 1 ~= now[3] and now[3] == from[3])) then
-      vim.cmd.normal({ 'o', bang = true })
+      go_to_other_end()
       vim.api.nvim_win_set_cursor(0, { at[1] + 1, at[2] })
-      vim.cmd.normal({ 'o', bang = true })
+      go_to_other_end()
+      -- The one command of Visual mode within Select mode is still to come.
+      if mode:sub(2) == 's' then
+        vim.cmd.normal({ '\15', bang = true })
+      end
     end
   end
 end

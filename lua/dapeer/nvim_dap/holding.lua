@@ -41,13 +41,62 @@ local function name_of(body)
   return head:match('"event"%s*:%s*"(%w+)"') or head:match('"command"%s*:%s*"(%w+)"')
 end
 
+---Whether a message may open or close windows of others at a program that runs for the assistant.
+---@param session dap.Session
+---@param body string
+---@return boolean
+local function disturbs(session, body)
+  local name = name_of(body)
+  return OPENS[name] == true and others_listen(name) and require('dapeer.nvim_dap.follow').drives(session)
+end
+
+---What nvim-dap has not been given yet, in its order: the person is within a completion, which a window would end.
+---@type table<dap.Session, (fun())[]>
+local waiting = setmetatable({}, { __mode = 'k' })
+
+---@param session dap.Session
+local function hand_on(session)
+  require('dapeer.person.hold').when_possible(function()
+    vim.schedule(function()
+      local handle = table.remove(waiting[session], 1)
+      if waiting[session][1] then
+        hand_on(session)
+      else
+        waiting[session] = nil
+      end
+      -- As the last thing: nothing of ours stands in the traceback of what nvim-dap raises.
+      return handle()
+    end)
+  end)
+end
+
+---@param session dap.Session
+---@param body string
+---@param handle fun()
+---@return boolean later
+local function put_off(session, body, handle)
+  if waiting[session] then
+    table.insert(waiting[session], handle)
+    return true
+  elseif disturbs(session, body) and not require('dapeer.person.hold').possible() then
+    waiting[session] = { handle }
+    hand_on(session)
+    return true
+  end
+  return false
+end
+
+---Whether messages of a session wait for the person.
+---@param session dap.Session
+---@return boolean
+function M.waits(session)
+  return waiting[session] ~= nil
+end
+
 function M.install()
   require('dapeer.nvim_dap.internals').around_messages(function(session, body)
-    local name = name_of(body)
-    if OPENS[name] and others_listen(name) and require('dapeer.nvim_dap.follow').drives(session) then
-      return require('dapeer.person.hold').during
-    end
-  end)
+    return disturbs(session, body) and require('dapeer.person.hold').during or nil
+  end, put_off)
 end
 
 return M

@@ -89,7 +89,7 @@ local function time_out(launch)
   vim.schedule(function()
     abandon(launch)
   end)
-  if not launch.begun then
+  if not launch.begun or (launch.session and require('dapeer.nvim_dap.holding').waits(launch.session)) then
     return M.fail(launch, 'the person has not left a completion, a command or its window in Neovim for too long.')
   end
   local what = launch.session and "nvim-dap's adapter did not answer" or 'nvim-dap started no session'

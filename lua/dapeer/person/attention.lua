@@ -180,11 +180,25 @@ function M.focus()
   }
 end
 
+-- Leaving the window of a prompt buffer would end Insert mode.
+---@param window integer
+local function takes_out_of_insert(window)
+  return vim.api.nvim_get_mode().mode:match('^[iR]') ~= nil
+    and vim.api.nvim_win_is_valid(window)
+    and vim.bo[vim.api.nvim_win_get_buf(window)].buftype == 'prompt'
+end
+
 ---Bring the person back to where they were, with the same window before it.
 ---@param focus dapeer.Focus
 function M.refocus(focus)
   if not vim.api.nvim_win_is_valid(focus.window) then
     return
+  elseif takes_out_of_insert(focus.previous) then
+    M.when_typed(function()
+      if vim.api.nvim_get_current_win() == focus.window and vim.fn.winnr('#') == 0 then
+        M.refocus(focus)
+      end
+    end)
   elseif focus.previous ~= focus.window then
     vim.cmd(('noautocmd call win_gotoid(%d)'):format(focus.previous))
   end

@@ -126,6 +126,23 @@ local WRITES = { i = 'startinsert', R = 'startreplace', Rv = 'startgreplace' }
 local WRITES_BY = { ic = 'i', ix = 'i', niI = 'i', Rc = 'R', Rx = 'R', niR = 'R', Rvc = 'Rv', Rvx = 'Rv', niV = 'Rv' }
 local SELECTS = '^[vVsS\19\22]$'
 
+-- A mapping of Visual mode leaves Select mode; this key of Neovim's own, which follows it, leads back there.
+local BACK_TO_SELECT = '\128\245X'
+local SELECT_OF = { v = 's', V = 'S', ['\22'] = '\19' }
+
+---@param came dapeer.CameFrom
+local function notice_select(came)
+  local space = vim.api.nvim_create_namespace('dapeer.consent')
+  vim.on_key(function(key)
+    vim.on_key(nil, space)
+    if key == BACK_TO_SELECT then
+      came.mode = SELECT_OF[came.mode] or came.mode
+      -- Since 0.11 the key goes no further: nothing is selected in the question's window, where it would ring the bell.
+      return ''
+    end
+  end, space)
+end
+
 ---@param window integer
 ---@param previous integer
 ---@param mode string
@@ -141,6 +158,7 @@ local function coming_from(window, previous, mode)
     vim.cmd.stopinsert()
   elseif came.mode:match(SELECTS) then
     vim.cmd.normal({ '\27', bang = true })
+    notice_select(came)
   end
   return came
 end

@@ -48,8 +48,10 @@ local function remember(focus)
   return prompt
 end
 
--- Another window would end a completion, and the one command of Insert mode; the command-line window allows none.
-local function possible()
+---Whether what is the person's can be held: another window would end a completion, and the one command of Insert mode;
+---the command-line window allows none.
+---@return boolean
+function M.possible()
   local mode = vim.api.nvim_get_mode().mode
   return vim.fn.getcmdwintype() == '' and not mode:match('^ni') and not mode:match('^[iR]v?[cx]') and mode ~= 'r'
 end
@@ -69,7 +71,14 @@ end
 function M.select(held)
   local kind = held.mode:sub(1, 1):gsub('[sS\19]', { s = 'v', S = 'V', ['\19'] = '\22' })
   vim.fn.setpos('.', held.selected)
-  vim.cmd.normal({ kind .. (kind ~= held.mode:sub(1, 1) and '\7' or ''), bang = true })
+  vim.cmd.normal({ kind, bang = true })
+  -- After one command of Visual mode within Select mode (`vs`) Neovim goes back to that by itself.
+  if held.mode:match('[sS\19]') and not vim.api.nvim_get_mode().mode:match('^[sS\19]') then
+    vim.cmd.normal({ '\7', bang = true })
+  end
+  if held.mode:sub(2) == 's' then
+    vim.api.nvim_feedkeys('\15', 'in', false)
+  end
   vim.fn.winrestview(held.view)
 end
 
@@ -101,7 +110,7 @@ end
 ---@param callback fun()
 ---@return fun() cancel
 function M.when_possible(callback)
-  return attention.when(possible, callback)
+  return attention.when(M.possible, callback)
 end
 
 ---@return dapeer.Held
@@ -114,7 +123,7 @@ local function hold()
     view = vim.fn.winsaveview(),
     selected = vim.fn.getpos('v'),
   }
-  if held.mode:match('^[iR]') and possible() then
+  if held.mode:match('^[iR]') and M.possible() then
     held.unfinished = vim.fn.undotree().synced == 0
     held.prompt = remember(held.focus)
   end
@@ -131,7 +140,9 @@ local function with_what_is_put_off(work)
   local holding = true
   local function held(later)
     return holding and function()
-      M.during(later, true)
+      M.when_possible(function()
+        M.during(later, true)
+      end)
     end or later
   end
   vim.schedule = function(later)

@@ -51,13 +51,14 @@ end
 
 ---Stand around what nvim-dap does with a message, its listeners included: it does that in an event of its own.
 ---@param around fun(session: dap.Session, body: string): (fun(work: fun()))?
-function M.around_messages(around)
+---@param put_off fun(session: dap.Session, body: string, handle: fun()): boolean  whether it calls `handle` later
+function M.around_messages(around, put_off)
   if not guards.usable('handling') then
     return
   end
   local Session = require('dap.session')
   local handle_body = Session.handle_body
-  Session.handle_body = function(session, body, ...)
+  local function handle(session, body, ...)
     local _, during = guards.try('handling', around, session, body)
     if not during then
       return handle_body(session, body, ...)
@@ -74,6 +75,15 @@ function M.around_messages(around)
     vim.schedule = schedule
     if not done then
       error(problem, 0)
+    end
+  end
+  Session.handle_body = function(session, body, ...)
+    local given = vim.F.pack_len(...)
+    local _, later = guards.try('handling', put_off, session, body, function()
+      return handle(session, body, vim.F.unpack_len(given))
+    end)
+    if not later then
+      return handle(session, body, ...)
     end
   end
 end
