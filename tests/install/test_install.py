@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import sys
 import tomllib
 from pathlib import Path
@@ -217,6 +218,31 @@ def test_neovim_gets_a_link_to_the_plugin(person: Person) -> None:
     assert not link.is_symlink()
     link.mkdir()
     assert "Move it away first" in person.installs("nvim", code=2)
+
+
+@pytest.mark.parametrize(
+    ("keys", "agrees"),
+    [("\n", True), ("y\n", True), ("Yes\n", True), ("n\n", False), ("x\n", False), ("\x04", False)],
+)
+def test_who_installs_at_a_terminal_is_asked_before_anything_is_written(
+    person: Person, monkeypatch: pytest.MonkeyPatch, keys: str, agrees: bool
+) -> None:
+    if not Path(sys.executable).with_name("nvim").exists():
+        pytest.skip(NEEDS_NVIM)
+    keyboard, terminal = pty.openpty()
+    try:
+        with open(terminal, encoding="utf-8") as stdin:  # noqa: PTH123 - it has no path
+            monkeypatch.setattr(sys, "stdin", stdin)
+            os.write(keyboard, keys.encode())
+            said = person.installs("nvim", code=0 if agrees else 1)
+    finally:
+        os.close(keyboard)
+    link = person.home / ".local/share/nvim/site/pack/dapeer/start/dapeer"
+    before, _, after = said.partition("Change this? [Y/n] ")
+    assert f"new: {link} → " in before
+    assert ("require('dapeer').setup({})" in after) == agrees
+    assert ("Nothing was changed. `--yes` agrees without asking." in after) != agrees
+    assert link.is_symlink() == agrees
 
 
 def test_beside_lazy_nvim_neovim_gets_no_link_but_its_person_a_spec(person: Person) -> None:

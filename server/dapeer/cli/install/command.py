@@ -176,7 +176,11 @@ def _agrees() -> bool:
     if not sys.stdin.isatty():
         return False
     _say("Change this? [Y/n] ", end="")
-    return sys.stdin.readline().strip().lower() in ("", "y", "yes")
+    answer = sys.stdin.readline()
+    if not answer:
+        # Ctrl-D agrees to nothing, and leaves the cursor behind the question.
+        _say("")
+    return answer.strip().lower() in ("y", "yes") or answer == "\n"
 
 
 def _say(text: str, end: str = "\n") -> None:
