@@ -167,7 +167,7 @@ async def test_a_file_that_a_program_names_as_its_source_is_shown_unless_its_nam
     async with client(project) as c:
         for path in places[:2]:
             assert "--readable" in await refusal(c, "dap_source", filename=path)
-        await read(c, "dap_run", program="main.py")
+        stop = await read(c, "dap_run", program="main.py")
         for path in places[:2]:
             assert "t0psecret" in await read(c, "dap_source", filename=path)
             stop = await read(c, "dap_continue")
