@@ -79,7 +79,9 @@ async def test_what_libraries_write_is_bounded_and_runs_no_code_of_the_program()
     needs_libraries()
     p = program("tables_withstand.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
+        # The libraries alone may take half a minute to load.
+        points = [p.at("look")]
+        await ask(c, "dap_run", program=str(p), breakpoints=points, timeout_ms=LIMIT * 1000)
         shown = {name: await evaluate(c, name) for name in BOUNDED}
         assert {name: shown[name][: len(start)] for name, start in BOUNDED.items()} == BOUNDED
         assert "20000 float64 (1 missing), …, 29999 float64" in shown["wide"]
@@ -118,7 +120,7 @@ async def test_tensors_tell_shape_type_ends_what_is_missing_and_where_they_are()
         pytest.skip("needs torch: uv pip install torch, or apt-get install python3-torch")
     p = program("tensors.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")], timeout_ms=30_000)
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")], timeout_ms=LIMIT * 1000)
         assert await evaluate(c, "long") == (
             "(2000000,) torch.int64 [0, 1, 2, …, 1999997, 1999998, 1999999]"
         )
