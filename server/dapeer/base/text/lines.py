@@ -24,8 +24,11 @@ def escaped(text: str) -> str:
 
     >>> escaped("a\x1b[2J\u202eb\tc\r\nd")
     'a\\x1b[2J\\u202eb\tc\nd'
+    >>> escaped("admin\u3164")
+    'admin\\u3164'
     """
-    return text if text.isprintable() else _UNSEEN.sub(_escape, text)
+    # Some letters have no look, as the Hangul fillers: for Python they are printable.
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:
