@@ -19,9 +19,8 @@ AT_ONCE = 2
 ENDING = 24
 """Characters without which the last element of a list is not cut."""
 
-ORIGINAL_LENGTH = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
-"""An original length, as adapters write it: `… (2000 chars)`, `…, 999] (1000 items)`."""
-LONGEST_ORIGINAL_LENGTH = 80
+_ORIGINAL_LENGTH = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
+_LONGEST_ORIGINAL_LENGTH = 80
 """Characters of an original length, with what stands before it."""
 _KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
 """The name of a member, or the key of an element."""
@@ -51,11 +50,21 @@ def shortened(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    # It stands at the end; all of a long text would take long.
-    told = ORIGINAL_LENGTH.search(text, max(0, len(text) - LONGEST_ORIGINAL_LENGTH))
+    original = original_length(text)
     # js-debug, for one, takes the middle out of a long string without a word.
     least = "at least " if len(text) > LONG and "…" in text else ""
-    return f"{text[:limit]}… ({told[1] if told else f'{least}{_length(text)} chars'})"
+    return f"{text[:limit]}… ({original or f'{least}{_length(text)} chars'})"
+
+
+def original_length(text: str) -> str | None:
+    """Return the original length at the end of a text, as adapters write it; None without one.
+
+    >>> original_length("xxx… (2000 chars)"), original_length("[0, …, 999] (1000 items)")
+    ('2000 chars', '1000 items')
+    """
+    # All of a long text would take long.
+    found = _ORIGINAL_LENGTH.search(text, max(0, len(text) - _LONGEST_ORIGINAL_LENGTH))
+    return found[1] if found else None
 
 
 def quoted(text: str) -> str:
@@ -102,17 +111,17 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
         return text
     if len(small := _CAPACITY.sub("", text)) <= limit:
         return small
-    told = ORIGINAL_LENGTH.search(text[-80:])
+    original = original_length(text)
     value = read(text[:READ])
     group = main_group(value, limit)
     if group is None:
         return shortened(text, limit)
-    count = told[1] if told else _count(group)
+    count = original or _count(group)
     left_out = len(text) > READ
     cut = _group(group, limit - (len(value.text) - len(group.text)), used)
     head = value.text[: group.start - value.start]
-    tail = "" if told or left_out else value.text[group.end - value.start :]
-    if not told and (group.whole or left_out or f"({len(group.items)})" in head):
+    tail = "" if original or left_out else value.text[group.end - value.start :]
+    if not original and (group.whole or left_out or f"({len(group.items)})" in head):
         count = ""
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dapeer.base.text.fitting import AT_ONCE, ORIGINAL_LENGTH
+from dapeer.base.text.fitting import AT_ONCE, original_length
 from dapeer.base.text.structure import LEFT_OUT, READ, main_group, read
 
 _FOLDED = re.compile(
@@ -29,9 +29,7 @@ def is_folded(text: str) -> bool:
     >>> is_folded("{...}"), is_folded("(2) [Item, Item]"), is_folded("(2) ['A', 'B']")
     (True, True, False)
     """
-    hides = _FOLDED.search(text[:READ]) and not (
-        _KEYED.match(text) or ORIGINAL_LENGTH.search(text[-80:])
-    )
+    hides = _FOLDED.search(text[:READ]) and not (_KEYED.match(text) or original_length(text))
     return bool(hides or _CUT.match(text))
 
 
