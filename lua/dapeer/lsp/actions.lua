@@ -156,13 +156,12 @@ local function chosen(offers, wanted)
   for index, offer in ipairs(offers) do
     table.insert(titles, ('%d. %s'):format(index, offer.action.title))
   end
-  task.fail(
+  return task.fail(
     ('There is no code action %s here. %s'):format(
       vim.inspect(wanted),
       #titles > 0 and 'There is: ' .. table.concat(titles, '; ') or 'There is none at all.'
     )
   )
-  return offers[1]
 end
 
 -- Many servers work an action out only when it has been chosen.

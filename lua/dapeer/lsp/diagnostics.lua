@@ -114,7 +114,7 @@ local function ask_for_workspace(into, question)
     end
   end
   local clients = vim.tbl_filter(function(client)
-    return client.initialized and knows_workspace(client) and question.timeout > (unanswered[client.id] or 0)
+    return client.initialized == true and knows_workspace(client) and question.timeout > (unanswered[client.id] or 0)
   end, servers.all())
   local answers = requests.all(clients, OF_WORKSPACE, function(client)
     return {

@@ -45,7 +45,7 @@ end
 local function add(changes, uri, edits, version)
   local path = vim.uri_to_fname(uri)
   for _, change in ipairs(changes) do
-    if change.kind == 'edit' and change.path == path then
+    if change.kind == 'edit' and change.edits and change.path == path then
       vim.list_extend(change.edits, edits)
       return
     end
@@ -169,7 +169,7 @@ end
 ---The lines in which two texts differ.
 ---@param old string[]
 ---@param new string[]
----@return { [1]: integer, [2]: integer, [3]: integer, [4]: integer }[]  first, count; in old, in new
+---@return { [1]: integer, [2]: integer, [3]: integer, [4]: integer }[]  hunks  first and count in old, in new
 function M.hunks(old, new)
   local options = { result_type = 'indices', algorithm = 'histogram' }
   return difference(table.concat(old, '\n') .. '\n', table.concat(new, '\n') .. '\n', options)
@@ -198,7 +198,7 @@ local function current(change, load, sources)
     end
   end
   if not bufnr then
-    return sources:text(change.path)
+    return sources.text(change.path)
   elseif (change.version or 0) > 0 and (vim.lsp.util.buf_versions[bufnr] or 0) > change.version then
     task.fail(('%s has changed meanwhile. Ask again.'):format(telling.path(change.path)))
   end

@@ -14,6 +14,12 @@ local telling = require('dapeer.lsp.telling')
 ---@field end_line? integer
 ---@field end_column? integer  behind its last character
 ---@field text? string         the line
+---@field client? string       the server's name, where several were asked
+---@field name? string         of a symbol
+---@field kind? string
+---@field detail? string
+---@field container? string    the symbol around it
+---@field calls? { line: integer, column: integer, text: string }[]
 
 ---A range in a file in a tool's result.
 ---@param uri string

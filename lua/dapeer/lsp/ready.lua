@@ -27,7 +27,8 @@ local function neovim_looks(bufnr)
   local filetype = vim.bo[bufnr].filetype
   for name in pairs(vim.lsp._enabled_configs or {}) do
     local ok, config = pcall(function()
-      return vim.lsp.config[name]
+      local configs = vim.lsp.config ---@type table<string, vim.lsp.Config>
+      return configs[name]
     end)
     local slow = ok and config and type(config.root_dir) == 'function'
     local served = slow and vim.tbl_contains(config.filetypes or { filetype }, filetype)

@@ -10,7 +10,7 @@ local PATIENCE = 3000
 ---@field session dap.Session
 ---@field go fun()
 
----@type table<integer, dapeer.WaitingStart>  by session id
+---@type table<number, dapeer.WaitingStart>  by session id
 local waiting = {}
 
 ---@param id integer

@@ -35,7 +35,7 @@ local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.nvim_dap.commands').
 ---@class dapeer.Forwarded
 ---@field stop_seq integer? number of the next request when the session stopped last
 
----@type table<integer, dapeer.Forwarded> by session id
+---@type table<number, dapeer.Forwarded> by session id
 local forwarded = {}
 
 ---Our own requests, known by the very table of their arguments, which nvim-dap hands to its listeners.

@@ -20,7 +20,7 @@ local sinks = require('dapeer.nvim_dap.sink')
 ---@field sinks table<table, dapeer.Sink> by pipe
 ---@field journal dapeer.Journal
 
----@type table<integer, dapeer.Tap> by session id
+---@type table<number, dapeer.Tap> by session id
 local taps = require('dapeer.kept').part('taps')
 ---The read loop made last, until it is known whose it is.
 ---@type { tap?: dapeer.Tap, early: string[] }?

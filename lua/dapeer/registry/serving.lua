@@ -121,7 +121,7 @@ end
 
 ---@param core dapeer.Core
 ---@param id integer
----@return dapeer.Sink
+---@return dapeer.Waiter
 local function sink_of(core, id)
   local answer = answer_to(core, id)
   return {
@@ -148,7 +148,7 @@ local function sink_of(core, id)
   }
 end
 
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@param call { channel: integer, id: integer, name: string, arguments: string, client?: string }
 local function begin(sink, call)
   local tool = registry.find(call.name)

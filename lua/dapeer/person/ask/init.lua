@@ -38,6 +38,7 @@ local present, show
 ---@param request dapeer.ask.Request
 ---@return boolean inside  the person was there
 local function close(request)
+  ---@type boolean
   local inside = vim.iter(request.floats):any(function(window)
     return window.window == vim.api.nvim_get_current_win()
   end)
