@@ -100,7 +100,7 @@ local function answer_to(core, id)
   local answered = false
   local function send(ok, text)
     registry.flush()
-    rpc.tell(core, 'tool_result', id, ok, text)
+    rpc.send(core, 'tool_result', id, ok, text)
   end
   return function(ok, text)
     if answered then
@@ -126,12 +126,12 @@ local function sink_of(core, id)
   local answer = answer_to(core, id)
   return {
     progress = function(done, total, message)
-      rpc.tell(core, 'tool_progress', id, done or vim.NIL, total or vim.NIL, message or vim.NIL)
+      rpc.send(core, 'tool_progress', id, done or vim.NIL, total or vim.NIL, message or vim.NIL)
     end,
     if_lost = function(value)
       local json = values.encode(value, 'result')
       if json then
-        rpc.tell(core, 'tool_if_lost', id, json)
+        rpc.send(core, 'tool_if_lost', id, json)
       end
     end,
     done = function(value, err)
@@ -173,7 +173,7 @@ function M.start(channel, id, name, arguments, options)
   if rpc.now() > options.latest then
     return -- it was told that Neovim does not answer, and must not be surprised
   end
-  rpc.tell(core, 'tool_started', id)
+  rpc.send(core, 'tool_started', id)
   local sink = sink_of(core, id)
   local call = { channel = channel, id = id, name = name, arguments = arguments, client = options.client }
   local ok, failure = pcall(begin, sink, call)

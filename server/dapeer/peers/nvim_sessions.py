@@ -30,7 +30,7 @@ SECONDS_TO_START = 20.0
 
 RUN = "return require('dapeer.nvim_dap.launch').run(...)"
 CANCEL = "require('dapeer.nvim_dap.launch').cancel(...)"
-COLLECTS = "require('dapeer.nvim_dap.collecting').told(...)"
+COLLECTS = "require('dapeer.nvim_dap.collecting').ready(...)"
 AGAIN = "return require('dapeer.nvim_dap.sessions').again(...)"
 
 

@@ -160,7 +160,7 @@ class SharedBreakpoints:
         self._refused.discard((path, line))
         change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
         if requested is not None:
-            change["wanted"] = dict(requested)
+            change["breakpoint"] = dict(requested)
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
     def _is_edited(self, path: str) -> bool:

@@ -153,9 +153,9 @@ function show(request)
   local ask = question.choices and choose or write
   local ok, problem = pcall(ask, request, question)
   if not ok then
-    local said = 'the question cannot be shown: ' .. tostring(problem)
-    attention.say(said, vim.log.levels.WARN)
-    return finish(request, said)
+    local sentence = 'the question cannot be shown: ' .. tostring(problem)
+    attention.say(sentence, vim.log.levels.WARN)
+    return finish(request, sentence)
   end
   request.shown()
 end
