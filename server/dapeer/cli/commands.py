@@ -51,7 +51,7 @@ def stdio(arguments: argparse.Namespace) -> int:
 
 
 def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
-    """Connect to a server that runs, and does all that was asked for; the person learns why another one is not joined."""
+    """Connect to a server that runs and has all these options; warn why another one is not joined."""
     from dapeer.mcp.rendezvous import reaching
 
     reached = reaching.reach(str(Path.cwd()), nvim)
@@ -120,7 +120,10 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
 
 
 def _neovim_around() -> str:
-    """Return the Neovim in whose terminal dapeer runs; without it, or after its end: any, as `reaching.reach` has it."""
+    """Return the Neovim in whose terminal dapeer runs; else, or after its end: any.
+
+    `reaching.reach` does it likewise.
+    """
     from dapeer.neovim.discovery import sockets
 
     address = sockets.terminal_of()

@@ -81,7 +81,7 @@ def report_adapters() -> int:
 
 
 def check(name: str) -> int:
-    """Start one adapter for real, have it introduce itself and debug a program, and print all that; return the exit code.
+    """Start one adapter for real, debug a program with it, and print all that; return the exit code.
 
     Raises:
         AdapterUnknown: There is no adapter of this name.
@@ -140,7 +140,7 @@ def _definitions() -> Iterable[Definition]:
 
 
 def _retired_keys() -> Iterator[Finding]:
-    """Yield each key in the user's own definitions, of adapters and of test runners, that dapeer ignores now."""
+    """Yield each key in the user's definitions of adapters and test runners that dapeer ignores now."""
     folder = user_folder()
     for path in sorted((*folder.glob("*.toml"), *folder.glob("tests/*.toml"))):
         for name in dict.fromkeys(retired_in(parsed(path))):
@@ -172,13 +172,13 @@ def _examined() -> list[Finding]:
 
 
 def _notes(definition: Definition) -> list[Finding]:
-    """Return what there is to know of an adapter that is there: who else can use it, what is slow, what is not changed."""
+    """Return notes on an installed adapter: who else can use it, what is slow, what is not changed."""
     rows = rows_of(definition, detect(definition))
     return [*doors(definition), *rows_off(definition.id, rows)]
 
 
 def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
-    """Return what dapeer changes in other versions of some software, and leaves as it is in the installed one."""
+    """Return which changes dapeer makes in other versions of some software, but not in the installed one."""
     return [
         Finding("note", name, f"not changed: {described(each)}")
         for each in rows

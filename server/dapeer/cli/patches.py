@@ -1,4 +1,4 @@
-"""What dapeer changes in other software: all rows of the register, in all languages, each with its state."""
+"""What dapeer changes in other software: all rows of the register, in all languages, with states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dapeer stdio` with the options that clients give: it answers before `argparse` and the MCP library are loaded.
+"""`dapeer stdio` with usual options: it answers before `argparse` and the MCP library are loaded.
 
 The MCP library takes half a second and 50 MB. It is loaded by the first request that needs it, or for a Neovim.
 What is unusual about the options or the environment goes the long way, by `command_line`.

@@ -1,4 +1,4 @@
-"""Debugs a small program under each adapter, as `dapeer doctor` does: start, breakpoint, a local's value, end."""
+"""Debugs a small program under each adapter, for `dapeer doctor`: start, breakpoint, local, end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ PROGRAMS: Final = {
     ".rb": ("trial.rb", "answer = 42\nputs answer\n"),
     ".sh": ("trial.sh", "answer=42\necho $answer\n"),
 }
-"""By extension: the file name and text of a program that gives `answer` the value 42, and uses it in a later line."""
+"""By extension: the name and text of a program that sets `answer` to 42, and uses it in a later line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class TrialOutcome:
 
 
 async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
-    """Debug a program under each of these adapters, all at once, in a folder; return the outcomes by the adapters' ids.
+    """Debug a program under each of these adapters at once, in a folder; return the outcomes by id.
 
     An adapter that is late is ended. That takes `SECONDS` and 3 more at most.
     """
@@ -199,7 +199,7 @@ def _compiled(compiler: str, source: Path) -> Path:
 
 
 async def _value(session: Session) -> str | None:
-    """Return the value of the variable, among the locals or directly below one of them; None: it is not there."""
+    """Return the value of the variable, of the locals or directly below one; None: it is not there."""
     stop = session.mirror.stopped()
     await session.inspect.complete(stop)
     found = _named(stop.locals())

@@ -145,7 +145,7 @@ class Channel:
                 return
 
     def _take_request(self, request: Request, tasks: TaskGroup) -> None:
-        """Handle a request: of the adapter, or, with a negative number, of the client whose session is mirrored."""
+        """Handle a request: the adapter's, or, with a negative number, that of a mirrored session's client."""
         self._see(request)
         if request.seq < 0:
             self._watched.add(request.seq)

@@ -31,7 +31,7 @@ def quickly() -> Generator[None]:
 
 
 def _check_memory() -> None:
-    """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or raise an error that does not say so."""
+    """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or hide the reason."""
     import resource  # noqa: PLC0415 - Windows has none
 
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:

@@ -30,7 +30,7 @@ USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"
 
 SECONDS: Final = 60
-"""For one answer. The first one for a directory takes long, for OpenCode starts all that belongs to it."""
+"""For one answer; a directory's first takes long, for OpenCode starts all that belongs to it."""
 SECONDS_TO_CONNECT: Final = 5
 SECONDS_OF_SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""

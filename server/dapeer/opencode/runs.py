@@ -26,7 +26,7 @@ from dapeer.opencode.session import PAGE, OpenCodeSession
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
 BEATS: Final = (6, 2)
-"""Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
+"""Heartbeats after which nothing will come of a prompt: before its message is there, and after that."""
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 

@@ -202,7 +202,7 @@ class LuaTools:
             self._if_lost[number] = json.loads(clean(_text(text)))
 
     async def end(self) -> None:
-        """Answer all open calls, for the server ends; first hear what Neovim has sent by now, maybe as its last words."""
+        """Answer all open calls at the server's end, after what Neovim has sent by now, maybe its last."""
         if self._running:
             with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
                 try:

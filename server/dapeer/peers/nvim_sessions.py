@@ -174,7 +174,7 @@ class NvimSessions:
                 await asyncio.wait({running})
 
     async def _prepare(self, session: ForwardedSession) -> None:
-        """Have a program collect, and stop at exceptions, as was wanted before it started; its Neovim waits for it."""
+        """Set what a program collects and at which exceptions it stops; its Neovim waits for that."""
         await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
         breakpoints = self._debugger.breakpoints
         for path in filter(session.takes, [*breakpoints.points.by_path]):

@@ -50,7 +50,7 @@ class Peers:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self.on_page_request: Callable[[Peer], None] = lambda _: None
-        """Called when the person in a Neovim wants to see what programs collect: set before the first attaches."""
+        """Called when the person in a Neovim opens the page of what programs collect; set before any attaches."""
         self.company = Company(self._send_company)
         """The assistants that are connected."""
         self._debugger = debugger

@@ -41,7 +41,7 @@ class Search:
                 await self._looked.wait()
 
     def attached(self, peer: Peer) -> None:
-        """Note a Neovim that no client has named; clients are told of it if it appeared after the first search."""
+        """Note a Neovim that no client has named; clients learn of it if it came after the first search."""
         late = self.seek is None or self._looked.is_set()
         if late and peer not in self._came:
             self._came.append(peer)

@@ -55,7 +55,7 @@ def _whose(session_id: int) -> str:
 def logged(
     session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
 ) -> list[str]:
-    """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
+    """Return the last log messages between two cursors (None: now), and note how many are left out."""
     end = mirror.output.end if until is None else until
     if end <= since:
         return []

@@ -17,7 +17,7 @@ DEFINITIONS = ("module", "class", "function")
 
 
 def definition(variable: Variable) -> str:
-    """Return which of the definitions of its module a variable is, as the adapter hints; empty: it is data."""
+    """Return which definition of its module a variable is, by the adapter's hint; empty: it is data."""
     kind = str(variable.get("presentationHint", {}).get("kind") or "")
     return kind if kind in DEFINITIONS else ""
 
@@ -66,7 +66,9 @@ def _line(stop: Stop) -> str:
 
 
 def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
-    """Return the locals in groups, in the order in which they are likely to matter; the last two groups do not, and the very last are definitions.
+    """Return the locals in groups, the likeliest to matter first; the last two do not matter.
+
+    The very last are definitions.
 
     Returned values come first, then names in the current line, in the lines around it, the arguments, and
     what has `changed`.
@@ -89,7 +91,7 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
 
 
 def by_need(stop: Stop) -> tuple[list[Variable], list[Variable]]:
-    """Return the locals that the lines of source use, those of the line first, and the arguments; and all others."""
+    """Return the locals that the lines of source use, the line's own first, the arguments; and all others."""
     groups = _groups(stop, ())
     return _flat(groups[: UNUSED - 1]), _flat(groups[UNUSED - 1 :])
 

@@ -15,17 +15,20 @@ MOST = 4
 VALUE = 50
 """Characters of each."""
 RAISED = "dapeerRaised"
-"""A key in the body of `stopped`: the exception that has ended the function in which the step began. Only dapeer's launcher of debugpy sends it."""
+"""A key in the body of `stopped`: the exception that ended the function in which the step began.
+
+Only dapeer's launcher of debugpy sends it.
+"""
 
 
 def last_of_raised(history: History, now: Stop) -> str:
-    """Return the same as `last_of_returned`, with the exception that has ended the function; empty: none has."""
+    """Return the same as `last_of_returned`, with the exception that ended the function; empty: none did."""
     error = now.body.get(RAISED)
     return _last_of_left(history, now, f": {error}") if error else ""
 
 
 def last_of_returned(history: History, now: Stop) -> str:
-    """Return the function that has returned since the stop before, and its locals there; empty: none that is known."""
+    """Return the function that returned since the stop before, and its locals there; empty: none known."""
     return "" if now.body.get(RAISED) else _last_of_left(history, now)
 
 
@@ -46,7 +49,7 @@ def one_line(value: str) -> str:
 
 
 def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
-    """Return the last stop in a function that the function of this stop had called, and that has returned since.
+    """Return the last stop in a function called by this stop's function, and returned from since.
 
     `stops` are those of the session, the oldest first. None: the program was not in such a function when
     it stopped last outside of this one.

@@ -89,7 +89,10 @@ class Snapshot(TypedDict):
     waits: NotRequired[list[str]]
     """What other threads and tasks wait for."""
     breakpoints: NotRequired[dict[str, list[str]]]
-    """By state, breakpoints that did not work as requested: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended."""
+    """By state, breakpoints that did not work as requested.
+
+    The states: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended.
+    """
     notes: NotRequired[list[str]]
 
 
@@ -201,7 +204,9 @@ def ended(
     by_us: bool = False,
     error: re.Match[str] | None = None,
 ) -> Snapshot:
-    """Return how a session ended: exit code (meaningless if it ended `by_us` or was killed), cause, output since cursor `since`, failed expressions.
+    """Return how a session ended: exit code, cause, output since cursor `since`, failed expressions.
+
+    The exit code means nothing if it ended `by_us` or was killed.
 
     `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
     """

@@ -1,4 +1,4 @@
-"""Which frames of a stack are shown, as lines: the innermost, the outermost of the user's, and how many lie between. Pure."""
+"""The shown frames of a stack, as lines: the innermost, the user's outermost, how many between. Pure."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 
 
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
-    """Yield the lines of a stack; the innermost frames have a line each at a requested stop, whatever their owner."""
+    """Yield a stack's lines; at a requested stop the innermost frames have a line each, whoever owns them."""
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
     yield from (
@@ -114,7 +114,7 @@ def _is_real(row: StackRow) -> bool:
 
 
 def _first(rows: Iterable[StackRow]) -> list[StackRow]:
-    """Return the first lines of a stack, enough to know that there are more than are shown; of a deep one they are few."""
+    """Return a stack's first lines, enough to know that there are more; of a deep one they are few."""
     found: list[StackRow] = []
     real = 0
     for row in rows:
@@ -126,13 +126,13 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
 
 
 def begins(stop: Stop, whose: Frames) -> bool:
-    """Whether so many frames are known that the first lines of the stack are, and that there are more than are shown."""
+    """Whether enough frames are known for the first lines of the stack, and more than are shown."""
     rows = _first(_rows(stop, stop.frames.get(stop.thread_id, []), whose))
     return sum(map(_is_real, rows)) > ROWS + 2
 
 
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
-    """Return the stack of the thread that stopped, each frame but the one to look at first with its frame_id."""
+    """Return the stack of the stopped thread, each frame but the one to look at first with its frame_id."""
     frames = stop.frames.get(stop.thread_id, [])
     if not frames:
         return []

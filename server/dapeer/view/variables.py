@@ -51,7 +51,7 @@ def changes_in(
 
 
 def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
-    """Return names and fitted values, of each the members that are `used` first; a name that hides another of its kind keeps both."""
+    """Return names and fitted values, `used` members first; where a name hides another, both stay."""
     values: dict[str, str] = {}
     for variable in variables:
         name = variable["name"]

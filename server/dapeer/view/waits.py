@@ -16,13 +16,13 @@ HOLDERS = 4
 
 
 def deadlock(answer: Mapping[str, Value]) -> list[str]:
-    """Return what each member of a deadlock waits for, in the order of its circle; empty if there is none that is known."""
+    """Return what each member of a deadlock waits for, in its circle's order; empty: none is known."""
     waits = _by_member(answer)
     return [_line(answer, waits[each]) for each in _numbers(answer.get("circle")) if each in waits]
 
 
 def others(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
-    """Return what the members wait for that are in no deadlock; `listed` are the program's own numbers of those that count."""
+    """Return what members outside deadlocks wait for; `listed` has the program's numbers that count."""
     circle = set(_numbers(answer.get("circle")))
     left = [
         _line(answer, wait)

@@ -65,7 +65,7 @@ C_LIBRARY = re.compile(r"/(?:libc|ld-linux|ld-musl|libpthread|libsystem)\b[^/]*$
 
 _LIBRARY = re.compile(rb"\0([\w./+-]+\.so[.\d]*)(?=\0)")
 _MOST_OF_NAMES = 1 << 26
-"""Bytes of a program that are searched for the names of its libraries, which ELF has near its beginning."""
+"""Bytes of a program that are searched for its libraries' names, which ELF has near its beginning."""
 _LIBRARIES = ("/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/lib/*-linux-*")
 
 
@@ -172,7 +172,7 @@ PARTS = ("program_dir", "program_stem")
 
 
 def above(path: Path, names: Iterable[str]) -> Path | None:
-    """Return the first of these files that a folder above a path, or the path itself, has: of the nearest folder."""
+    """Return the first of these files in the nearest folder that has one, from a path upwards."""
     folders = (path, *path.parents)
     files = (folder / name for folder in folders for name in names)
     return next((file for file in files if foreign_files.is_file(file)), None)

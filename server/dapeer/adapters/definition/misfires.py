@@ -65,7 +65,7 @@ class SentOption:
 
 
 class Misfires:
-    """Reads output by the patterns of a definition: by kind, with groups for the fields of `breakpointFailed`.
+    """Reads output by a definition's patterns: by kind, with groups for the fields of `breakpointFailed`.
 
     If the adapter leaves out expression or location, they are filled in when only one breakpoint fits.
     """
@@ -83,7 +83,7 @@ class Misfires:
             self._sent[path] = list(request.arguments.get("breakpoints") or ())
 
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
-        """Return output without reports of failures, and the failures; the possible beginning of a report is held back."""
+        """Return output without reports of failures, and the failures; the possible start of one is held back."""
         events: list[Event] = []
         text = self._held.pop(category, "") + text
         if not is_legible(text):

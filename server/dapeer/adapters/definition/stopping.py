@@ -20,7 +20,10 @@ class Expressions:
     exception: str = ""
     """The exception that it has stopped at."""
     members: str = ""
-    """Its value is a JSON object: the members, by name, of the variables `${names}` that the adapter does not expand."""
+    """Its value is a JSON object: members, by name, of the variables that the adapter does not expand.
+
+    `${names}` are these variables.
+    """
     bare: re.Pattern[str] | None = None
     """A pattern of such a value, as the adapter shows it."""
 

@@ -112,7 +112,7 @@ class Adapter:
         self.processes.add(pid)
 
     def claim(self, pid: int) -> bool:
-        """Have a debuggee that the adapter names end with it in the same way; return whether it was started for the session, as it must be."""
+        """Have a debuggee that the adapter names end with it; return whether it was started for the session."""
         return self.processes.claim(pid)
 
     def release(self, pid: int) -> None:
@@ -120,7 +120,10 @@ class Adapter:
         self.processes.release(pid)
 
     def kill_program(self, pid: int) -> None:
-        """Kill the program, its descendants, and a process of it that another adapter has named; not the adapter, nor what has left its POSIX session."""
+        """Kill the program, its descendants, and a process of it that another adapter has named.
+
+        The adapter, and what has left its POSIX session, stay.
+        """
         below = descendants(self.pid) if self.pid else {}
         for each in (*(below.keys() - {*self.processes.detached()}), pid):
             self.processes.claim(each)

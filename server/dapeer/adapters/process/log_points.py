@@ -46,10 +46,13 @@ class _Heeded:
 
 
 class LogPoints:
-    """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
+    """The log points of one program, with a mark of their own, which no program prints by chance."""
 
     def __init__(self, failed: str = "", *, conditions: bool = True, value: str = VALUE) -> None:
-        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known. The adapter heeds their `conditions`; `value` asks for one that is collected."""
+        """Keep a pattern of what a message has for an expression that failed; empty: none is known.
+
+        The adapter heeds their `conditions`; `value` asks for one that is collected.
+        """
         self._value = value
         self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
@@ -111,7 +114,7 @@ class LogPoints:
         return {**told, log_rows.POINT: points} if points else told
 
     def events_of(self, body: Body) -> Iterator[Event]:
-        """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
+        """Yield the output event of a body, and an event for each part of a log message that failed."""
         text = str(body.get("output") or "")
         if points := body.get(log_rows.POINT):
             for each in log_rows.as_rows(points, text, self.mark, self._failed):
@@ -155,7 +158,7 @@ class LogPoints:
 
 
 class LogPointReader:
-    """Finds the messages of log points in one stream of output; the possible beginning of one is held back."""
+    """Finds messages of log points in one stream of output; the possible start of one is held back."""
 
     def __init__(self, points: LogPoints) -> None:
         self._points = points
@@ -185,7 +188,7 @@ class LogPointReader:
                 yield {**body, "output": part, **place}
 
     def listener(self, printed: Callable[[Body], None]) -> Callable[[str], None]:
-        """Return a function that takes the text of a program's terminal, and passes it on as bodies of output events."""
+        """Return a function that passes the text of a program's terminal on as bodies of output events."""
 
         def listen(text: str) -> None:
             for body in self.read({"category": "stdout", "output": text}):

@@ -34,7 +34,11 @@ class NormalizedTransport:
         sent: Sent,
         word: str = "",
     ) -> None:
-        """`own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the program's output; with `word` the adapter tells of patches that are off."""
+        """Keep what the adapter's messages are normalised by.
+
+        `own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the
+        program's output; with `word` the adapter tells of patches that are off.
+        """
         self._inner = inner
         self._own = own
         self._quirks = quirks

@@ -26,7 +26,7 @@ HASTENED = patching.Row(
 async def hasten(
     definition: Definition, configuration: Mapping[str, object], adapter: int | None
 ) -> Body | None:
-    """Make a child of a debuggee send to the relay that the definition names, or directly to the adapter's process, without delay.
+    """Make a debuggee's child send without delay, to the definition's relay or to the adapter's process.
 
     If that fails in any way, each message may take 40 ms longer, and nothing else is different: return what tells that. Another
     program is tried again, since the system allows or refuses this for each process by itself.

@@ -19,7 +19,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.schemas.rules import UNCHECKED
 
 SECONDS: Final = 20
-"""For the start of the process and one answer; the process itself allows far less of the processor's time."""
+"""For the start of the process and one answer; its limit of the processor's time is far lower."""
 LONGEST: Final = 1 << 20
 """Characters of an answer."""
 

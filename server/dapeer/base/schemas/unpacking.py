@@ -1,4 +1,4 @@
-"""Understands arguments that are almost right, by the schema of a tool: the one place for all tools. Pure.
+"""Understands arguments that are almost right by a tool's schema: the one place for all tools. Pure.
 
 A model that knows other debuggers writes `stopOnEntry`, `"a.py:12"` or a single text for a list. What can mean only one
 thing is taken so; all else is left, and the check that follows names it.
@@ -29,7 +29,7 @@ _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 
 
 def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
-    """Return arguments under the names and with the types of their schema, as far as they can be understood.
+    """Return arguments under the names and with the types of their schema, as far as possible.
 
     Null is for left out, JSON in a string for its value, a number for its text, a single value for a list of one.
 

@@ -1,4 +1,4 @@
-"""Removes dapeer's own credentials from its environment: the token of its clients, and OpenCode's password.
+"""Removes dapeer's own credentials from its environment: its clients' token, OpenCode's password.
 
 The command line takes them out of the environment before anything else happens, so no adapter, debugged
 program or terminal inherits them. Every other variable stays, such as `ANTHROPIC_API_KEY`: the program may

@@ -15,7 +15,7 @@ from dapeer.base.system.redaction import redacted
 from dapeer.base.system.stderr import say
 
 MOST_ALIKE: Final = 20
-"""Warnings and errors of one place in the code that are logged within `SECONDS`; the others are counted."""
+"""Warnings and errors of one place in the code that are logged within `SECONDS`; more are counted."""
 SECONDS: Final = 60.0
 
 OWNER_ONLY: Final = 0o600

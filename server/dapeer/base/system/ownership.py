@@ -76,7 +76,7 @@ def peer_uid(connection: socket.socket) -> int | None:
 
 
 def peer_processes(connection: socket.socket) -> list[int]:
-    """Return the processes that have the other end of a TCP connection, if the system lets dapeer see them.
+    """Return the processes at the other end of a TCP connection, if the system lets dapeer see them.
 
     Raises:
         OSError: It has been closed.
@@ -86,14 +86,14 @@ def peer_processes(connection: socket.socket) -> list[int]:
 
 
 def connected(pid: int, others: Iterable[int]) -> dict[int, int]:
-    """Return the inode of each socket of a process that is connected to one of the others by TCP, with its descriptor there."""
+    """Return a process's sockets with a TCP connection to one of the others: inodes with descriptors."""
     theirs = {inode for other in others for inode in sockets(other)}
     pairs = tcp_table.pairs(_tables())
     return {inode: number for inode, number in sockets(pid).items() if pairs.get(inode) in theirs}
 
 
 def neighbours(pid: int) -> list[int]:
-    """Return the processes of this machine to which one is connected by TCP, if the system lets dapeer see them."""
+    """Return the processes here to which one is connected by TCP, if the system lets dapeer see them."""
     pairs = tcp_table.pairs(_tables())
     ends = {pairs[inode] for inode in sockets(pid) if inode in pairs}
     return [each for each in processes() if ends & sockets(each).keys()] if ends else []
@@ -109,7 +109,7 @@ def listeners(host: str, port: int) -> frozenset[int]:
 
 
 def listening_processes(host: str, port: int) -> list[int] | None:
-    """Return the processes that listen at a port of this machine, as far as the system lets dapeer see them.
+    """Return the processes that listen at a port here, as far as the system lets dapeer see them.
 
     None: nobody listens there. Resolving a name may block.
     """
@@ -120,7 +120,7 @@ def listening_processes(host: str, port: int) -> list[int] | None:
 
 
 def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
-    """Return the owners of the sockets that listen at a port; None if unknown: it is another machine's, or the system does not tell."""
+    """Return the owners of the sockets that listen at a port; None: it is another machine's, or unknown."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
@@ -135,7 +135,7 @@ def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
 
 
 def _processes_with(inodes: set[int]) -> list[int]:
-    """Return the processes that have one of some sockets; one that waits to be accepted (0) is nobody's yet."""
+    """Return the processes that have one of some sockets; one that waits for `accept` (0) has no owner."""
     links = {f"socket:[{inode}]" for inode in inodes if inode}
     return [pid for pid in processes() if links & {*open_files(pid)}] if links else []
 

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Final
 
 _GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")
-"""The ports that Linux gives to whoever asks for any: the first, and the last. Source: Documentation/networking/ip-sysctl.rst of the kernel."""
+"""The ports that Linux gives to whoever needs any: the first, and the last.
+
+Source: Documentation/networking/ip-sysctl.rst of the kernel.
+"""
 FIRST_GIVEN: Final = 49_152
 """The first such port by RFC 6335."""
 LOWEST: Final = 15_000

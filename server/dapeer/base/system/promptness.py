@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from dapeer.base.system.ownership import connected
 
 _PIDFD_GETFD = 438
-"""The number of the system call, which Python has no function for; the same on every architecture that CPython supports."""
+"""The number of a system call that Python lacks; the same on each architecture of CPython."""
 
 
 def send_at_once(pid: int, others: Iterable[int]) -> int:
-    """Make a process send without delay to the others, as far as it is connected to them by TCP; return the number of connections.
+    """Make a process send without delay over its TCP connections to the others; return their number.
 
     Raises:
         OSError: The system has no such call, or does not allow it.
@@ -30,7 +30,10 @@ def send_at_once(pid: int, others: Iterable[int]) -> int:
 
 
 def _sends_at_once(pid: int, inode: int, number: int) -> bool:
-    """Make it so for one socket; return False if the process has closed it meanwhile, and perhaps opened another file."""
+    """Make it so for one socket; return False if the process has meanwhile closed it.
+
+    Its number may be another file's then.
+    """
     try:
         with duplicated(pid, number) as file:
             if os.fstat(file).st_ino != inode:
@@ -45,7 +48,7 @@ def _sends_at_once(pid: int, inode: int, number: int) -> bool:
 
 
 def refusal() -> str:
-    """Return why the system does not let dapeer change the connections of a process that it has started; empty if it does."""
+    """Return why the system does not let dapeer change a started process's connections; empty: it does."""
     command = [sys.executable, "-I", "-S", "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
         try:

@@ -21,7 +21,7 @@ _BESIDE: Final = {"value": "name", "val": "key", "1": "0"}
 
 
 def redacted(text: str, found: dict[str, str] | None = None) -> str:
-    """Return a text with its secrets masked; into `found` go those that are long enough to be looked for elsewhere.
+    """Return a text with its secrets masked; those long enough to be searched for go into `found`.
 
     >>> redacted("DB_PASSWORD=hunter2 and token = tokens[3]")
     'DB_PASSWORD=<redacted: password> and token = tokens[3]'
@@ -55,7 +55,7 @@ class Redaction:
     """Masks one answer: its text, and its data, in which a value is known by its name."""
 
     found: dict[str, str] = field(default_factory=dict[str, str])
-    """Values that were masked because of their name, and the placeholder; they are masked everywhere in the answer."""
+    """Values that were masked by their name, each with its placeholder; they are masked everywhere."""
 
     def data(self, value: Any, name: str = "") -> Any:
         """Return data with its secrets masked; `name` is the name of its value."""
@@ -65,7 +65,7 @@ class Redaction:
         return self._walk(masked, "") if self.found else masked
 
     def text(self, text: str) -> str:
-        """Return the text that goes with the data, masked; what it tells is masked in data that are read later."""
+        """Return the text that goes with the data, masked; its secrets are masked in later data, too."""
         return redacted(self._known(text), self.found)
 
     def _known(self, text: str) -> str:
@@ -105,14 +105,14 @@ class Redaction:
 
 
 def _named_beside(items: list[Any]) -> str:
-    """Return the text in a list of variables that names what is beside it: of `name` and `value`, or of a pair."""
+    """Return the text in a list of variables that names its neighbour: of `name` and `value`, or a pair."""
     entries = [cast("dict[str, Any]", one) for one in items[:20] if isinstance(one, dict)]
     held = {str(one.get("name", "")).strip("'\""): str(one.get("value", "")) for one in entries}
     return next((held[name] for value, name in _BESIDE.items() if {value, name} <= held.keys()), "")
 
 
 def may_hold_secrets(text: str, data: object = None) -> bool:
-    """Return whether anything in a text, or in the data that belongs to it, can be masked; where nothing can, it is quick."""
+    """Return whether anything in a text or its data can be masked; quick where nothing can."""
     all_of_it = text if data is None else f"{text}{data!r}"
     escaped = "\x1b" in all_of_it or "\\x1b" in all_of_it
     return escaped or any(map(all_of_it.lower().__contains__, WORDS))

@@ -82,7 +82,7 @@ def is_mixed(text: str) -> bool:
 
 
 def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
-    """Return whether a value looks like the secret that its name suggests; a `sure` one stands where only a value can."""
+    """Return whether a value looks like the secret of its name; a `sure` one stands where only values can."""
     if is_number(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
     if body.startswith(_NO_BEGINNING) or _CODE.fullmatch(body) or " " in body:

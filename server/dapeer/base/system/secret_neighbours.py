@@ -1,4 +1,4 @@
-"""Secrets whose name stands beside them otherwise than as `name = value`: in pairs, objects, elements, lists and tables. Pure."""
+"""Secrets named beside them, not as `name = value`: in pairs, objects, elements, lists, tables. Pure."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _BELOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The heading of a column of secrets: its number among how many cells, and where in its line it stands."""
+    """The heading of a column of secrets: its number, the number of cells, and its place in its line."""
 
     name: Name
     index: int

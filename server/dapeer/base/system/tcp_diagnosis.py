@@ -30,7 +30,7 @@ _ANSWER = struct.Struct("=xB2x48x12xII")
 
 
 def holder(end: HostAndPort, other: HostAndPort) -> Holder | None:
-    """Return the owner of the end of a connection; None: no process has it, or has accepted it yet, or it is unknown."""
+    """Return the owner of a connection's end; None: no process has it or has accepted it, or unknown."""
     if sys.platform != "linux":
         return None
     question = _question(end, other)

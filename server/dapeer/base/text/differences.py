@@ -10,7 +10,7 @@ MOST = 2
 """Members beyond which both values are shown whole instead."""
 
 _MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*(?:=|:(?!:))\s*(?!=)")
-"""A name and what parts it from its value; in a type's name, such as Rust's `alloc::Global`, there is none."""
+"""A name and what parts it from its value; a type's name, as Rust's `alloc::Global`, has none."""
 
 
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:

@@ -12,7 +12,7 @@ _NAME = re.compile(r"\w+")
 
 
 def within(first: int, lines: list[str], line: int, function: str) -> tuple[int, list[str]]:
-    """Return of the `lines` from number `first` on those that belong to the `function` that is at a `line`.
+    """Return those `lines`, numbered from `first`, that belong to the `function` that is at a `line`.
 
     Lines above the function's head and below its end are left out, and blank lines at both ends.
 
@@ -39,7 +39,7 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _head(lines: Sequence[str], at: int, function: str) -> int | None:
-    """Return the line at which the function begins: it contains its name, and is indented less than its body."""
+    """Return the function's first line: it contains its name, and is indented less than its body."""
     names = _NAME.findall(function.partition("(")[0])
     if not names:
         return None

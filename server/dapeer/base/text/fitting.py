@@ -81,7 +81,7 @@ def _length(text: str) -> int:
 
 
 def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
-    """Cut a value to about `limit` characters: where it is nested, inside; and say how many elements it has.
+    """Cut a value to about `limit` characters, inside where it is nested, and show its number of elements.
 
     A list keeps its beginning and end, an object first the members that are `used`, then numbers and texts; containers and None come last.
 
@@ -164,7 +164,7 @@ def _count(group: Group) -> str:
 
 
 def _is_left_out(item: Item) -> bool:
-    """Whether a text is a placeholder for elements that an adapter has left out: `…`, `...+936 more`, `… (18 attributes)`."""
+    """Whether a text stands for elements that were left out: `…`, `...+936 more`, `… (18 attributes)`."""
     return item.text in LEFT_OUT or item.text.startswith(("...+", "… ("))
 
 
@@ -175,7 +175,10 @@ def _name(item: Item) -> str:
 
 
 def _tells(item: Item) -> int:
-    """Return how late a member of an object is shown, as Python's own reader of values has it: a number or a text first, None at last."""
+    """Return how late a member of an object is shown, as Python's own reader of values has it.
+
+    A number or a text comes first, None last.
+    """
     member = _MEMBER.match(item.text)
     if member is None:
         return 0

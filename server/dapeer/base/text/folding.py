@@ -80,7 +80,10 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a value that an adapter has cut, without its incomplete part: open brackets would swallow the following text."""
+    """Return a value that an adapter has cut, without its incomplete part.
+
+    Its open brackets would swallow the following text.
+    """
     group = main_group(read(text), len(text)) if _CUT.match(text) else None
     first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""
     return f"{text[: group.start + 1]}{first}, …{group.closing}" if group else text

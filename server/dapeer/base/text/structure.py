@@ -15,7 +15,11 @@ _TOKEN = re.compile(
     r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![\w#])<[A-Z_][\w.]*:?[ ]?|(?<![=-])>|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
-"""A string, a bracket, or a comma; the notes of GDB and Delve on a container's capacity, and other sizes, whose commas separate nothing; and the class of a Ruby or Python object, after which its bracket opens."""
+"""A string, a bracket, or a comma; sizes whose commas separate nothing; and the class of an object.
+
+Such sizes are the notes of GDB and Delve on a container's capacity, and others. After the class of a Ruby or Python
+object its bracket opens.
+"""
 _OPENING = re.compile(r"[(\[{<]")
 """What every bracketed part begins with; found faster than tokens, which a long string has none of."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}

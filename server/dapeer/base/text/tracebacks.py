@@ -27,7 +27,7 @@ FEW = 3
 def formatted(
     trace: str, exception: str, project: Path, instead: Callable[[str], str] = lambda _: ""
 ) -> str:
-    r"""Return a traceback below its `exception`: paths as a person in the project writes them, repetitions counted.
+    r"""Return a traceback below its `exception`: paths relative to the project, repetitions counted.
 
     Of a file for which there is a text `instead`, no line is told.
 
@@ -45,7 +45,7 @@ def formatted(
 
 
 def cause(text: str) -> str:
-    r"""Return what a process has said at its end; where that is the way to an error of Python's, the error alone.
+    r"""Return what a process has printed at its end; of a traceback of Python's the error alone.
 
     >>> cause('bind: in use'), cause('  File "/a.py", line 2, in down\n    down(n)\nOSError: too many\n')
     ('bind: in use', 'OSError: too many')

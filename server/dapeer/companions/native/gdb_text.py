@@ -32,7 +32,7 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 
 
 def line_of(value: Any, room: int = ROOM) -> str | None:
-    """Return what a structure, container, reference, pointer or string contains, in one line; None: use GDB's own text.
+    """Return a structure, container, reference, pointer or string in one line; None: use GDB's own text.
 
     Raises:
         gdb.error: It cannot be read.
@@ -136,7 +136,7 @@ def _text(value: Any, length: int) -> str | None:
 
 
 def _characters(most: int) -> dict[str, int]:
-    """Return the option that limits the characters of a string; before GDB 14 that is the limit of elements."""
+    """Return the option that limits a string's characters; before GDB 14 that is the limit of elements."""
     return {"max_characters": most} if "max_characters" in STYLE else {"max_elements": most}
 
 

@@ -109,7 +109,7 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
 
 
 def _size(value: Any, printer: Any, printed: str) -> int | None:
-    """Return how many elements a container has as children, from its type or from what its printer says; None: unknown."""
+    """Return how many children a container has, by its type or its printer's text; None: unknown."""
     kind = value.type.strip_typedefs()
     if kind.code == gdb.TYPE_CODE_ARRAY:
         first, last = kind.range()
@@ -209,7 +209,7 @@ def teach_rust(event: Any) -> None:
 
 
 class TraitObject:
-    """Shows what is behind a `Box<dyn Trait>` or a `&dyn Trait`: GDB finds its type by the table of methods."""
+    """Shows what is behind a `Box<dyn Trait>` or `&dyn Trait`, whose type GDB finds by the method table."""
 
     def __init__(self, value: Any) -> None:
         self._value = value

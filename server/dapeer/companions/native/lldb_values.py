@@ -1,4 +1,4 @@
-"""Imported by LLDB: containers show their elements in one line; a Rust program gets Rust's own formatters.
+"""Imported by LLDB: containers have their elements in one line, Rust programs Rust's own formatters.
 
 lldb_values.py PATH...    print the rows of the register as JSON, from the first `lldb` that is at one of these paths, or beside it
 """
@@ -130,7 +130,7 @@ def load_formatters(debugger: Any, program: str) -> None:
 
 
 def find_variants() -> None:
-    """Have Rust's formatters find the variant of an enum that lies where the capacity of a String or Vec does."""
+    """Have Rust's formatters find an enum's variant in the capacity of a String or Vec."""
     enums = getattr(sys.modules.get("lldb_providers"), "ClangEncodedEnumProvider", None)
     if hasattr(enums, VARIANT):
         ours = VALUES.guard(variant, getattr(enums, VARIANT))

@@ -19,7 +19,7 @@ from dapeer.companions.python import debugpy_injector
 from dapeer.companions.python.debugpy_launcher import patching
 
 SECONDS_TO_CONNECT = 3.0
-"""Seconds that a process has to connect once the injector, which runs the debugger's code in it, has succeeded."""
+"""For a process to connect once the injector, which runs the debugger's code in it, has succeeded."""
 TRIES = 3
 
 

@@ -1,4 +1,4 @@
-"""Print, as JSON, what dapeer changes in the installed debugpy, and in Python for it: all rows, each with its state."""
+"""Print, as JSON, what dapeer changes in the installed debugpy and Python: all rows with their states."""
 
 from __future__ import annotations
 

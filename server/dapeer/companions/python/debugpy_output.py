@@ -57,7 +57,7 @@ class PipeCounts:
         return data
 
     def wait(self, pipes: list[int], seconds: float = SECONDS) -> bool:
-        """Wait until all has been sent that is in the pipes now, or was read from them; return whether it was in time."""
+        """Wait until all that is in the pipes now, or was read, has been sent; return whether it was in time."""
         with self._changed:
             goal = {pipe: self._read[pipe] + held(pipe) for pipe in pipes}
             return self._changed.wait_for(
@@ -108,7 +108,7 @@ def unable(*_: object) -> dict[str, bool]:
 
 @REFUSED
 def refuse(row: Any) -> None:
-    """Have the launcher, in which this runs, know `dapeerDrain`: it would end at a request that it does not know."""
+    """Have the launcher, in which this runs, know `dapeerDrain`: an unknown request would end it."""
     row.set(HANDLED, unable)
 
 
@@ -131,7 +131,7 @@ def answer(row: Any) -> None:
 
 @PASSED_ON
 def pass_on(row: Any) -> None:
-    """Make the adapter, in which this runs, pass the request on to a launcher that `launch_beneath` has started."""
+    """Make the adapter, in which this runs, pass the request on to a launcher of `launch_beneath`."""
     client: Any = importlib.import_module("debugpy.adapter.clients").Client
     later: Any = importlib.import_module("debugpy.common.messaging").NO_RESPONSE
     if patching.is_switched_off(REFUSED.name):
@@ -156,7 +156,10 @@ def pass_on(row: Any) -> None:
 
 
 def drain(connection: Any, answered: Callable[..., None]) -> bool:
-    """Ask the launcher of a connection's session whether all output has been `sent`, which `answered` gets later; return whether it can be asked."""
+    """Query a connection's launcher whether all output has been `sent`; return whether it can answer.
+
+    `answered` gets the answer later.
+    """
     if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
         return False
 

@@ -49,7 +49,10 @@ class Front:
         self._left = self._has_notified = False
         self._stopped, self._stop = os.pipe()
         self.news, self._news_end = os.pipe()
-        """A byte when the client has opened its connection; ends when the whole server is needed, or the client has left."""
+        """A byte when the client has opened its connection; ends when the front does.
+
+        That is when the whole server is needed, or the client has left.
+        """
         self._thread = threading.Thread(target=self._run, name="front", daemon=True)
 
     def start(self) -> None:

@@ -41,7 +41,7 @@ PROTOCOL: Final = Subprotocol("mcp")
 SECONDS_BETWEEN_PINGS: Final = 30
 """A CLI that was killed together with its network is noticed."""
 SECONDS_BETWEEN_REPEATS: Final = (0.5, 1.0, 2.0, 4.0)
-"""A CLI that has just come drops what it is told until its screen is drawn, and does not say when that is."""
+"""A CLI drops what it gets until its screen is drawn, and does not report when that is."""
 LONGEST_MESSAGE: Final = 64 << 20
 """Bytes. A diff holds a whole file."""
 

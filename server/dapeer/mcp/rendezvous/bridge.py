@@ -196,7 +196,7 @@ def _sending(server: Server, client: BridgedClient, standing: Standing) -> Gener
 def _next(
     lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
+    """Return the next server, which knows the client by then; None: there is none, or the client has left."""
     # Most bridges never need these.
     from dapeer.base.system import logs  # noqa: PLC0415
     from dapeer.mcp.rendezvous import reaching, successor  # noqa: PLC0415
@@ -226,7 +226,10 @@ def _next(
 def _opened(
     server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Return a server that knows the client; the next one, if it ends before that. `what`: its name, for the client."""
+    """Return a server that knows the client, or the next one, if it ends before that.
+
+    `what` is its name, for the client.
+    """
     try:
         server.open(standing)
     except OSError:
@@ -241,7 +244,7 @@ def _opened(
 
 
 def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
-    """Return what `read` makes of a line; where it fails, the line: a bridge carries what it does not understand."""
+    """Return what `read` makes of a line, or the line where it fails: what is not understood is passed on."""
     try:
         return read(line)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the reading

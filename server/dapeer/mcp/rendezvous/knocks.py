@@ -1,4 +1,6 @@
-"""A process that waits for another one listens at a socket, and a process that starts connects to each of these: so nobody polls.
+"""Wakes a process that waits for another one: it listens at a socket, and new ones connect there.
+
+So nobody polls.
 
 A bridge waits so for a core, and a core for Neovims, which knock in `core/knock.lua`. A door is a socket in the
 user's runtime folder. Only the standard library: a bridge waits, too.

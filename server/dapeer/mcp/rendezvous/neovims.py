@@ -1,4 +1,4 @@
-"""Which Neovims a server is attached to by itself: those that are there when it starts, and those that come later."""
+"""Which Neovims a server attaches to by itself: those at its start, and those that come later."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def file_of(project: str) -> str:
 
 
 def lock_of(project: str) -> str:
-    """Return the file that is locked while a server of a project is started in place of one that has ended."""
+    """Return the file that is locked while a project's ended server is replaced."""
     return _file("start", project).removesuffix("json") + "lock"
 
 

@@ -53,7 +53,7 @@ def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def comes_by_http_or_asks(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether a client is one of `dapeer serve --data`: those that join it by `dapeer stdio` have that option, too."""
+    """Return whether a client is one of `dapeer serve --data`; `dapeer stdio` has that option, too."""
     return context.request is not None or asks_for_data(context)
 
 

@@ -38,7 +38,7 @@ def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool)
 
 
 def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResourceResult:
-    """Return a resource with escapes for what a reader does not see; without its secrets, unless they are shown."""
+    """Return a resource with escapes for unseen characters, and without secrets, unless they are shown."""
     contents = [
         one.model_copy(update={"text": _shown(one, secrets=secrets)})
         if isinstance(one, t.TextResourceContents)

@@ -61,7 +61,10 @@ def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.
 
 
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
-    """Return a result that repeats of each text among the arguments `QUOTED` characters at most: the caller knows them."""
+    """Return a result that repeats at most `QUOTED` characters of each text among the arguments.
+
+    The caller knows them.
+    """
     long = sorted({each for each in _texts(arguments) if len(each) > QUOTED}, key=len)[-ECHOES:]
     if not long:
         return result

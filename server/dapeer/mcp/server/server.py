@@ -102,7 +102,7 @@ class DapeerServer(Server[Any]):
         )
 
     async def end_calls(self) -> None:
-        """Have every open call answered: by what it comes to in a moment, else by the news that the server ends."""
+        """Have every open call answered: by its result, if that comes at once, else by the server's end."""
         await self._toolbox.calls.none_left()
         async with anyio.create_task_group() as group:
             for peer in self._peers.attached.values():

@@ -22,7 +22,7 @@ SERVED: Final = "require('dapeer.core.live').served(...)"
 
 
 class PersonsPage:
-    """Serves it from the first time that a person asks, at a port of this machine and with a token, and nothing else there."""
+    """Serves the page from a person's first request on, at a local port, with a token, and nothing else."""
 
     def __init__(self, server: DapeerServer, peers: Peers, tasks: TaskGroup) -> None:
         self._server = server

@@ -1,4 +1,7 @@
-"""What a front has answered is asked again by the server that takes over: it learns of the client, which sees nothing of that."""
+"""Repeats a front's answered requests to the server that takes over, which learns of the client so.
+
+The client sees nothing of that.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ async def serve(
     token: str = "",
     watching: Clients | None = None,
 ) -> AsyncGenerator[Guests]:
-    """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients that are there.
+    """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients.
 
     Args:
         server: The server behind the socket.

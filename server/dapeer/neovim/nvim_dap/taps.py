@@ -78,7 +78,7 @@ class Taps:
 
 
 def _runtime_folder() -> str | None:
-    """Return the login session's folder for sockets; None if it is unusable, as after `su`, or in a container."""
+    """Return the login session's folder for sockets; None: unusable, as after `su` or in a container."""
     folder = folder_names.named("XDG_RUNTIME_DIR")
     usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
     return folder if usable else None

@@ -26,7 +26,7 @@ class NvimTransport:
     """
 
     def __init__(self, feed: Feed, names: Mapping[str, str] = MappingProxyType({})) -> None:
-        """`names`: the names of files with breakpoints on this machine, by their paths in Neovim if these differ."""
+        """Keep `names`, those of files with breakpoints here, by their paths in Neovim if these differ."""
         self._feed = feed
         self._names = names
         self._requests: OrderedDict[int, Request] = OrderedDict()

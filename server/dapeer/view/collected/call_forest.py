@@ -61,7 +61,7 @@ class Forest:
         self._shape()
 
     def _around(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
-        """Return the innermost call that has begun before one and was not over, of those of its thread and task."""
+        """Return the innermost call of the same thread and task that was running when one began."""
         depth, start = self.lines.depth(index), starts[index]
         while stack and (
             self.lines.depth(stack[-1]) >= depth
@@ -91,7 +91,7 @@ class Forest:
 
 
 def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
-    """Return what is odd about calls, by index: their result, or that they change something, unlike others of their function."""
+    """Return what is odd about calls, by index: their result, or a change unlike others of their function."""
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():
         results = [lines.table.cells[RESULT][index] for index in indices]

@@ -76,7 +76,7 @@ class CallLines:
         return kind(self.table.cells[RESULT][index])
 
     def line(self, index: int, around: str | None = None) -> str:
-        """Return a call as text; `around`: the function of the call that it belongs to, empty: its caller is known."""
+        """Return a call as text; `around`: the function of the call around it, empty: its caller is known."""
         cells = [column[index] for column in self.table.cells]
         text = as_text(cells, self.expressions, timed=self.took(index) >= SLOW)
         return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
@@ -108,7 +108,10 @@ class CallLines:
         return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
 
     def differing(self, indices: Sequence[int]) -> str:
-        """Return the arguments that differ among calls, with their values from the second call on where these show it; empty: there are none."""
+        """Return the arguments that differ among calls; empty: there are none.
+
+        Their values stand from the second call on, where these show the difference.
+        """
         told: dict[str, str] = {}
         for name, texts in self.different(indices).items():
             several = _several(texts[1:])
@@ -160,7 +163,7 @@ def _from_to(first: str, last: str) -> str:
 
 
 def _several(texts: Sequence[str]) -> str:
-    """Return some different values of an argument, in order, and the last one; empty if their ends alone differ."""
+    """Return some different values of an argument, in order, and the last; empty: their ends alone differ."""
     different = list(dict.fromkeys(fitted(each, DIFFERENT) for each in texts))
     if len(different) < 2 < len(texts):
         # Cut, they are alike.

@@ -185,7 +185,7 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
 
 
 def _chain(forest: Forest, index: int) -> list[int]:
-    """Return the calls of a recursion below one, where each has called the next one only; empty: there are few."""
+    """Return a recursion's calls below one, where each has called the next one only; empty: they are few."""
     names = {forest.lines.function(index)}
     found: list[int] = []
     while len(inner := forest.of(found[-1] if found else index)) == 1:
@@ -199,7 +199,7 @@ def _chain(forest: Forest, index: int) -> list[int]:
 
 
 def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
-    """Yield calls around odd ones that are deep within one, and how many are between; nothing where one is near."""
+    """Yield calls around odd ones deep within one, and how many are between; nothing where one is near."""
     found: dict[int, int] = {}
     for odd in forest.why:
         path: list[int] = []
@@ -230,7 +230,7 @@ def functions(forest: Forest) -> Iterator[str]:
 
 
 def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
-    """Yield what the calls of each function have in common: first those that take longest without the calls within them."""
+    """Yield what the calls of each function have in common; those with the most time of their own first."""
     forest = Forest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
     spent = {name: _spent(forest, indices) for name, indices in by.items()}
@@ -265,7 +265,7 @@ def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
 
 
 def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
-    """Yield calls one by one, as they began; `changes`: those that are unlike the call of their function before."""
+    """Yield calls as they began; with `changes` those unlike the call of their function before."""
     lines = CallLines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))
     several = len({lines.lane(index) for index in order}) > 1

@@ -146,7 +146,7 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
 
 
 def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
-    """Yield the rows in which what was expected did not hold, as the last column tells, each behind the row before."""
+    """Yield the rows whose expectation did not hold, by the last column, each behind the row before."""
     verdicts = table.cells[-1]
     table = table.of(table.cells[:-1])
     wrong = [index for index, each in enumerate(verdicts) if each != "True"]

@@ -222,7 +222,7 @@ def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float
 
 
 def _usual(times: int, total: int) -> bool:
-    """Whether so many of all steps make a trend: nearly all, or all but the two that lead to one row and on from there."""
+    """Whether so many of all steps make a trend: nearly all, or all but the two around one odd row."""
     return times >= USUAL * total or (total >= RUN and total - times <= TO_AND_FRO)
 
 
@@ -254,7 +254,10 @@ def _each(step: float) -> str:
 def _direction(
     steps: Sequence[float], first: Sequence[float]
 ) -> tuple[list[bool], str, Callable[[float, float], bool]]:
-    """Return which steps go on, whether they rise or fall nearly always (empty: neither), and how. `first`: the first quarter of the steps."""
+    """Return which steps go on, whether nearly all rise or fall (empty: neither), and how.
+
+    `first` is the first quarter of the steps.
+    """
     for trend, goes_on in (("rising", ge), ("falling", le)):
         if sum(map(goes_on, first, repeat(0))) < LEAST * len(first):
             continue

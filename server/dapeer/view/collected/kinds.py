@@ -23,7 +23,7 @@ _QUOTES = {"'": "text", '"': "text", "[": "list", "{": "map", "(": "tuple"}
 
 
 def kind(text: str) -> str:
-    """Return of what kind a value is: its type as far as that shows, its sign, whether there is nothing in it.
+    """Return a value's kind: its type as far as that shows, its sign, whether there is nothing in it.
 
     >>> kind("3"), kind("-2.5"), kind("nan"), kind("None"), kind("''"), kind("Cart(total=3)")
     ('whole', 'negative fraction', 'nan', 'None', 'empty text', 'Cart')

@@ -1,4 +1,4 @@
-"""The life of one call: the lines that it has executed, with what each has changed; loops are folded, the odd turn shows. Pure."""
+"""The life of one call: its executed lines with their changes; loops are folded, odd turns show. Pure."""
 
 from __future__ import annotations
 
@@ -97,7 +97,10 @@ def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
 def _folded(
     steps: Sequence[LifeStep], shapes: Sequence[int], sources: Mapping[int, str]
 ) -> Iterator[tuple[str, int]]:
-    """Yield lines, each with the shape of its step, -1: of several; of turns that are alike the first one is told, and the last one's changes."""
+    """Yield lines, each with the shape of its step, -1: of several.
+
+    Of turns that are alike the first one is shown, and the last one's changes.
+    """
     shown: set[tuple[int, ...]] = set()
     for start, period, times in _turned(repeats(shapes), shapes):
         turn = tuple(shapes[start : start + period])
@@ -115,7 +118,7 @@ def _folded(
 
 
 def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
-    """Yield parts so that turns of one loop begin alike: after an odd turn they may be found from another line on."""
+    """Yield parts so that one loop's turns begin alike: after an odd turn another line may begin them."""
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:
         turns = [tuple(shapes[at : at + period]) for at in range(start, start + period)]

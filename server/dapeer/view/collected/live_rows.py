@@ -1,4 +1,4 @@
-"""What a page shows a person of collected rows: a plot of each column of numbers, the odd rows, and the last ones. Pure."""
+"""Collected rows for a page: a plot of each column of numbers, the odd rows, and the last ones. Pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
 
 
 def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
-    """Return the least and the greatest number at each place of a column, and the hit that it begins with; None where it has fewer than two numbers."""
+    """Return the least and greatest number at each place of a column, and the hit that it begins with.
+
+    None where it has fewer than two numbers.
+    """
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]
     if len(known) < 2:

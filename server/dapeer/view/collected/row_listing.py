@@ -1,4 +1,4 @@
-"""Some of the collected rows, as somebody asks for them: a range, a filter, changes, groups, a plot. Pure."""
+"""Some collected rows, as requested: a range, a filter, changes, groups, a plot. Pure."""
 
 from __future__ import annotations
 

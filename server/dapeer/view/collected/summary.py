@@ -18,7 +18,10 @@ MANY = 1000
 
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
-    """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
+    """Return what a point has collected in a process that is new for a client: a head, columns, rows.
+
+    The head is a line with where it was and how much.
+    """
     table, names = readable(collection.point, collection.unreported(client), project)
     if not len(table):
         return [f"{title(collection, project)}"]
@@ -40,7 +43,7 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
 
 
 def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
-    """Return where a point is, how many rows it has, how many of them are `new`, and what could not be kept."""
+    """Return where a point is, its number of rows and of `new` ones, and what could not be kept."""
     point, table = collection.point, collection.table
     place = place_of(point, project)
     count = len(table)
@@ -70,7 +73,7 @@ def place_of(point: Point, project: Path) -> str:
 
 
 def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
-    """Return the lines of a snapshot's section: a summary for each point of what a client was not told, as far as there is room."""
+    """Return the lines of a snapshot's section: what is new of each point for a client, as far as it fits."""
     every = [each for each in collections if len(each.table)]
     lines = [line for each in every[:POINTS] for line in summary(each, project, client)]
     if len(every) > POINTS:

@@ -1,4 +1,4 @@
-"""The rows of several places, threads and processes as one list, in the order in which they were collected. Pure."""
+"""The rows of several places, threads and processes as one list, in the order of collection. Pure."""
 
 from __future__ import annotations
 

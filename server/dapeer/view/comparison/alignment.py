@@ -15,7 +15,7 @@ CELLS = 4_000_000
 
 
 class Gap(NamedTuple):
-    """Rows that differ: `a[start_a:end_a]` stand where `b[start_b:end_b]` do; what is between gaps is alike."""
+    """Rows that differ: `a[start_a:end_a]` stand where `b[start_b:end_b]` do; between gaps all are alike."""
 
     start_a: int
     end_a: int
@@ -24,7 +24,7 @@ class Gap(NamedTuple):
 
 
 def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW) -> Iterator[Gap]:
-    """Yield where two sequences differ, in order; the time is linear in their lengths, and goes with the `window`.
+    """Yield where two sequences differ, in order; the time is linear in their lengths and the `window`.
 
     >>> list(gaps([1, 2, 3, 4], [1, 3, 4, 5]))
     [Gap(start_a=1, end_a=2, start_b=1, end_b=1), Gap(start_a=4, end_a=4, start_b=3, end_b=4)]
@@ -40,7 +40,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
-    """Yield the gaps of one window after the other; each begins behind the last rows that were found alike."""
+    """Yield the gaps of one window after the other; each begins behind the last equal rows."""
     i = j = 0
     while i < len(a) or j < len(b):
         alike = _common(a[i:], b[j:])
@@ -56,7 +56,7 @@ def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
 
 
 def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
-    """Yield the gaps that the fewest edits leave: a row that is added, removed or replaced; `i` and `j` are added to their places."""
+    """Yield the gaps of the fewest edits, each a row added, removed or replaced, moved by `i` and `j`."""
     alike = _common(a, b)
     a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
     if not a or not b or set(a).isdisjoint(b):
@@ -75,7 +75,9 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
 
 
 def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield for each row of b where its distance to the beginnings of a grows and where it falls with a's next row, a bit for each row of a.
+    """Yield for each row of b two integers with a bit for each row of a, by which distances change.
+
+    The one has where its distance to the beginnings of a grows, the other where it falls with a's next row.
 
     That is Hyyrö's bit-parallel form of Levenshtein's distance, with Python's integers as words.
     """

@@ -91,7 +91,7 @@ def collect(
     variables: dict[str, Any],
     namespace: dict[str, Any],
 ) -> CollectingAnswer:
-    """Do as `dapeer_collecting` does, with a frame's local and global names; its modules stay while something is collected."""
+    """Do as `dapeer_collecting` does, with a frame's names; its modules stay while there are points."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
@@ -108,7 +108,7 @@ def collect(
 
 
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:
-    """Answer what `dapeer_waits` is asked; of its modules none stays in a program that has no others of the package."""
+    """Answer a question to `dapeer_waits`; a program without others of the package keeps no module."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:

@@ -1,4 +1,4 @@
-"""Numbers for the calls in which the program stops, so that a client can tell a recursive call from its caller.
+"""Numbers for the calls in which the program stops, which tell a recursive call from its caller.
 
 DAP numbers frames anew at each stop, and CPython reuses the address of an old frame, so neither identifies a call.
 
@@ -17,7 +17,7 @@ from typing import Any
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 ACTIVATION = "dapeerActivation"
-"""Key in the body of `stopped`: the number of the innermost call; 0: a generator or coroutine, which is resumed."""
+"""Key in the body of `stopped`: the innermost call's number; 0: a generator or coroutine is resumed."""
 KEPT = 200
 """Calls that are remembered."""
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

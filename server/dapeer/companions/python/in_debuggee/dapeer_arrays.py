@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return shape, type and missing elements of an array, then its elements, of a long one those at its ends; None: no array."""
+    """Return an array's shape, type, missing elements, and its elements, or those at its ends; None: none."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
         plain = kind.__module__ == "numpy" and value.dtype.kind in "biufcMm"
@@ -55,7 +55,7 @@ def is_at_hand(value: Any) -> bool:
 
 
 def edges(room: int) -> tuple[int, int]:
-    """Return the size up to which an array is shown whole, and how many elements are shown at each end otherwise."""
+    """Return the size up to which an array is shown whole, and the number of elements at each end else."""
     return (max(room // 8, 20), 3) if room >= WIDE else (10, 2)
 
 

@@ -1,4 +1,4 @@
-"""Finds where the threads and the tasks of asyncio and trio are, and which task awaits which. Runs no code of the program.
+"""Finds where threads and tasks (asyncio, trio) are, and who awaits whom. Runs no code of the program.
 
 In a program that was attached to, the text of this module is evaluated (`places()`), in Python 3.6 or newer.
 """
@@ -64,7 +64,7 @@ def referents(one: Any) -> "list[Any]":
 
 
 def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
-    """Return the task that waits for a future, also through `gather`, `shield` or a task group; None: none does."""
+    """Return the task that waits for a future, also by `gather`, `shield` or a task group; None: none."""
     # `shield` has each of its two futures know the other one.
     waits = (*waits, future)
     callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []
@@ -155,7 +155,7 @@ def waiting_for(task: Any) -> Any:
 
 
 def own(value: Any, name: str) -> Any:
-    """Return an attribute of an object of Python's library, as a subclass of the program's has not redefined it; None if there is none."""
+    """Return an attribute of an object of Python's library, past any subclass; None: there is none."""
     try:
         return object.__getattribute__(value, name)
     except AttributeError:

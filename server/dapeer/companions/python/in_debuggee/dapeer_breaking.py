@@ -28,7 +28,7 @@ SECONDS_TO_SEND_ALL = 10.0
 
 
 class FailedEvaluations:
-    """Counts failed evaluations. Reports the first at once, later ones ever less often, at each stop and at the end."""
+    """Counts failed evaluations; reports the first at once, later ones ever less often, at stops and end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -98,7 +98,10 @@ def send_off(body: dict[str, Any]) -> bool:
 
 
 def report_tracer() -> None:
-    """Tell, at the end of a program's first thread, that it was no longer traced: until Python 3.11 only one can trace."""
+    """Report, at the end of a program's first thread, that it was no longer traced.
+
+    Until Python 3.11 only one can trace.
+    """
     untraced: Any = sys.modules.get("in_debuggee.dapeer_untraced")
     if untraced is not None and not untraced.tracing.is_on:
         return
@@ -125,7 +128,7 @@ def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
 
 
 def holds(breakpoint_: Any, frame: Any) -> bool:
-    """Whether a breakpoint's condition is true, then its hit condition. As DAP says, only hits with a true condition count."""
+    """Whether a condition is true, then its hit condition, which counts only such hits, as DAP says."""
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
         try:

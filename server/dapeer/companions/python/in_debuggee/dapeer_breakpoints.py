@@ -1,4 +1,4 @@
-"""Has pydevd evaluate conditions, hit conditions and log messages by `dapeer_breaking`, and report what they raise.
+"""Has pydevd evaluate conditions, hits and log messages by `dapeer_breaking`, and report failures.
 
 From Python 3.12 on pydevd traces codes, and not threads. Those of generators and coroutines that wait are on no stack while breakpoints
 change, so they are looked for.
@@ -96,7 +96,7 @@ def count_conditions(row: Any) -> None:
 
 @LOG_MESSAGES
 def print_messages(row: Any) -> None:
-    """Make pydevd evaluate log messages after the conditions, and print them; a child's stdout may be a pipe to another program."""
+    """Make pydevd print log messages after the conditions; a child's stdout may be another's pipe."""
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None
 
@@ -175,7 +175,10 @@ FUNCTIONS = patching.Row(
 
 @FUNCTIONS
 def know_functions_by_name(row: Any) -> None:
-    """Have programs stop at functions where they collect: pydevd compares the last part of a name, and passes by code without a file."""
+    """Have programs stop at functions where they collect.
+
+    pydevd compares the last part of a name, and passes by code without a file.
+    """
 
     @row.replace(SET_FUNCTIONS)
     def set_function_breakpoints(

@@ -1,4 +1,4 @@
-"""Calls: arguments, result, duration, and which of its arguments a call has changed; one row for each, when it is over.
+"""Calls: arguments, result, duration, changed arguments; one row for each, when it is over.
 
 Its cells are `COLUMNS`, and then the point's expressions, evaluated at its end. Its time is that of its begin, so rows sorted by it, and
 indented by depth, are the tree of the calls. A generator or coroutine is one call, from its first step to its last.
@@ -20,8 +20,12 @@ guard: Any = importlib.import_module("in_debuggee.dapeer_guard")
 returned: Any = importlib.import_module("in_debuggee.dapeer_returned")
 
 COLUMNS = ("function", "depth", "seconds", "arguments", "result", "changed", "within")
-"""`within` is the number of the call that it was called in, empty: of none; `seconds` is without the time at stops; `arguments` and `changed` are `name=value`, and `name: before → after`, between commas; a result that begins with the mark of errors
-is what was raised."""
+"""The columns before a point's expressions.
+
+`within` is the number of the call around it, empty: none; `seconds` is without the time at stops; `arguments` and
+`changed` are `name=value`, and `name: before → after`, between commas; a result that begins with the mark of errors is
+what was raised.
+"""
 MOST_ARGUMENTS = 20
 MOST_FRAMES = 100
 """So far up is looked for the call that a call belongs to."""
@@ -99,7 +103,7 @@ class CallRecorder:
     """Records the calls of a function at a point."""
 
     def __init__(self, point: Any, frame: Any, maker: Any, running: dict[int, OpenCall]) -> None:
-        """Take the point, a frame of the function, what makes recorders, and the calls of all points that are not over, by frame."""
+        """Take the point, the function's frame, the maker of recorders, and all points' open calls, by frame."""
         self.point = point
         self._rows = maker.rows
         self._running = running
@@ -151,7 +155,7 @@ class CallRecorder:
         return id(frame) in self._calls
 
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
-        """Record a call that is over, with what it has raised, or the cell of that; whether the thread is to stop."""
+        """Record a call that is over, with what it raised, or its cell; return whether the thread is to stop."""
         call = self._calls.pop(id(frame), None)
         if call is None:
             return False

@@ -1,4 +1,4 @@
-"""Lists what is in a value: the elements of a container, then the attributes of an object. No code of the program is run."""
+"""Lists a value's contents: a container's elements, then attributes. Runs no code of the program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIZE = "len()"
 """The name of the child that tells how many elements there are."""
 
 NamedChild = Any
-"""A tuple: the name of a child, its value, and what is written behind the container's expression to get it; None: nothing is."""
+"""A tuple: a child's name, its value, and what follows the container's expression for it; None: none."""
 
 
 class MoreItemsRange:
@@ -144,7 +144,7 @@ def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChi
 
 
 def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
-    """Yield values under their keys; of several keys that are shown alike, all but the first with their number."""
+    """Yield values under their keys; of keys that look alike, all but the first with their number."""
     seen: set[str] = set()
     for key, each in items:
         name = str(values.shown(key))

@@ -1,4 +1,4 @@
-"""Who is where a row is recorded: thread, task and caller, as three columns. It is asked at each row, so what is known is kept."""
+"""Who records a row: thread, task and caller, as three columns; kept, since each row needs them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def named(name: Any) -> str:
 
 
 def thread_name() -> str:
-    """Return the name of this thread; of one that `threading` does not know, its number. `current_thread` would make one."""
+    """Return this thread's name, or its number where `threading` does not know it.
+
+    `current_thread` would make one.
+    """
     thread = threads._active.get(ident())
     return named(awaiting.own(thread, "_name")) if thread is not None else f"thread {ident()}"
 

@@ -1,4 +1,4 @@
-"""A deadline for expressions that run code of the program: what hangs is cut off by an exception in its thread.
+"""A deadline for expressions that run code of the program: an exception in its thread cuts off a hang.
 
 Python raises it between two of its instructions. A call of C code that does not return (a lock, a sleep) is cut off when it does.
 It is raised only in a thread that is within a recorder, which keeps all that comes up in it from the program.
@@ -74,7 +74,7 @@ class Deadline:
                 pass
 
     def start(self) -> None:
-        """Start the watcher now, in a thread of the debugger's: no signal handler of the program's comes by there and breaks it off."""
+        """Start the watcher in a debugger's thread, where no signal handler of the program breaks it off."""
         with self._lock, undisturbed():
             if not self._is_started:
                 started(self._look)
@@ -104,7 +104,7 @@ class Deadline:
                 self._cut(thread, since)
 
     def _cut(self, thread: int, since: float) -> None:
-        """Raise in a thread if it still evaluates the same; it looks into `_fired` after it has said that it is over."""
+        """Raise in a thread that still evaluates the same; it reads `_fired` after it has noted its end."""
         with self._lock:
             self._fired.add(thread)
             if self.running.get(thread) == since and records(thread):
@@ -134,7 +134,7 @@ def started(function: Any) -> None:
 
 @contextlib.contextmanager
 def undisturbed() -> Generator[None, None, None]:
-    """Have signals wait while the body runs, where this is the only thread: what a handler of the program's raises would break it off."""
+    """Have signals wait while the body runs, if this is the only thread: handlers' errors would end it."""
     mask: Any = getattr(signal, "pthread_sigmask", None)
     if mask is None:
         yield

@@ -1,4 +1,4 @@
-"""What dapeer does for the end of a program: functions of `atexit` are debugged, and a crash in C code says where Python was.
+"""A program's end: functions of `atexit` are debugged, and a crash in C code shows where Python was.
 
 Python calls those functions when the first thread is over; pydevd leaves then. So they are called a moment before.
 """
@@ -40,7 +40,7 @@ system: Any = sys
 
 @CRASHES
 def print_crashes(row: Any) -> None:
-    """Have Python print where it was, as its option `-X faulthandler` does, unless the program has that already."""
+    """Have Python print where it was, as its option `-X faulthandler` does, unless the program does so."""
     if not faulthandler.is_enabled():
         faulthandler.enable(STDERR, all_threads=False)
         row.and_undo(faulthandler.disable)
@@ -48,7 +48,7 @@ def print_crashes(row: Any) -> None:
 
 @AT_EXIT
 def debug_the_end(row: Any) -> None:
-    """Call them as the last of what Python does before it waits for threads, if there are none to wait for."""
+    """Call them last before Python waits for threads, if there are none to wait for."""
     process = os.getpid()
 
     def run() -> None:
@@ -69,7 +69,10 @@ def debug_the_end(row: Any) -> None:
 
 
 def is_end() -> bool:
-    """Whether Python itself ends: `multiprocessing` ends the threads of a child from within, and a forked one has its parent's functions."""
+    """Whether Python itself ends, and not only the first function of a child of `multiprocessing`.
+
+    It ends the threads of a child from within, and a forked one has its parent's functions.
+    """
     spawn: Any = sys.modules.get("multiprocessing.spawn")
     spawned = getattr(getattr(spawn, "spawn_main", None), "__code__", None)
     frame: Any = system._getframe()

@@ -1,4 +1,4 @@
-"""Adds to exceptions what pydevd leaves out: members of a group, the worker process, chained tracebacks in order.
+"""Adds to exceptions what pydevd leaves out: a group's members, worker processes, chains in order.
 
 At the recursion limit Python switches tracing off, so pydevd misses that error: it is shown to pydevd when it leaves
 the program.
@@ -27,7 +27,7 @@ CAUSE = f"{LISTS}:create_frames_list_from_exception_cause"
 UNHANDLED = "pydevd:PyDB.do_stop_on_unhandled_exception"
 IGNORES = "pydevd:PyDB.ignore_system_exit_code"
 RELOADED = ("WERKZEUG_RUN_MAIN", "RUN_MAIN")
-"""Variables of the environment that the reloaders of Flask and Django set in the process that they start again."""
+"""Variables that the reloaders of Flask and Django set in the process that they start again."""
 RELOAD = 3
 """The exit code by which that process asks for it."""
 
@@ -154,7 +154,7 @@ def pass_exits(row: Any) -> None:
 
 
 def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
-    """Have pydevd not stop at those exceptions that leave the program for which a function says so: it gets each."""
+    """Have pydevd not stop at exceptions that leave the program if a function, which gets each, says so."""
 
     @row.replace(UNHANDLED)
     def stop(

@@ -1,4 +1,7 @@
-"""Adds what an evaluation prints to its result, which pydevd sends as output of the program; completes names without asking their values."""
+"""Adds what an evaluation prints to its result, and completes names without reading their values.
+
+pydevd sends that print as output of the program.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts, numbers, arrays and tables, and what of those an object of a subclass is, without code of that class."""
+"""Texts, numbers, arrays, tables, and those in objects of subclasses, without code of the class."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def integer(value: int, most: int = BITS) -> str:
 
 
 def plain(value: Any, kind: Any) -> Any:
-    """Return the number, text, array or table that an object is, of the exact type of that; None if it is none."""
+    """Return the number, text, array or table that an object is, of that exact type; None: it is none."""
     for known, convert in KNOWN:
         if issubclass(kind, known):
             return convert(value)

@@ -1,4 +1,4 @@
-"""Stops at a line where what is expected there does not hold; each hit is a row, so those before it are told, too."""
+"""Stops at a line whose expectation fails; each hit is a row, so those before it are shown, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MISSING = object()
 
 
 class Expecting:
-    """The lines of a code at which something is expected; the names are those of `dapeer_watching.CodeWatches`."""
+    """The lines of a code with expectations; the names are those of `dapeer_watching.CodeWatches`."""
 
     def __init__(self, points: list[Any], maker: Any, frame: Any, inner: Any) -> None:
         """Take the points, what makes recorders, a frame of the code, and what else is watched in it."""

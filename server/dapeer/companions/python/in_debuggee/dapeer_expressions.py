@@ -60,7 +60,7 @@ class Expression:
             self._spent += now - since
 
     def waits(self, now: float) -> bool:
-        """Whether it is not evaluated at a time, since its slow failures have taken more than their share of all time."""
+        """Whether it waits at a time, since its slow failures have taken more than their share of all time."""
         return self._slow >= ENOUGH and self._spent > SHARE * (now - self._first)
 
     def unknown(self, frame: Any) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Expression:
 
 
 def certain(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that an expression reads whenever it is evaluated, and is not over by an error before."""
+    """Yield the names that an expression always reads, if no error ends it before."""
     if isinstance(tree, ast.Name):
         yield tree.id
         return

@@ -1,4 +1,4 @@
-"""Fields by which dataclasses and the like show an object: their own `__repr__` would call that of each field."""
+"""Fields by which dataclasses and the like show an object: their `__repr__` would call the fields'."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
 
 
 def names_of(kind: Any, shows: Any) -> list[str] | None:
-    """Return the names of the fields that a class shows by a `__repr__` that was written for it; None for all other classes."""
+    """Return the names of the fields that a class's generated `__repr__` shows; None: it has none."""
     fields: Any = objects.found(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
         return shown(fields.items())

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def made(folder: str) -> tuple[str, int]:
-    """Return path and descriptor of a new file of this process; one that it had before another program took its place stays."""
+    """Return path and descriptor of a new file of this process; one that it had before an `exec` stays."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     number = 0
     while True:

@@ -57,7 +57,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def named(value: Any, kind: Any) -> str | None:
-    """Return a function with its parameters and location, a class or module by its name; None for all else.
+    """Return a function with its parameters and location, a class or module by its name; else None.
 
     The location shows which of several functions with one name it is.
     """

@@ -1,4 +1,6 @@
-"""Shows DataFrame, Series and Index of pandas, and those of Polars: shape, columns with types, missing cells, first and last rows.
+"""Shows tables of pandas and Polars: shape, columns with types, missing cells, first and last rows.
+
+They are DataFrame, Series and Index.
 
 The number of inspected cells is bounded. Cells are shown as all other values.
 """
@@ -43,7 +45,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return shape, columns with types, and the first and last rows of a DataFrame or Series of Polars; None for all else."""
+    """Return shape, typed columns, first and last rows of a Polars DataFrame or Series; else None."""
     name = objects.name_of(kind)
     if name not in FRAMES:
         return None
@@ -92,7 +94,7 @@ def missing(table: Any) -> list[int]:
 
 
 def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
-    """Yield columns with types and missing cells; of many, those with missing cells and those at both ends."""
+    """Yield columns with types and missing cells; of many, those with missing cells and at both ends."""
     count = table.shape[1]
     chosen = list(range(count))
     if count > COLUMNS:
@@ -114,7 +116,7 @@ def is_known(dtype: Any) -> bool:
 
 
 def known(part: Any, show: Show, pandas: Any) -> Any:
-    """Return a few rows, with each object replaced by its text, so that pandas runs no `repr` of the program."""
+    """Return a few rows, each object replaced by its text, so that pandas runs no `repr` of the program."""
     part = part.copy()
     count = part.shape[1]
     half = COLUMNS // 2

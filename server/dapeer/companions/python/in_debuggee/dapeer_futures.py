@@ -1,4 +1,4 @@
-"""Finds who has to end a future: the task, the worker of an executor, or the event loop that has yet to begin it."""
+"""Finds who has to end a future: its task, an executor's worker, or a loop that has yet to begin it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ awaiting: Any = importlib.import_module("in_debuggee.dapeer_awaiting")
 
 
 def behind(future: Any) -> list[Any]:
-    """Return the futures on which one depends: those that it gathers, or itself and those of other threads and event loops."""
+    """Return the futures on which one depends: gathered ones, or itself and those of other loops.
+
+    These belong to other threads or event loops.
+    """
     children: Any = awaiting.own(future, "_children")
     return children if type(children) is list else [future, *awaiting.sources(future)]  # pyright: ignore[reportUnknownVariableType]
 
@@ -67,7 +70,7 @@ def items_of(queue: Any) -> list[Any]:
 
 
 def loop_of(member: Any) -> Any:
-    """Return the event loop that a thread runs, or what runs the tasks of trio there; None if it runs none."""
+    """Return the event loop that a thread runs, or trio's runner of tasks there; None: it runs none."""
     found = (each for each in member.frames if is_in(each, "base_events.py", "run_forever"))
     if member.kind != "thread":
         return None
@@ -76,7 +79,7 @@ def loop_of(member: Any) -> Any:
 
 
 def is_worker(member: Any, local: Any) -> bool:
-    """Whether a thread runs a function for a task of trio, of which the names in `to_thread_run_sync` are given."""
+    """Whether a thread runs a function for a task of trio, by the names of `to_thread_run_sync`."""
     frames = [each for each in member.frames if is_in(each, "_threads.py", "worker_fn")]
     return any(each.f_locals.get("context") is local.get("context") for each in frames)
 

@@ -1,4 +1,4 @@
-"""Finds which lock a frame waits for at its line, and which locks its lines hold. Runs no code of the program.
+"""Finds which lock a frame waits for, and which locks its lines hold. Runs no code of the program.
 
 Python does not tell who holds a lock. Who is inside of `with lock:`, or between `lock.acquire()` and `lock.release()` of one
 function, holds it.
@@ -26,7 +26,7 @@ LARGEST = 4_000_000
 """Bytes of a file that is parsed."""
 LOCKS = ("lock", "RLock", "_RLock", "Lock", "Condition")
 ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
-"""Instructions by which Python enters an item of a `with`. The last one comes twice, once with the name of the exit."""
+"""Instructions that enter an item of a `with`; the last comes twice, once with the exit's name."""
 AWAITED_BY_METHOD = {"get": "an item", "receive": "an item", "put": "room", "send": "room"}
 """What one waits for in methods of queues and channels."""
 WITHS = (ast.With, ast.AsyncWith)
@@ -44,7 +44,7 @@ def is_library(frame: Any) -> bool:
 
 
 def waited_for(frame: Any) -> tuple[Any, str, bool]:
-    """Return the lock for which a frame waits in a call of C code, its name, and whether for a limited time; None if there is none."""
+    """Return the lock for which a frame waits in C code, its name, whether it has a limit; None: none."""
     line, runs = frame.f_lineno, running(frame)
     found = within(frame)
     for node in found:
@@ -106,7 +106,7 @@ def enters(frame: Any) -> bool:
 
 
 def between_calls(found: list[Any], line: int) -> Iterator[tuple[Any, int]]:
-    """Yield the expressions that were acquired before a line, and are released by the same function behind it."""
+    """Yield the expressions that one function acquires before a line and releases behind it."""
     acquired: dict[str, Any] = {}
     for node in found:
         if is_call(node, "acquire") and node.lineno < line:
@@ -149,7 +149,7 @@ def line_of(instruction: Any, before: Any) -> Any:
 
 
 def within(frame: Any) -> list[Any]:
-    """Return the nodes of the function that a frame runs, in the order of their lines, without those of functions in it."""
+    """Return the nodes of a frame's function, in the order of lines, without those of functions in it."""
     code = frame.f_code
     tree = parsed(code.co_filename)
     own = tree if code.co_name == "<module>" else None

@@ -1,4 +1,4 @@
-"""Puts back what debugpy has changed in a program that it was injected into, once the debugger has left."""
+"""Puts back what an injected debugpy changed in a program, once the debugger has left."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from typing import Any
 
 MARK = "injected_by_dapeer"
-"""The attribute of debugpy's module that says so; a program that has begun to debug itself is left as it is."""
+"""The attribute of debugpy's module for that; a program that debugs itself is left as it is."""
 PATCHED = ("os", "subprocess", "_posixsubprocess", "_winapi")
-"""Modules in which pydevd replaces functions that start processes; it keeps them under this beginning of a name."""
+"""Modules in which pydevd replaces functions that start processes, kept under this prefix."""
 ORIGINAL = "original_"
 HELD_HERE = 2
-"""References that `sys.getrefcount` counts where one variable holds something, and its own argument: from Python 3.14 on one less."""
+"""References that `sys.getrefcount` counts of one variable and its own argument; from 3.14 one less."""
 THEIRS = ("_pydev", "pydevd", "debugpy")
 ADDED = ("PYDEVD_USE_FRAME_EVAL",)
 """Variables that pydevd adds to the environment."""
@@ -34,7 +34,10 @@ def remove() -> None:
 
 
 def functions() -> None:
-    """Put back the functions that start processes. What has one of pydevd's by now can still call it, so their originals stay then."""
+    """Put back the functions that start processes.
+
+    What has one of pydevd's by now can still call it, so their originals stay then.
+    """
     for module, name, stock in [*originals()]:
         theirs = getattr(module, name, None)
         if is_theirs(theirs):

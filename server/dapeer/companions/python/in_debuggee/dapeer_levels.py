@@ -15,7 +15,7 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 MAKE = "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_get_thread_stack_message"
 FRAMES = "dapeerFrames"
-"""Key in the body of an answer that has a frame for each place: the `ids` of all frames, and which of those each is `like`."""
+"""Key of an answer with one frame for each place: all frames' `ids`, and whose each is `like`."""
 FEW = 50
 """Frames that are described one by one."""
 
@@ -59,7 +59,7 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
 
 
 def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
-    """Return a frame for each place at which some of the `selected` ones are, and the number of that for each of them."""
+    """Return a frame for each place of the `selected` ones, and for each of these its number."""
     described: list[Any] = []
     numbers: dict[tuple[object, ...], int] = {}
     like: list[int] = []

@@ -1,4 +1,7 @@
-"""Shows what holds other values in Python's library and in lxml, without calling these: references, views, mocks, tasks, elements of XML."""
+"""Shows what holds other values in Python's library and lxml, without a call.
+
+Such are references, views, mocks, tasks, elements of XML.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ def call(one: Any, room: int, show: Show) -> str:
 
 
 def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return a future or task of asyncio with its state; of a task its name and where its coroutine is, too."""
+    """Return a future or task of asyncio with its state; a task with its name and its coroutine's place."""
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)
     of: Any = asyncio.Task if is_task else asyncio.Future

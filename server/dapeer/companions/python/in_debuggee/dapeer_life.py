@@ -1,4 +1,4 @@
-"""The life of one call: a row for each line that it has executed, with the local variables that the line has changed.
+"""The life of one call: a row for each executed line, with the local variables that it changed.
 
 A row has `COLUMNS`. It is written when the next line begins, or the call is over: what has changed since the line before was
 changed by this line, or by what it has called.
@@ -16,7 +16,7 @@ cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
 guard: Any = importlib.import_module("in_debuggee.dapeer_guard")
 
 COLUMNS = ("file", "line", "changed")
-"""`changed` is a list, in JSON: name, value before (empty: there was none), value now (the same text: it has changed within)."""
+"""`changed` is a list in JSON: name, value before (empty: none), value now (the same: changed within)."""
 MOST_NAMES = 40
 """Local variables that are looked at."""
 FEW = 3
@@ -31,7 +31,7 @@ class CallTracer:
     """It looks until the program ends; the names are those of `dapeer_watching.CodeWatches`."""
 
     def __init__(self, spec: dict[str, Any], of: Any, rows: Any) -> None:
-        """Take which `call` it is and the number of the point for its `lines`, the calls of its function, and where rows go."""
+        """Take the `call`, the point's number for its `lines`, its function's calls, and where rows go."""
         self._call: int = spec["call"]
         self._point: int = spec["lines"]
         self._of = of
@@ -83,7 +83,7 @@ class CallTracer:
 
 
 def held(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
-    """Return which elements or members of a value are not what they were, where it is the same one: as the changes of names.
+    """Return the elements or members that changed in one and the same value, as the changes of names.
 
     Args:
         name: Its name.
@@ -101,7 +101,7 @@ def held(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, s
 
 
 def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
-    """Return which elements of a list or dictionary are not what they were; those that are gone have left nothing behind."""
+    """Return which elements of a list or dictionary have changed; those that are gone have left nothing."""
     keyed: Any = value.items() if hasattr(value, "items") else enumerate(value)
     differ = [one != other for one, other in itertools.zip_longest(was[1], are[1])]
     return [

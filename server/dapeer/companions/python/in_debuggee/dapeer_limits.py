@@ -26,7 +26,7 @@ AWAIT_SECONDS = 4.5
 """An `await` may take so long: pydevd runs it in another thread, for which the evaluation waits."""
 STOPPED = "it waits for the program's event loop, which is stopped"
 NUDGE: Any = getattr(signal, "SIGURG", None)
-"""Ends a call of C code in the main thread. Python and the system do nothing on it where a program has no handler of its own."""
+"""Ends a call of C code in the main thread; unhandled, it does nothing in Python or the system."""
 
 
 class EvaluationTimeout(KeyboardInterrupt):
@@ -58,7 +58,7 @@ class Limit:
 
     @contextlib.contextmanager
     def nudged(self) -> Generator[None, None, None]:
-        """Take the signal for this thread while the body runs, where only the main thread can be and where nobody else takes it."""
+        """Take the signal for this thread while the body runs, if it is the main one and nobody takes it."""
         if not is_free(NUDGE):
             yield
             return
@@ -76,7 +76,7 @@ class Limit:
             raise EvaluationTimeout
 
     def over(self) -> None:
-        """Note that the evaluation is done: what has cut it off comes now, if it was a moment too late, and nothing comes later."""
+        """Note that the evaluation is done: a late interruption comes now, and nothing comes later."""
         with contextlib.suppress(EvaluationTimeout):
             with self._lock:
                 self._over = True
@@ -90,7 +90,10 @@ class Limit:
 
 
 def is_free(number: Any) -> bool:
-    """Whether this thread may take a signal: it is the main thread, and the program neither handles nor blocks it."""
+    """Whether this thread may take a signal: it is the main one, and the program leaves it alone.
+
+    That is, it neither handles nor blocks it.
+    """
     if number is None or threading.current_thread() is not threading.main_thread():
         return False
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -184,7 +187,7 @@ async def in_time(coroutine: Any) -> Any:
 
 
 def unbind(loop: Any) -> None:
-    """Free what an event loop has bound to itself: since Python 3.10 a lock, an event or a queue works only in the loop that waits for it first."""
+    """Free what an event loop has bound: since 3.10 a lock, event or queue serves its first loop only."""
     bound: Any = getattr(sys.modules.get("asyncio.mixins"), "_LoopBoundMixin", None)
     for each in gc.get_objects() if bound else ():
         if issubclass(type(each), bound) and each.__dict__.get("_loop") is loop:

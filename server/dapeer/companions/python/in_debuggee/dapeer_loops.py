@@ -1,4 +1,4 @@
-"""Exceptions that event loops catch: those of asyncio are told, those of Twisted that no errback handles stop the program.
+"""Exceptions that event loops catch: asyncio's are reported, Twisted's without an errback stop.
 
 Twisted logs an error of a Deferred when the Deferred is collected. In older versions its frames are gone by then, and their places are left.
 """
@@ -135,7 +135,10 @@ def failure(stock: Callable[..., Any], self: Any, *given: Any, **named: Any) -> 
 
 
 def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: Any) -> Any:
-    """Fire an event of a reactor. At its end, collect what it has left: a Deferred of `inlineCallbacks` that has failed is in a circle."""
+    """Fire an event of a reactor; at its end, collect what it left.
+
+    A Deferred of `inlineCallbacks` that has failed is in a circle.
+    """
     result = stock(self, event, *rest, **named)
     if event == "shutdown" and gc.isenabled():
         gc.collect()
@@ -208,7 +211,7 @@ def is_passed(frame: Any) -> bool:
 
 
 def caller(frame: Any) -> Any:
-    """Return the innermost frame of the program's code around another one; None where the debugger runs, or only libraries do."""
+    """Return the innermost frame of the program's code around another; None: only debugger or libraries."""
     found = None
     while frame is not None:
         code = frame.f_code

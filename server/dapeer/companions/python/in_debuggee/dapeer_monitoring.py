@@ -1,4 +1,4 @@
-"""Collecting by `sys.monitoring`, since Python 3.12: pydevd has a tool of its own there, and this is another one.
+"""Collecting by `sys.monitoring`, since Python 3.12, with a tool of its own beside pydevd's.
 
 Codes are found when they begin or go on; after that Python tells only of the lines that have a point, and the rest runs at its own speed.
 """
@@ -160,7 +160,9 @@ class MonitoringHooks:
             self._over(known[1], current(UP), None, error)
 
     def _line_caller(self) -> Any:
-        """Return what is called at a line: it records there, and wants to hear no more of one that has no point, or has enough.
+        """Return what is called at a line, to record there.
+
+        It disables a line that has no point, or has enough rows.
 
         What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
         """
@@ -190,7 +192,10 @@ class MonitoringHooks:
         return called
 
     def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
-        """Have Python call by itself what records at a line if that was so the last time, too; it calls something else at every other line."""
+        """Have Python call a line's recorder directly, if that was so the last time, too.
+
+        It calls something else at every other line.
+        """
         record = plan.lines.get(line)
         before, self._often = self._often, record
         alone = getattr(record, "called", None)

@@ -94,7 +94,10 @@ def is_bookkeeping(name: str, value: Any) -> bool:
 
 
 def is_proxy(kind: Any) -> bool:
-    """Whether a class stands for another object, as those of wrapt and lazy_object_proxy do: even C code of it may run the program's."""
+    """Whether a class stands for another object, as wrapt's: even its C code may run the program's.
+
+    Those of lazy_object_proxy do so, too.
+    """
     each: Any = found(kind, "__wrapped__")
     # Python's own `staticmethod` has one, too.
     return is_one_of(type(each), (*READ, property)) and module_of(kind) != "builtins"
@@ -136,7 +139,10 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def of_class(value: Any, name: str) -> Any:
-    """Return what a class gives its instance, or itself, by a name; a `Property` where code computes that, `NOTHING` where there is none."""
+    """Return what a class gives its instance, or itself, by a name.
+
+    A `Property` stands for what code computes, `NOTHING` for what is not there.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
     each: Any = found(value if is_class else kind, name)
@@ -159,7 +165,7 @@ def of_class(value: Any, name: str) -> Any:
 NOTHING = object()
 """Stands for an attribute that is not there."""
 DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple, dict, set)))
-"""The ids of types of data, which most values have. Not the types: the search for one calls the `__hash__` of its metaclass."""
+"""The ids of types of data, which most values have; a type's search calls its metaclass's `__hash__`."""
 
 
 def kind_of(value: Any) -> str:

@@ -62,7 +62,9 @@ class NeedsCodeError(LookupError):
 
 
 def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
-    """Return the value of a path such as `self.orders[3].price`; if it `runs`, of any expression, by a thread of the debugger's.
+    """Return the value of a path such as `self.orders[3].price`; if it `runs`, of any expression.
+
+    A thread of the debugger's evaluates that.
 
     Raises:
         LookupError: There is none, or code of the program would have to run.

@@ -163,7 +163,7 @@ class Bound:
     """The points of a specification, as plans of codes."""
 
     def __init__(self, points: list[Any], maker: Any, stops: Sequence[Any] = ()) -> None:
-        """Take the points, what makes their recorders (None: there are no points), and pydevd's breakpoints at functions."""
+        """Take the points, the maker of their recorders (None: no points), pydevd's breakpoints at functions."""
         self._maker = maker
         self._stops = stops
         self._functions = [each for each in points if each.function]

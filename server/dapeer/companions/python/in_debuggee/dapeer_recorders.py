@@ -1,4 +1,4 @@
-"""Makes the function that records a row: written for its point, so that names are read, and plain values packed, without a call of ours."""
+"""Makes the function that records a point's row: no call of ours reads names or packs plain values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ class Maker:
         return self.rows.numbered(contexts.context(frame))
 
     def failed(self, error: BaseException, expression: Any = None, since: float = 0.0) -> str:
-        """Return the cell of an expression, evaluated from a time on, that has raised something; what is the program's is raised again."""
+        """Return the cell of an expression, evaluated from a time on, that raised something.
+
+        What is the program's is raised again.
+        """
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
         if isinstance(error, deadline.CutOff):
@@ -96,7 +99,7 @@ class Maker:
         return self._made(point, frame, wanted, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
-        """Return what gives the value of an expression; nothing where it raises something, of which `missed` is told.
+        """Return what gives an expression's value; nothing where that raises something, which `missed` gets.
 
         `holds`: it gives whether it holds, and the value.
         """
@@ -118,7 +121,10 @@ class Maker:
         *,
         alone: bool = False,
     ) -> Any:
-        """Return a function that evaluates some of a point's expressions, and ends so; `alone`: with what Python can call itself."""
+        """Return a function that evaluates some expressions of a point, and ends so.
+
+        `alone`: with what Python can call itself.
+        """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
         for name, each in [("", point.condition), *enumerate(point.expressions)]:
@@ -214,6 +220,6 @@ def is_local(expression: Any, frame: Any) -> bool:
 
 
 def marked(point: Any) -> list[tuple[str, Any]]:
-    """Return the expressions of a point, its condition first, and what stands for them until the text is complete."""
+    """Return a point's expressions, its condition first, each with its mark in the incomplete text."""
     every = ([point.condition] if point.condition else []) + point.expressions
     return [(f"\0{number}\0", each) for number, each in enumerate(every)]

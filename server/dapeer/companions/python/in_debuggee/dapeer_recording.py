@@ -28,7 +28,11 @@ files: Any = importlib.import_module("in_debuggee.dapeer_files")
 HEADER = 4 * 65536
 """Bytes; a multiple of what can be mapped on every system."""
 NAMES = 72
-"""Where the lines of the header begin: `c`, number, thread, task and caller; `b`, point, and a function that was called, though its calls are not over; or `s`, number, point, and the letter of each value (`LETTERS`)."""
+"""Where the lines of the header begin: each a letter, and what follows it.
+
+`c`: number, thread, task and caller; `b`: point, and a function that was called, though its calls are not over; `s`:
+number, point, and the letter of each value (`LETTERS`).
+"""
 CHUNK = 1 << 20
 CHUNKS = 63
 """With the header less than 64 MiB."""
@@ -36,8 +40,11 @@ FIRST = 8
 """Chunks that stay."""
 MAGIC = b"dapeerR3"
 FORM = struct.Struct("<8sIIIIddQQI")
-"""Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, the same by `perf_counter`, rows dropped, rows
-that could not be kept, and the number of the system's error for which they could not; 0: it was none of the system's."""
+"""The fields of the header.
+
+Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, the same by `perf_counter`, rows
+dropped, rows that could not be kept, and the number of the system's error for that; 0: it was none of the system's.
+"""
 LOST = 48
 """Where the number of these rows is."""
 PAUSE_SECONDS = 1.0
@@ -53,7 +60,7 @@ ROOM = CHUNK // 4
 
 
 class Rows:
-    """One process's file of rows. `write` takes a line; it is one call in C, so threads need no lock for it."""
+    """One process's file of rows; `write` takes a line by one call in C, so threads need no lock."""
 
     def __init__(self, folder: str, chunks: int = CHUNKS) -> None:
         """Take the folder, and how many chunks there may be. The file is made by `open`, or for the first row."""

@@ -1,4 +1,4 @@
-"""Says of which values a `repr` may be called: C code or Python's library writes it, and that of all that they hold."""
+"""Says which values' `repr` may be called: it is C or of Python's library, as for all that they hold."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def stood_for(value: Any) -> list[Any]:
 
 
 def is_known(shows: Any, kind: Any) -> bool:
-    """Whether a `__repr__` is written in C for the class itself, or in Python's library, NumPy or pandas for one of theirs."""
+    """Whether a `__repr__` is the class's own in C, or a class's of Python's library, NumPy or pandas."""
     if type(shows) is types.FunctionType:
         return all(map(is_of_library, objects.MRO.__get__(kind)))
     if type(shows) is not types.WrapperDescriptorType:

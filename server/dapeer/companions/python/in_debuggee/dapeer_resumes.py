@@ -1,4 +1,4 @@
-"""Keeps a thread that goes on late from telling that the program goes on, where it has stopped again meanwhile.
+"""Keeps a thread that goes on late from reporting that, where the program has stopped again meanwhile.
 
 pydevd suspends all threads at a stop, and each wakes by itself when the program goes on. Where one wakes after the next stop was
 told, pydevd tells that the program goes on, and forgets the variables of that stop. With hundreds of threads this is usual.

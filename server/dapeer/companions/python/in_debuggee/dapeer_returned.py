@@ -1,4 +1,6 @@
-"""Shows a return value only at the stop after the return, where pydevd shows it until the next return in a step; and counts how long threads are stopped.
+"""Shows a return value only at the stop after the return; counts how long threads are stopped.
+
+pydevd shows it until the next return in a step.
 
 The function is named without running code of the program: pydevd asks its first argument for its class.
 """

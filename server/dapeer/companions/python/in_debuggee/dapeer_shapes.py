@@ -39,7 +39,10 @@ class Shapes:
         self._room: int = cells.WHOLE if few else cells.ROOM
         self._known: dict[Any, Any] = {}
         self.latest: tuple[Any, ...] = (*[None] * len(point.expressions), None, 0)
-        """The types of the values of the row before, what packs them, and how they begin; of values without bytes there is none."""
+        """The types of the values of the row before, what packs them, and how they begin.
+
+        Of values without bytes there is none.
+        """
 
     def line(self, hit: int, context: Any, values: Any) -> bytes:
         """Return a row; a context is a number or, where there is no room for more of them, a text."""

@@ -1,4 +1,4 @@
-"""Completes stacks: frames of libraries are kept, and below an asyncio task follow the tasks that await it.
+"""Completes stacks: libraries' frames are kept, and below an asyncio task are those that await it.
 
 With `justMyCode`, pydevd silently leaves out frames of libraries; here they are `subtle`. Below the frames of an
 asyncio task pydevd shows the event loop, but not the awaiting tasks. Their frames follow here, with variables, after
@@ -148,7 +148,10 @@ PYTHON = "text/x-python"
 
 @TEXTS
 def report_texts(row: Any) -> None:
-    """Tell the source of code without a file where it is known, and which text is one: pydevd lists instructions instead."""
+    """Report the source of code without a file, where it is known, and which text is such a source.
+
+    pydevd lists instructions instead.
+    """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")
     sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
@@ -196,7 +199,7 @@ def follow_tasks(row: Any) -> None:
 
 
 def add_members(frames: Any, error: Any, lists: Any) -> None:
-    """Add the frames of the members of an exception group behind all others, each after a label with its name."""
+    """Add the frames of an exception group's members behind all others, each after a label with its name."""
     for member in tracebacks.group_of(error)[: tracebacks.MEMBERS]:
         # pydevd lists the frames of what it takes for a cause.
         holder = types.SimpleNamespace(__cause__=member)

@@ -1,4 +1,7 @@
-"""A step of pydevd's over or out of a frame, which goes on in the caller where an exception ends the frame, or a generator gives a value."""
+"""A step of pydevd's over or out of a frame: after an exception or a value it goes on in the caller.
+
+The exception ends the frame, or the frame is a generator that gives the value.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ AWAITED = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE
 RETURNS = {"RETURN_VALUE", "RETURN_CONST"}
 YIELDS = {"YIELD_VALUE", "YIELD_FROM"}
 PASSES_ON = {"SEND", "YIELD_FROM"}
-"""Instructions at which a frame runs another generator or coroutine, whose values are its own: those of `yield from` and `await`."""
+"""Instructions that run another generator or coroutine, whose values pass on: `yield from`, `await`."""
 GIVEN = "async_generator_wrapped_value"
-"""Built-in type of what an asynchronous generator gives; all else that it yields is for the event loop."""
+"""Built-in type of an asynchronous generator's values; all else that it yields is for the loop."""
 RAISES = {"RAISE_VARARGS", "RERAISE", "SEND"}
 """Instructions at which a frame ends, and no generator or coroutine waits."""
 
@@ -52,7 +55,7 @@ class ThreadStep:
         self._only_own = "_MY_CODE" in self._command()
         out = self._command().startswith("RETURN") and self._stop is frame
         self.gives: Any = frame.f_code if of_task or (out and is_generator(frame)) else None
-        """The code of a frame whose values end the step: of a task's outermost coroutine that another task awaits, or of a generator."""
+        """The code of a frame whose values end the step: a task's awaited outermost coroutine, or a generator."""
         self.raised: Any = None
         """What the frame has raised last."""
         self.raises = False
@@ -104,7 +107,7 @@ class ThreadStep:
             self._stop = before[1]
 
     def takes(self, frame: Any, place: int, value: Any) -> Any:
-        """Return the frame to which the followed one gives a value at a place, where pydevd would go on elsewhere; else None."""
+        """Return the frame that takes the followed one's value, where pydevd would go on elsewhere; else None."""
         if self.gives is not frame.f_code:
             return None
         name = instruction(frame.f_code, place)
@@ -113,7 +116,10 @@ class ThreadStep:
         return consumer_of(frame, value) if name in YIELDS and is_generator(frame) else None
 
     def leave(self, frame: Any, taker: Any = None) -> None:
-        """Go on in what takes the frame's value; without that an exception has ended the frame: in its caller, or in what awaits its task."""
+        """Go on in what takes the frame's value, or, without one, after an exception has ended the frame.
+
+        Then it is in its caller, or in what awaits its task.
+        """
         self.error = (self.error or self.raised) if taker is None else None
         self.raises, self.line, self.gives = False, 0, None
         caller = taker or awaiter_of(frame) or frame.f_back
@@ -140,7 +146,7 @@ class ThreadStep:
 
 
 def awaiter_of(frame: Any) -> Any:
-    """Return the frame that awaits the task whose outermost coroutine this is; None: none does, or it is not the outermost."""
+    """Return the frame that awaits the task of this outermost coroutine; None: none does, or it is inner."""
     asyncio: Any = sys.modules.get("asyncio")
     caller = frame.f_back
     if asyncio is None or not frame.f_code.co_flags & inspect.CO_COROUTINE:
@@ -172,7 +178,7 @@ def is_generator(frame: Any) -> bool:
 
 
 def consumer_of(frame: Any, value: Any) -> Any:
-    """Return the frame for which a generator yields a value; None: it is for an event loop, and the generator is a part of an `await`."""
+    """Return the frame for which a generator yields a value; None: for an event loop, within an `await`."""
     caller = frame.f_back
     if frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
         return caller if type(value).__name__ == GIVEN else None
@@ -187,7 +193,7 @@ def consumer_of(frame: Any, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=1000)
 def passing(code: Any) -> frozenset[int]:
-    """Return the places in a code where an exception passes by, and a line is told once more: that of a `with` block, or of an `await`."""
+    """Return a code's places where an exception passes by, at a line once more: `with` blocks, `await`."""
     every = list(dis.get_instructions(code))
     # Since Python 3.11 a handler begins by noting the exception.
     head = every[:-1] if "PUSH_EXC_INFO" in dis.opmap else every[1:]
@@ -199,7 +205,7 @@ def passing(code: Any) -> frozenset[int]:
 
 
 def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
-    """Whether pydevd is not to stop at an event of the frame that is followed: an exception ends it, or passes by there."""
+    """Whether pydevd is not to stop at an event: an exception ends the followed frame, or passes by there."""
     if not step.is_in(frame):
         return False
     if event == "line":
@@ -214,7 +220,10 @@ def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
 
 
 def waits(step: Any, frame: Any, value: Any) -> bool:
-    """Whether the frame that is followed is an asynchronous generator's that goes on later: pydevd takes it for returned."""
+    """Whether the followed frame is an asynchronous generator's that goes on later.
+
+    pydevd takes it for returned.
+    """
     if not is_stream(step, frame) or returns(frame):
         return False
     return value is not None or not is_raised(step, frame)
@@ -231,7 +240,10 @@ def returns(frame: Any) -> bool:
 
 
 def is_raised(step: ThreadStep, frame: Any) -> bool:
-    """Whether an exception ends a frame that gives no value: it may have returned None, or be a generator or coroutine that waits."""
+    """Whether an exception ends a frame that gives no value.
+
+    Such a frame may also have returned None, or be a generator or coroutine that waits.
+    """
     code: Any = frame.f_code
     name: str = dis.opname[int(code.co_code[frame.f_lasti])]
     if frame.f_code.co_flags & RESUMED and name not in RAISES | RETURNS:

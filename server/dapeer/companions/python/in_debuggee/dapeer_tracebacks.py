@@ -1,4 +1,4 @@
-"""Says of exceptions what belongs to them: members of a group, the worker process, chained tracebacks in order."""
+"""What belongs to exceptions: members of a group, the worker process, chained tracebacks in order."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def relative(path: str) -> str:
 
 
 def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of the frames of a traceback, the outermost first; only the user's, if there are any."""
+    """Return file, line and function of a traceback's frames, the outermost first; the user's, if any."""
     frames = all_frames_of(trace)
     return [frame for frame in frames if is_users(frame[0])] or frames
 
 
 def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of the frames of a traceback, the outermost first, without the debugger's."""
+    """Return file, line and function of a traceback's frames, the outermost first; not the debugger's."""
     frames: list[tuple[str, int, str]] = []
     while trace is not None:
         code = trace.tb_frame.f_code

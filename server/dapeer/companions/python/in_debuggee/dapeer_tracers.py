@@ -50,7 +50,7 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
 
 
 def arguments_of(tracer: Any) -> Any:
-    """Return what pydevd's tracer of a thread holds: the thread's state and the codes to skip, too; None: it is another one."""
+    """Return what pydevd's tracer of a thread holds, with its state and codes to skip; None: another's."""
     wrapped: Any = getattr(tracer, "get_method_object", None)
     found: Any = tracer if wrapped is None else wrapped()
     return getattr(getattr(found, "__self__", found), "_args", None)
@@ -151,7 +151,7 @@ def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) 
 
 
 def remembered(raised: Any) -> Any:
-    """Return the cell of an exception that may leave a function some lines later: to hold it would keep it alive."""
+    """Return the cell of an exception that may leave a function later; to hold it would keep it alive."""
     return raised if raised is None or type(raised) is str else cells.failed(raised)
 
 
@@ -189,7 +189,7 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
 def looks(
     plan: Any, before: int, seen: dict[Any, Any], frame: Any, event: str, argument: Any
 ) -> bool:
-    """Look whether something has changed, and stop there if that is wanted; whether the thread has stopped."""
+    """Look for changes, and stop there if that is due; return whether the thread has stopped."""
     look = plan.watching
     if not look.look(frame, before, seen, event):
         return False

@@ -169,7 +169,9 @@ def innermost(tracer: Any) -> Any:
 
 
 class Later:
-    """The tracer of a frame that pydevd has suspended: Python replaces it when the frame goes on, by what pydevd's tracer returns.
+    """The tracer of a frame that pydevd has suspended; when it goes on, Python puts another in its place.
+
+    That is what pydevd's tracer returns.
 
     So it traces again when it is gone.
     """
@@ -200,7 +202,7 @@ class Later:
 
 
 def is_pydevds(tracer: Any) -> bool:
-    """Whether pydevd has made the tracer of a thread or a frame, and nothing is around it that still has to do something."""
+    """Whether pydevd has made the tracer of a thread or frame, and nothing around it has work left."""
     if getattr(tracer, "is_over", False):
         return True
     made: Any = getattr(tracer, "__self__", None) or getattr(tracer, "func", None) or tracer
@@ -223,7 +225,7 @@ def traced_frames() -> list[Any]:
 
 
 def threads_of_program(debugger: Any) -> list[int]:
-    """Return the numbers of the threads that run, but for the debugger's; `threading.enumerate` does not tell of those."""
+    """Return the numbers of running threads but the debugger's, which `threading.enumerate` leaves out."""
     of_python: Any = sys
     known: Any = threading
     own = {each.ident for each in debugger.created_pydb_daemon_threads}

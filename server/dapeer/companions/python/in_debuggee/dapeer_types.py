@@ -16,7 +16,7 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 
 class NamedType(type):
-    """A metaclass whose class stands for all classes with a name: these and their subclasses are its subclasses."""
+    """A metaclass whose class stands for all classes with a name: they and their subclasses are its own."""
 
     name_of_type: str
 

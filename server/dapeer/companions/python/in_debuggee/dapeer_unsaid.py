@@ -1,4 +1,7 @@
-"""Keeps what pydevd says of itself out of the program's output: that the program calls `sys.settrace`, which dapeer tells, and that a thread has not begun."""
+"""Keeps what pydevd prints of itself out of the program's output.
+
+That is, that the program calls `sys.settrace`, which dapeer reports, and that a thread has not started.
+"""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ NEEDS = (
 )
 """Attributes of a `PyDB`: while one is true, threads must be traced."""
 OWN_STACKS = ("greenlet", "gevent", "eventlet", "PyQt5", "PyQt6", "PySide2", "PySide6")
-"""Modules that run code on stacks, or in threads, that nothing reaches later: a program that imports one is traced from then on."""
+"""Modules whose stacks or threads nothing reaches later: an importer is traced from then on."""
 
 
 class Tracing:
@@ -124,7 +124,7 @@ class Tracing:
         self.begin()
 
     def end(self) -> None:
-        """Trace this thread no longer, if it is the only one and nothing needs it: it has stopped, and goes on."""
+        """Trace this stopped thread, which goes on, no longer, if it is the only one and nothing needs it."""
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if not self.is_on or not self.may_end or debugger is None or self.is_needed(debugger):
             return
@@ -166,7 +166,7 @@ tracing = Tracing()
 
 
 def this_thread() -> Any:
-    """Return this thread, if Python knows it: `threading.current_thread` would make an object for any other."""
+    """Return this thread, if Python knows it; `threading.current_thread` makes an object for others."""
     known: Any = threading
     return known._active.get(threading.get_ident())
 

@@ -1,4 +1,6 @@
-"""Has a step over or out of a call that raises arrive where the exception is caught, one out of a task or generator in what takes its value.
+"""Has a step over or out of a call that raises arrive where the exception is caught.
+
+One out of a task or generator arrives in what takes its value.
 
 pydevd follows a frame until it returns. Of a frame that an exception ends it does not hear from Python 3.12 on; before that it takes a generator
 or coroutine for suspended, and another function for returned with None. So the step goes on in the caller, as pydevd's step over there, until a
@@ -48,13 +50,13 @@ UNWINDING = patching.Row(
     ),
 )
 TOOLS = (4, 3)
-"""Numbers that no kind of tool has for itself in `sys.monitoring`. What is collected takes the first of them from the other end."""
+"""Numbers in `sys.monitoring` of no kind of tool; collecting takes the first from the other end."""
 NAME = "dapeer-steps"
 UP = 2
 """Frames from a function that is called by a guard to the program's."""
 
 here = threading.local()
-"""`step`: the step that this thread makes; `error`: what has ended the function in which the last one began."""
+"""`step`: the step that this thread makes; `error`: what ended the function where the last one began."""
 current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
 
@@ -111,7 +113,7 @@ class Tracer:
 
 
 def leave(step: Any, frame: Any, taker: Any) -> None:
-    """Follow the caller of a frame that has ended, or what takes its value, unless the thread has stopped meanwhile."""
+    """Follow the caller of an ended frame, or what takes its value, unless the thread has stopped."""
     if step.is_in(frame):
         step.leave(frame, taker)
         follow(step)
@@ -187,7 +189,7 @@ class Monitor:
             self.end(step)
 
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
-        """Have Python tell of the lines of a step's frame, or not, and of the values that it gives to another frame."""
+        """Have Python report the lines of a step's frame, or not, and its values for another frame."""
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:
             return
@@ -207,7 +209,7 @@ class Monitor:
                 self.end(step)
 
     def _gave(self, _code: Any, place: int, value: Any) -> None:
-        """Go on in the task that awaits the one of the frame that is followed, or in what takes a generator's value."""
+        """Go on in the task that awaits that of the followed frame, or in what takes a generator's value."""
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):
             return

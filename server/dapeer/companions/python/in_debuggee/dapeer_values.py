@@ -64,7 +64,7 @@ OUTSIDE = Inside()
 
 
 def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
-    """Return a value like its `repr`, in about that many characters; where that would run code of the program, with its members.
+    """Return a value like its `repr`, in so many characters; if that would run the program, its members.
 
     An object with a `repr` that was not called is shown as `<Order: id=1, name='Ada'>`.
     """
@@ -103,7 +103,7 @@ def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
 
 
 def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
-    """Return the `repr` of a value that runs no code of the program; else, or where it is too long, what the value holds."""
+    """Return the `repr` of a value if it runs no code of the program and is short; else its contents."""
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and reprs.is_safe(value):
         text = by_itself(value, kind)
@@ -204,7 +204,7 @@ def fitting(parts: Iterable[Part], size: int, room: int) -> list[str]:
 
 
 def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return the members of an object whose `repr` shows those, or nothing; None if it has another one, or has no members."""
+    """Return an object's members if its `repr` shows those or nothing; else, or without members, None."""
     held = members(value, kind)
     if not held:
         return None
@@ -266,7 +266,7 @@ def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
 
 
 def tells(item: tuple[str, Any]) -> int:
-    """Return how late an attribute is shown: a number or a text first, then objects, containers, and None at last."""
+    """Return how late an attribute is shown: a number or text first, then objects, containers, None."""
     kind: Any = type(item[1])  # pyright: ignore[reportUnknownVariableType]
     if objects.is_one_of(kind, (str, int, float, bool, bytes)):
         return 0
@@ -276,7 +276,7 @@ def tells(item: tuple[str, Any]) -> int:
 
 
 def members(value: Any, kind: Any) -> dict[str, Any]:
-    """Return the names and values by which the `repr` of a class shows an object; empty: it shows something else."""
+    """Return the names and values by which a class's `repr` shows an object; empty: it shows otherwise."""
     shows = objects.found(kind, "__repr__")
     if shows is object.__repr__:
         return {} if issubclass(kind, type) else objects.own(value)

@@ -67,7 +67,7 @@ KINDS = patching.Row(
 
 @RENDERED
 def render(row: Any) -> None:
-    """Make pydevd show values by `values.shown`, unless the client asks for a whole value or for hexadecimal numbers."""
+    """Make pydevd show values by `values.shown`, unless the client wants a whole or hexadecimal one."""
     kind: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr
     whole: Any = getattr(kind, "maxother_outer", None)
 
@@ -201,7 +201,7 @@ class Stand:
 
 
 def grouped(group: Any, debugger: Any, lst: Any, *, inline: bool = False) -> Any:
-    """Return entries as pydevd groups them: by their names, and functions and classes, unless these stay `inline`."""
+    """Return entries in pydevd's groups: by names, and functions and classes, unless these are `inline`."""
     held = {each[0]: each for each in lst}
     kinds = {name: "" if inline else objects.kind_of(each[1]) for name, each in held.items()}
     asked = [(name, PLACEHOLDERS.get(kind), None) for name, kind in kinds.items()]

@@ -69,7 +69,10 @@ class Wait:
 
 
 def look(question: str) -> str:
-    """Answer, as JSON: `{}` what waits for what; with `id`, `number` and `place` the variables of a frame, or a value at a `path`."""
+    """Answer in JSON: `{}` what waits for what; `id`, `number`, `place` a frame's variables.
+
+    With a `path` as well it is the value there.
+    """
     wanted = json.loads(question)
     members = [*threads(), *tasks()][:MOST]
     return json.dumps(in_frame(members, wanted) if "number" in wanted else graph(members))
@@ -218,7 +221,7 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
 def of_lock(
     lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
-    """Return a wait for a lock, with its holder: as Python tells it, or by the frames that are inside of its `with`."""
+    """Return a wait for a lock, with its holder: as Python has it, or by the frames inside of its `with`."""
     module, kind = paths.kind_of(lock)
     kind = "Condition" if condition else kind.replace("lock", "Lock")
     kind = next((f"{each} {kind}" for each in ("asyncio", "trio") if module.startswith(each)), kind)
@@ -239,7 +242,7 @@ def of_lock(
 
 
 def taken_by(member: ThreadOrTask, lock: Any) -> str:
-    """Return where a member has taken a lock that it holds; empty if it does not, as far as its lines show."""
+    """Return where a member has taken a lock that it holds; empty: it does not, as far as its lines show."""
     return next((where for each, where in member.taken if each is lock), "")
 
 

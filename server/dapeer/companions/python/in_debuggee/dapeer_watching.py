@@ -238,7 +238,7 @@ class CodeWatches:
         return stop
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
-        """Look at all of them in a frame that runs already; return the line that it is at, and what is known then."""
+        """Look at all in a frame that runs already; return its line, and what is known then."""
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:
             value = NOTHING if watch.read is not None or watch.point.ended else look(frame)

@@ -1,4 +1,4 @@
-"""Tells what variables hold in a program whose debugpy is unpatched. The text of this module is evaluated at a stop.
+"""What variables hold in a program with unpatched debugpy. Its text is evaluated at a stop.
 
 It runs no code of the program, loads nothing there and leaves nothing. What it tells is short: `dapeer_values` would be
 ten times as much text at every stop.
@@ -61,7 +61,7 @@ def found(kind: Any, name: str) -> Any:
 
 
 def text(value: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return a value as Python writes it, with what objects hold; of what does not fit, only how much it is."""
+    """Return a value as Python writes it, with objects' contents; of what does not fit, only its size."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
         most = min(room, INSIDE) if around else room
@@ -132,7 +132,7 @@ def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
 
 
 def attributes(value: Any, kind: Any) -> "dict[str, Any]":
-    """Return an object's own attributes and slots, public names first, as its class has not redefined them."""
+    """Return an object's own attributes and slots, public first, as its class has not redefined them."""
     held: Any = {}
     wrapped: Any = found(kind, "__wrapped__")
     if any(type(wrapped) is each for each in (*READ, property)):

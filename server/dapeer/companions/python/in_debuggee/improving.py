@@ -33,7 +33,7 @@ PARTS = (
     "dapeer_leaving",
     "dapeer_unsaid",
 )
-"""Modules that patch pydevd. pydevd never steps into files with these names, so the names must be unusual."""
+"""Modules that patch pydevd, which never steps into files of these names, so they must be unusual."""
 HELPERS = (
     "dapeer_breaking",
     "dapeer_probing",
@@ -84,7 +84,7 @@ HELPERS = (
 
 
 improved: set[int] = set()
-"""The id of the process in which pydevd is patched; pydevd imports `child` in the first process as well."""
+"""The id of the process in which pydevd is patched; pydevd imports `child` in the first one, too."""
 
 
 HIDDEN = patching.Row(
@@ -127,6 +127,9 @@ def improve(*, prints: bool) -> None:
 
 
 def improve_children() -> None:
-    """Patch pydevd also in the Python processes that this one starts; and in a process that dapeer or the program has started, the end."""
+    """Patch pydevd in the Python processes that this one starts, and Python's end in this one.
+
+    dapeer or the program has started it.
+    """
     importlib.import_module("in_debuggee.dapeer_children").CHILDREN.apply()
     importlib.import_module("in_debuggee.dapeer_ending").watch()
