@@ -146,11 +146,10 @@ class NvimSessions:
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
         session = ForwardedSession(
-            self._debugger.sessions.next_id(),
+            self._debugger.sessions.next_context(),
             hello,
             feed,
             self._neovim,
-            project=self._debugger.project,
             names=self._names,
             definition=typed(self._debugger.definitions, hello.type),
             parent=self.by_number.get(hello.parent or 0),

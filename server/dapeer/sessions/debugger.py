@@ -40,12 +40,12 @@ class Debugger:
     def __init__(self, definitions: Mapping[str, Definition], project: Path) -> None:
         self.definitions = definitions
         self.project = project
-        self.sessions = Sessions(definitions, project)
+        self._reaper = Reaper()
+        self._rows = RowFolders(self._reaper)
+        self.sessions = Sessions(definitions, project, self._rows)
         self.files = self.sessions.files
         self.breakpoints = Breakpoints()
-        self._reaper = Reaper()
         self._tasks: TaskGroup = anyio.create_task_group()
-        self._rows = self.sessions.rows = RowFolders(self._reaper)
         self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
 
     async def __aenter__(self) -> Self:

@@ -129,18 +129,7 @@ class Supervisor:
                     log.warning("session %s: %s", session.id, failure)
 
     def _session(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
-        sessions = self._sessions
-        session = DirectSession(
-            sessions.next_id(),
-            plan,
-            adapter,
-            sessions.definitions,
-            project=sessions.project,
-            parent=parent,
-        )
-        session.lines.tracers = plan.definition.collect.tracers
-        session.lines.log.known = plan.definition.collect
-        return session
+        return DirectSession(self._sessions.next_context(), plan, adapter, parent)
 
     async def _run_through(
         self, session: DirectSession, arguments: Body, started: Callable[[], None]

@@ -36,7 +36,6 @@ class ProcessWatch:
         self._adapter = adapter
         self.pid = 0
         """The process; 0: it is not known, or not watched any more."""
-        session.where.watched(lambda: self.pid)
         self._file: int | None = None
         self._sure = True
         self._task: asyncio.Task[None] | None = None

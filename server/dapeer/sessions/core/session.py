@@ -6,17 +6,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 
 import anyio
 
-from dapeer.adapters.definition.stopping import Stopping
-from dapeer.base.errors import (
-    ChannelClosed,
-    ChannelError,
-    RequestTimeout,
-    Unsupported,
-)
+from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -25,19 +19,20 @@ from dapeer.dap.transport import Transport
 from dapeer.mirror.collected.process_rows import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
 from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SessionControl
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.thread_locations import Whereabouts
-from dapeer.sessions.waiters import Deadlines, Keyboard
+from dapeer.sessions.traits import Traits
+from dapeer.sessions.waiters import Keyboard
 from dapeer.view.advice import Advice
 
 
@@ -57,11 +52,11 @@ class Session(SessionControl):
     """Looks at the stopped program: stack, scopes, variables."""
     where: Whereabouts
     """Looks at all threads, those that run, too."""
-    over: bool
+    over: bool = False
     """The connection has ended: no more output, no more responses."""
-    cause: str | None
+    cause: str | None = None
     """Why the session ended, where it was not the program's own doing."""
-    by_us: bool
+    by_us: bool = False
     """A tool has ended the program, so its exit code means nothing."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
@@ -72,18 +67,14 @@ class Session(SessionControl):
 
     def __init__(
         self,
-        number: int,
+        context: SessionContext,
         name: str,
         adapter: str,
         transport: Transport,
-        *,
-        project: Path,
-        deadlines: Deadlines,
-        frames: Frames | None = None,
-        sight: Sight | None = None,
+        traits: Traits,
         parent: Session | None = None,
     ) -> None:
-        self.id = number
+        self.id = context.number
         self.name = name
         self.adapter = adapter
         """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
@@ -92,29 +83,41 @@ class Session(SessionControl):
         self.parent = parent
         """The session whose program has started this one's."""
         self.program = parent.program if parent else Program()
-        self.project = project
-        self.frames = frames or Frames(project=project)
-        gathered = Gathered(self.program.collected, number)
+        self.project = context.project
+        self.frames = traits.stopping.frames(context.project)
+        gathered = Gathered(self.program.collected, context.number)
         printed, failed = self.program.printed, self.program.failures
         self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
         self.channel = Channel(transport, self.observe, self.answer)
-        self.errors = PrintedErrors(self.program.output)
-        arriving = self.program.arriving
-        self.inspect = Inspection(self.mirror, self.request, self.wait_for, arriving, self.errors)
-        self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
-        self.where.first = lambda: self.program.first.mirror
-        collected = self.program.collected
-        self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
-        log = LogLines(collected, self.stops_at, self.request)
-        self.lines = LineBreakpoints(collected, self.supports, self.request, self.observe, log)
+        self.errors = PrintedErrors(self.program.output, traits.stopping.traceback)
+        request, collected = self.request, self.program.collected
+        self.inspect = Inspection(
+            self.mirror,
+            request,
+            self.wait_for,
+            self.program.arriving,
+            self.errors,
+            context.secret_files,
+            traits,
+        )
+        self.where = Whereabouts(
+            self.mirror, self.inspect, request, traits.sight, self._first_mirror, self.watched_pid
+        )
+        self.stops_at = StopsAt(adapter, self.mirror, request, self.supports, traits)
+        log = LogLines(collected, self.stops_at, request, traits.collect)
+        folder = partial(self.program.rows_in, context.rows) if context.rows else None
+        self.lines = LineBreakpoints(
+            collected, self.supports, request, self.observe, log, traits, folder
+        )
         self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.initialized = anyio.Event()
-        self.over = self.by_us = False
-        self.cause = None
-        self._deadlines = deadlines
+        self._deadlines = traits.deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
         self.evaluating = asyncio.Lock()
         self.program.add(self)
+
+    def _first_mirror(self) -> Mirror:
+        return self.program.first.mirror
 
     # -- messages
 
@@ -289,10 +292,3 @@ class Session(SessionControl):
         """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
         self.inspect.editions.keep(path)
         await self.lines.set(path, requested)
-
-    def heed(self, stopping: Stopping) -> None:
-        """Apply what the definition knows of the adapter's stops."""
-        self.stops_at.filters = stopping.filters
-        self.errors.pattern = stopping.traceback
-        self.inspect.expressions = stopping.expressions
-        self.inspect.more_elements = stopping.more_elements

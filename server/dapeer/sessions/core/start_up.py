@@ -70,14 +70,11 @@ async def start_up(
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
     mirror, inspect = session.mirror, session.inspect
-    inspect.hushed = True
-    try:
+    with inspect.quiet():
         seconds = session.plan.definition.timeouts.control
         await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
         with contextlib.suppress(DapeerError):
             await session.lines.collect_at([*breakpoints.collecting.values()])
-    finally:
-        inspect.hushed = False
     stop = mirror.stop
     if stop is None or session.plan.inputs.get("stop_on_entry") or mirror.placed.stops(stop.body):
         return
