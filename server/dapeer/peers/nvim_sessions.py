@@ -180,7 +180,7 @@ class NvimSessions:
             with contextlib.suppress(DapeerError):
                 await session.lines.collect(path, breakpoints.of(path))
         if breakpoints.collecting:
-            session.program.awaited.places |= {(title, 0) for _, title in breakpoints.collecting}
+            session.program.awaited.expect((title, 0) for _, title in breakpoints.collecting)
             with contextlib.suppress(DapeerError):
                 await session.lines.collect_at([*breakpoints.collecting.values()])
         own = session.hello.exception_filters

@@ -107,6 +107,10 @@ class Sessions(Mapping[int, Session]):
         """Return what starts a session again that another client holds."""
         return self._restarts[session.id]
 
+    def focus_on(self, session: Session | None) -> None:
+        """Make a session the default of clients that have used none."""
+        self.focused = session
+
     # -- those that come and go
 
     def next_context(self) -> SessionContext:
@@ -122,7 +126,7 @@ class Sessions(Mapping[int, Session]):
         if session is session.program.first:
             session.program.subscribe(self._on_message)
         if focus:
-            self.focused = session
+            self.focus_on(session)
         self._notify("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:

@@ -152,7 +152,7 @@ class Supervisor:
                     await _followed(session)
             except anyio.get_cancelled_exc_class():
                 if not runs:
-                    session.cause, session.by_us = CANCELLED, True
+                    session.ending.decide(CANCELLED, by_us=True)
                 raise
             finally:
                 session.finish()
@@ -174,5 +174,4 @@ async def _followed(session: DirectSession) -> None:
         await session.follow()
     except Exception:
         log.exception("session %s", session.id)
-        lost = "dapeer lost track of it after an error; its log says why"
-        session.cause = session.cause or lost
+        session.ending.explain("dapeer lost track of it after an error; its log says why")

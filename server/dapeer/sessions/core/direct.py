@@ -194,7 +194,7 @@ class DirectSession(Session):
         # Some adapters send the end before the last output, and drop that when the connection closes.
         await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
         if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
-            self.cause = self.cause or f"probably killed by {signal}"
+            self.ending.explain(f"probably killed by {signal}")
         await self.watch.settled(mirror.exit_code)
         if self.process.terminal is not None:
             await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)

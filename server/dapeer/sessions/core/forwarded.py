@@ -70,7 +70,7 @@ class ForwardedSession(Session):
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
-                self.program.keyboard = self
+                self.program.type_into(self)
             case Event(event="dapeer.replayed"):
                 self.replayed.set()
             case Response(command="setBreakpoints"):
@@ -79,7 +79,7 @@ class ForwardedSession(Session):
                     self.inspect.editions.keep(path)
             case Response(command="launch" | "attach" as command, success=False):
                 self.failure = f"could not {command}: {message.failure()}"
-                self.cause = self.cause or self.failure
+                self.ending.explain(self.failure)
             case _:
                 pass
 

@@ -140,7 +140,7 @@ class ProcessWatch:
         if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
             self._lose()
         elif killer is not None:
-            session.cause = session.cause or self._why()
+            session.ending.explain(self._why())
 
     def _lose(self) -> None:
         self._session.lose(self._why())

@@ -27,6 +27,7 @@ from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.ending import Ending
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
@@ -48,16 +49,10 @@ class Session(SessionControl):
     """The processes that belong together, this one's among them."""
     frames: Frames
     """Tells the user's stack frames from those of runtimes and libraries."""
-    inspect: Inspection
-    """Looks at the stopped program: stack, scopes, variables."""
-    where: Whereabouts
-    """Looks at all threads, those that run, too."""
+    feed: str | None = None
+    """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
     over: bool = False
     """The connection has ended: no more output, no more responses."""
-    cause: str | None = None
-    """Why the session ended, where it was not the program's own doing."""
-    by_us: bool = False
-    """A tool has ended the program, so its exit code means nothing."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
     delegates: bool = False
@@ -78,8 +73,6 @@ class Session(SessionControl):
         self.name = name
         self.adapter = adapter
         """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
-        self.feed: str | None = None
-        """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
         self.parent = parent
         """The session whose program has started this one's."""
         self.program = parent.program if parent else Program()
@@ -110,6 +103,7 @@ class Session(SessionControl):
             collected, self.supports, request, self.observe, log, traits, folder
         )
         self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
+        self.ending = Ending()
         self.initialized = anyio.Event()
         self._deadlines = traits.deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
@@ -118,6 +112,16 @@ class Session(SessionControl):
 
     def _first_mirror(self) -> Mirror:
         return self.program.first.mirror
+
+    @property
+    def cause(self) -> str | None:
+        """Why the session ended, where it was not the program's own doing."""
+        return self.ending.cause
+
+    @property
+    def by_us(self) -> bool:
+        """Whether a tool has ended the program, so that its exit code means nothing."""
+        return self.ending.by_us
 
     # -- messages
 
@@ -142,7 +146,7 @@ class Session(SessionControl):
 
     def lose(self, cause: str) -> None:
         """Record the end of the program that no message reports, and its reason, if that is unknown."""
-        self.cause = self.cause or cause
+        self.ending.explain(cause)
         self.observe(Event("terminated"))
 
     def observe(self, message: Message) -> None:
@@ -174,7 +178,7 @@ class Session(SessionControl):
 
     def in_terminal(self, terminal: Keyboard) -> None:
         """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
-        self.program.keyboard = terminal
+        self.program.type_into(terminal)
         self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
 
     def print_in_terminal(self, printed: Body) -> None:
@@ -214,7 +218,7 @@ class Session(SessionControl):
                 owed = self.channel.unanswered[:-1]
                 raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
             cause = f"the adapter did not answer `{command}` within {limit:g} s"
-            self.cause = self.cause or f"{cause}, so it was killed together with the program"
+            self.ending.explain(f"{cause}, so it was killed together with the program")
             await self.force()
             raise RequestTimeout(command, limit, killed=True) from error
 
@@ -273,9 +277,10 @@ class Session(SessionControl):
     def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
         """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
         if not ending:
-            self.cause = "closed" if self.post_mortem else "detached; the program runs on"
+            cause = "closed" if self.post_mortem else "detached; the program runs on"
+            self.ending.decide(cause, by_us=False)
         elif not self.mirror.ended and self.mirror.exit_code is None:
-            self.cause, self.by_us = f"ended by {tool}", True
+            self.ending.decide(f"ended by {tool}", by_us=True)
 
     async def ask_to_end(self, seconds: float) -> bool:
         """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""

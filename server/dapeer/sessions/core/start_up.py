@@ -153,7 +153,7 @@ def _expect_output(session: DirectSession) -> None:
     """Have the adapter tell when the output before a stop is complete, if it can."""
     if session.parent is None and session.supports("dapeerDrain"):
         drain = partial(session.request, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
-        session.program.arriving.drain = drain
+        session.program.arriving.confirm_by(drain)
 
 
 async def _improve(session: DirectSession) -> None:

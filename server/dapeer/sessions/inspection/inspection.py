@@ -162,7 +162,7 @@ class Inspection(Fetching):
         try:
             stop.output_flows = self._arriving.floods(stop)
             # An adapter that tells when output is complete does so while the stop is looked at.
-            told = self._arriving.drain is not None
+            told = self._arriving.is_confirmed
             output = [self._arriving.complete(stop)] if told else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
             await together(*output, self._look_around(stop))
