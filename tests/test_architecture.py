@@ -77,6 +77,7 @@ INSIDES = {
         ("core",),
         ("breakpoints",),
         ("inspection",),
+        ("traits",),
         ("waiters",),
     ),
     "tools": ((OTHERS,), ("run_until",), ("breakpoints", "collected", "starts"), ("base",)),

@@ -24,24 +24,6 @@ SAME = 100
 """Breakpoints that may share one number."""
 
 
-@dataclass(slots=True)
-class Awaited:
-    """The breakpoints that a caller awaits of one program; its first session has them."""
-
-    places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that were set for this program."""
-    kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that this program did not get; the caller knows why."""
-    reported: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
-    """States that the caller knows already: state, path and line."""
-    reported_from: object = None
-    """What is known of breakpoints and their states, as it was when the caller was told last."""
-
-    def move(self, path: str, moves: Mapping[int, int]) -> None:
-        """Await those of a file on other lines, by the line that each had."""
-        self.places = {(at, moves.get(n, n) if at == path else n) for at, n in self.places}
-
-
 class _At(NamedTuple):
     """One of the breakpoints that were sent."""
 

@@ -146,11 +146,10 @@ class NvimSessions:
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
         session = ForwardedSession(
-            self._debugger.sessions.next_id(),
+            self._debugger.sessions.next_context(),
             hello,
             feed,
             self._neovim,
-            project=self._debugger.project,
             names=self._names,
             definition=typed(self._debugger.definitions, hello.type),
             parent=self.by_number.get(hello.parent or 0),
@@ -181,7 +180,7 @@ class NvimSessions:
             with contextlib.suppress(DapeerError):
                 await session.lines.collect(path, breakpoints.of(path))
         if breakpoints.collecting:
-            session.program.awaited.places |= {(title, 0) for _, title in breakpoints.collecting}
+            session.program.awaited.expect((title, 0) for _, title in breakpoints.collecting)
             with contextlib.suppress(DapeerError):
                 await session.lines.collect_at([*breakpoints.collecting.values()])
         own = session.hello.exception_filters

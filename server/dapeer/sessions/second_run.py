@@ -87,7 +87,7 @@ async def life(
     """
     focused = debugger.sessions.focused
     session = await debugger.start(plan)
-    debugger.sessions.focused = focused
+    debugger.sessions.focus_on(focused)
     async with unless_cancelled(debugger.terminate, session.program.first):
         in_time = await _over(session, recorded, seconds)
     await debugger.terminate(session.program.first)

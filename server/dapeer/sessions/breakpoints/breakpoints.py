@@ -110,6 +110,15 @@ class Breakpoints:
             del self.by_path[path]
         return before
 
+    def take_fresh(self) -> set[tuple[str, int]]:
+        """Return path and line of those that are meant for the next program, which has come."""
+        fresh, self.fresh = self.fresh, set()
+        return fresh
+
+    def stop_at(self, functions: Sequence[str]) -> None:
+        """Want programs to stop at these functions, and at no others."""
+        self.functions = [*functions]
+
     def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
         """Undo an `add` whose breakpoint was not applied; a Neovim has not changed its sign either."""
         self.fresh.discard((path, line))

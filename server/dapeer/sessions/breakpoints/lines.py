@@ -25,6 +25,7 @@ from dapeer.mirror.places import SPEC
 from dapeer.sessions.breakpoints.collection_points import point_at, point_of
 from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.inspection.fetching import SendRequest
+from dapeer.sessions.traits import Traits
 
 Road = Literal["tracer", "log points", ""]
 LONGEST = 200
@@ -37,8 +38,6 @@ FAILED = "the program does not collect"
 class LineBreakpoints:
     """Sets breakpoints on lines, and knows which of them collect."""
 
-    tracers: tuple[str, ...] = ()
-    """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
     functions: Sequence[RequestedFunction]
     """The functions at which the program is to collect."""
 
@@ -49,18 +48,21 @@ class LineBreakpoints:
         request: SendRequest,
         observe: Callable[[Message], None],
         log: LogLines,
+        traits: Traits,
+        folder: Callable[[], Path] | None,
     ) -> None:
-        """`supports` tells what the adapter can do."""
+        """`supports` tells what the adapter can do, and `folder` where the program's processes write their rows."""
         self.log = log
+        self.tracers = traits.collect.tracers
+        """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
         self._collected = collected
         self._supports = supports
         self._request = request
         self._observe = observe
         self.functions = ()
-        self.sees_output = True
+        self.sees_output = not traits.is_shared
         """What the adapter says of log points passes us."""
-        self.folder: Callable[[], Path] | None = None
-        """Tells where the program's processes write their rows."""
+        self._folder = folder
         self._points: dict[str, list[RequestedBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
@@ -74,7 +76,7 @@ class LineBreakpoints:
     @property
     def road(self) -> Road:
         """How rows come; empty: none can."""
-        if self.tracers and self.folder is not None:
+        if self.tracers and self._folder is not None:
             return "tracer"
         return "log points" if self.sees_output and self._supports("logMessage") else ""
 
@@ -195,13 +197,13 @@ class LineBreakpoints:
 
     async def trace(self, frame_id: int | None = None) -> None:
         """Have the program collect where it is to, and nowhere else."""
-        if self.folder is None:
+        if self._folder is None:
             return
         async with self._telling:
             points = [*self._spec()]
             if points == self._traced:
                 return
-            spec = {"folder": str(self.folder()), "points": points}
+            spec = {"folder": str(self._folder()), "points": points}
             self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
             self._traced = points
 

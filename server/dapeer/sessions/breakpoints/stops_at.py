@@ -7,13 +7,13 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
-from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.inspection.fetching import SendRequest
+from dapeer.sessions.traits import Traits
 
 NEVER = "1 == 2"
 """A condition that holds in no language."""
@@ -23,14 +23,18 @@ class StopsAt:
     """The breakpoints of a session that are on no line."""
 
     def __init__(
-        self, adapter: str, mirror: Mirror, request: SendRequest, supports: Callable[[str], bool]
+        self,
+        adapter: str,
+        mirror: Mirror,
+        request: SendRequest,
+        supports: Callable[[str], bool],
+        traits: Traits,
     ) -> None:
-        self.filters = Filters()
+        self.filters = traits.stopping.filters
         """The exception filters: the adapter's, and those that dapeer makes."""
-        self.own: Sequence[str] = ()
+        self.own = traits.functions
         """Functions at which the program stops, in addition to the function breakpoints."""
-        self.conditions: Mapping[str, str] | None = None
-        """By exception filter: its condition, as far as the adapter supports it."""
+        self._conditions = traits.conditions
         self._adapter = adapter
         self._mirror = mirror
         self._request = request
@@ -91,8 +95,9 @@ class StopsAt:
             self._of_filters = functions
             await self.functions(self._function_names)
         offered = self._mirror.exception_filters
-        if self.conditions and self._supports("exceptionFilterOptions"):
-            return exception_arguments([each for each in texts if each in offered], self.conditions)
+        if self._conditions and self._supports("exceptionFilterOptions"):
+            chosen = [each for each in texts if each in offered]
+            return exception_arguments(chosen, self._conditions)
         return self.filters.arguments(texts, offered)
 
     def check(self, texts: Sequence[str]) -> None:

@@ -32,6 +32,10 @@ class SessionControl(abc.ABC):
         """
         raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
 
+    def watched_pid(self) -> int:
+        """Return the process of its program, where it is known to be on this machine; 0: it is not."""
+        return 0
+
     @abc.abstractmethod
     def why_over(self) -> str:
         """Say why the wire is gone, where no message has told the end."""

@@ -36,7 +36,6 @@ class ProcessWatch:
         self._adapter = adapter
         self.pid = 0
         """The process; 0: it is not known, or not watched any more."""
-        session.where.watched(lambda: self.pid)
         self._file: int | None = None
         self._sure = True
         self._task: asyncio.Task[None] | None = None
@@ -141,7 +140,7 @@ class ProcessWatch:
         if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
             self._lose()
         elif killer is not None:
-            session.cause = session.cause or self._why()
+            session.ending.explain(self._why())
 
     def _lose(self) -> None:
         self._session.lose(self._why())

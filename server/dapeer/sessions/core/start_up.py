@@ -70,14 +70,11 @@ async def start_up(
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
     mirror, inspect = session.mirror, session.inspect
-    inspect.hushed = True
-    try:
+    with inspect.quiet():
         seconds = session.plan.definition.timeouts.control
         await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
         with contextlib.suppress(DapeerError):
             await session.lines.collect_at([*breakpoints.collecting.values()])
-    finally:
-        inspect.hushed = False
     stop = mirror.stop
     if stop is None or session.plan.inputs.get("stop_on_entry") or mirror.placed.stops(stop.body):
         return
@@ -156,7 +153,7 @@ def _expect_output(session: DirectSession) -> None:
     """Have the adapter tell when the output before a stop is complete, if it can."""
     if session.parent is None and session.supports("dapeerDrain"):
         drain = partial(session.request, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
-        session.program.arriving.drain = drain
+        session.program.arriving.confirm_by(drain)
 
 
 async def _improve(session: DirectSession) -> None:

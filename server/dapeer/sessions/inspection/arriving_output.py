@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 from dapeer.base.errors import DapeerError, RequestTimeout
 from dapeer.dap.messages import Body
@@ -25,15 +26,26 @@ SECONDS_OF_FLOOD = 5.0
 """Seconds after which the end of a flood of output is no longer awaited."""
 
 
+Drain: TypeAlias = Callable[[], Awaitable[Body]]
+"""Asks an adapter to answer behind all that the program has printed, and to say whether that was `sent`."""
+
+
 class ArrivingOutput:
     """What a program prints, on its way to us."""
-
-    drain: Callable[[], Awaitable[Body]] | None = None
-    """Asks the adapter to answer behind all that the program has printed, and to say whether that was `sent`; None: it cannot."""
 
     def __init__(self, output: OutputLog, waiters: Waiters) -> None:
         self._output = output
         self._waiters = waiters
+        self._drain: Drain | None = None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the adapter tells when all has been sent."""
+        return self._drain is not None
+
+    def confirm_by(self, drain: Drain) -> None:
+        """Ask the adapter from now on whether all that the program has printed was sent; silence counts once it cannot say."""
+        self._drain = drain
 
     def floods(self, stop: Stop) -> bool:
         """Whether so much has been printed since the program was left at its last stop that more is on its way."""
@@ -46,14 +58,14 @@ class ArrivingOutput:
         """Wait for the output before a stop; the stop records whether more is arriving."""
         stop.output_flows = True
         try:
-            if self.drain is not None and (await self.drain()).get("sent"):
+            if self._drain is not None and (await self._drain()).get("sent"):
                 stop.output_flows = False
                 return
         except RequestTimeout:
             return
         except DapeerError:
             pass
-        self.drain = None
+        self._drain = None
         stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
 
     async def idle(self, quiet: float, printed: int = 0) -> bool:

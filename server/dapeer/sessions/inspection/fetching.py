@@ -15,11 +15,10 @@ from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.other_client import OtherClient
+from dapeer.sessions.traits import LEVELS, Traits
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view.stacks import begins
 
-LEVELS = 20
-"""Frames that are fetched at once."""
 DEEP = 1000
 """Frames of a stack that are fetched to reach the outermost."""
 FIRST = 5
@@ -47,14 +46,20 @@ class Fetching:
     that others wait for.
     """
 
-    def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
-        self.other_client = OtherClient(mirror, wait_for)
+    def __init__(
+        self,
+        mirror: Mirror,
+        request: SendRequest,
+        wait_for: WaitFor,
+        traits: Traits,
+    ) -> None:
+        present, first = traits.is_shared, traits.is_theirs
+        self.other_client = OtherClient(mirror, wait_for, present=present, first=first)
         self.folded: re.Pattern[str] | None = None
         """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
-        self.more_elements: re.Pattern[str] | None = None
+        self.more_elements = traits.stopping.more_elements
         """`NAME: TYPE` of a child that stands for more elements of its container."""
-        self.levels = LEVELS
-        """Frames that are fetched at a stop."""
+        self._levels = traits.stack_levels
         self._mirror = mirror
         self._request = request
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
@@ -112,7 +117,7 @@ class Fetching:
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""
         if stop.top is None or stop.front is None or self.other_client.first:
-            frames = await self.stack_trace(stop.thread_id, levels=self.levels)
+            frames = await self.stack_trace(stop.thread_id, levels=self._levels)
             if frames and stop.front is None:
                 await self.stack_trace(stop.thread_id, levels=FAR)
         return stop.top

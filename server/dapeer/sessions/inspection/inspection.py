@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, TypeAlias
 
-from dapeer.adapters.definition.stopping import Expressions
 from dapeer.base.errors import RequestFailed
 from dapeer.base.system.secret_files import HIDDEN, SecretFiles
 from dapeer.base.text import excerpt
@@ -22,6 +22,7 @@ from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_
 from dapeer.sessions.inspection.fetching import FIRST, Fetching, SendRequest, quietly, together
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
+from dapeer.sessions.traits import Traits
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
@@ -42,6 +43,8 @@ CHASED = 50
 
 ABORTED = "SIGABRT"
 
+Compare: TypeAlias = Callable[[Stop], Coroutine[Any, Any, None]]
+
 
 class Inspection(Fetching):
     """Fetches what is needed to show a stopped program.
@@ -58,15 +61,17 @@ class Inspection(Fetching):
         wait_for: WaitFor,
         arriving: ArrivingOutput,
         errors: PrintedErrors,
+        secret_files: SecretFiles,
+        traits: Traits,
     ) -> None:
-        super().__init__(mirror, request, wait_for)
+        """Of frames in `secret_files` no source is shown."""
+        super().__init__(mirror, request, wait_for, traits)
         self.editions = SourceVersions(time.time())
-        self.expressions = Expressions()
-        self.secret_files = SecretFiles()
-        """Frames whose source is not shown."""
-        self.hushed = False
-        """Stops are not inspected until somebody asks: many of them follow each other."""
-        self.compare: Callable[[Stop], Coroutine[Any, Any, None]] | None = None
+        self._expressions = traits.stopping.expressions
+        self._secret_files = secret_files
+        self._is_quiet = False
+        """Stops are not inspected until somebody asks."""
+        self._compare: Compare | None = None
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
         self._errors = errors
@@ -76,6 +81,19 @@ class Inspection(Fetching):
         """The stop that is inspected only on request."""
         self._sourced: StackFrame | None = None
         """The frame whose source was kept last."""
+
+    def ask_program(self, folded: re.Pattern[str] | None, compare: Compare | None) -> None:
+        """Ask the program from now on for what its unpatched adapter leaves out: values with `folded` in them, and frames."""
+        self.folded, self._compare = folded, compare
+
+    @contextlib.contextmanager
+    def quiet(self) -> Generator[None]:
+        """Inspect no stop unasked while the body runs: many of them follow each other."""
+        self._is_quiet = True
+        try:
+            yield
+        finally:
+            self._is_quiet = False
 
     # -- at every stop
 
@@ -102,7 +120,7 @@ class Inspection(Fetching):
         """Start fetching what every reader of a new stop needs, unless the stop is left to the person's client."""
         stop = self._mirror.stop
         self._chased += 1
-        if self._chased > CHASED or self.other_client.first or self.hushed:
+        if self._chased > CHASED or self.other_client.first or self._is_quiet:
             self._left = stop
         elif stop is not None:
             self._begin(stop)
@@ -144,7 +162,7 @@ class Inspection(Fetching):
         try:
             stop.output_flows = self._arriving.floods(stop)
             # An adapter that tells when output is complete does so while the stop is looked at.
-            told = self._arriving.drain is not None
+            told = self._arriving.is_confirmed
             output = [self._arriving.complete(stop)] if told else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
             await together(*output, self._look_around(stop))
@@ -174,7 +192,7 @@ class Inspection(Fetching):
         if frame is None:
             return
         self._keep_source(stop)
-        await quietly(explain(stop, self.expressions, self._evaluated))
+        await quietly(explain(stop, self._expressions, self._evaluated))
         await together(
             self._scopes_of(stop, frame),
             self._stack_of(stop),
@@ -184,7 +202,7 @@ class Inspection(Fetching):
     async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
         """Keep the lines of a text that only the adapter has, and that it says is a source."""
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
-        if stop.source is not None or not reference or self.secret_files.hides(path):
+        if stop.source is not None or not reference or self._secret_files.hides(path):
             return
         lines, kind = await self.source_of_adapter(reference)
         line = frame["line"]
@@ -212,11 +230,11 @@ class Inspection(Fetching):
         await self._open(stop)
 
     async def _stack_of(self, stop: Stop) -> None:
-        if self.compare is None:
+        if self._compare is None:
             return await self.ends_of_stack(stop)
         # What an adapter leaves out shows in a whole stack only.
         await self.whole_stack(stop.thread_id)
-        return await self.compare(stop)
+        return await self._compare(stop)
 
     async def _open(self, stop: Stop) -> None:
         """Fetch the omitted elements of values; for important values several levels deep."""
@@ -226,9 +244,9 @@ class Inspection(Fetching):
         room = max(most - len(needed), 0)
         closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
         if self.folded is not None:
-            bare = [each for each in needed if is_bare(each, self.expressions)][:UNFOLDED]
+            bare = [each for each in needed if is_bare(each, self._expressions)][:UNFOLDED]
             await quietly(
-                evaluate_members(stop, [*bare, *closed], self.expressions, self._evaluated)
+                evaluate_members(stop, [*bare, *closed], self._expressions, self._evaluated)
             )
             closed = [
                 each for each in closed if each["variablesReference"] not in stop.parts.reported
@@ -252,6 +270,6 @@ class Inspection(Fetching):
 
         None when they cannot be read. Of a file that may hold secrets, it says so in place of the line.
         """
-        if self.secret_files.hides(path):
+        if self._secret_files.hides(path):
             return line, [HIDDEN]
         return self.editions.window(path, line, around)

@@ -33,12 +33,14 @@ class OtherClient:
     views show everything twice where they hear two.
     """
 
-    def __init__(self, mirror: Mirror, wait_for: WaitFor) -> None:
+    def __init__(
+        self, mirror: Mirror, wait_for: WaitFor, *, present: bool = False, first: bool = False
+    ) -> None:
         self._mirror = mirror
         self._wait_for = wait_for
-        self.first = False
+        self.first = first
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
-        self.present = False
+        self.present = present
         """Whether there is such a client."""
         self._ours = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""

@@ -49,28 +49,30 @@ class Whereabouts:
     """
 
     def __init__(
-        self, mirror: Mirror, inspect: Inspection, request: SendRequest, sight: Sight
+        self,
+        mirror: Mirror,
+        inspect: Inspection,
+        request: SendRequest,
+        sight: Sight,
+        first: Callable[[], Mirror],
+        watched: Callable[[], int],
     ) -> None:
+        """`first` returns the mirror of the program's first process, and `watched` the process itself, where that is known to be on this machine."""
         self._mirror = mirror
         self._inspect = inspect
         self._request = request
         self.sight = sight
-        self._watched: Callable[[], int] = int
-        self.first: Callable[[], Mirror] = lambda: mirror
-        """Returns the mirror of the program's first process."""
+        self._first = first
+        self._watched = watched
         self._left_out: dict[tuple[object, ...], str] = {}
         """By the callers of a stop: the frames that are left out there."""
         self._blocked: dict[int, tuple[ThreadLocation, int]] = {}
         """By frame_id: the thread or task that is not stopped, and the number of its frame."""
 
-    def watched(self, pid: Callable[[], int]) -> None:
-        """Take note of who knows the program's process, where that is on this machine."""
-        self._watched = pid
-
     @property
     def pid(self) -> int:
         """The program's process; 0 if it is not known to be on this machine: what was attached to may be in a container."""
-        here = self.first().process.get("startMethod") == "launch"
+        here = self._first().process.get("startMethod") == "launch"
         return self._watched() or (self._reported_pid if here else 0)
 
     @property
@@ -221,11 +223,9 @@ class Whereabouts:
 
     def complete(self, folded: re.Pattern[str] | None) -> None:
         """Ask the unpatched program for what its adapter leaves out; `folded` marks that in values."""
-        self._inspect.folded = folded
-        if self.sight.hides:
-            self._inspect.compare = self.compare
+        self._inspect.ask_program(folded, self._compare if self.sight.hides else None)
 
-    async def compare(self, stop: Stop) -> None:
+    async def _compare(self, stop: Stop) -> None:
         """Record at a stop which frames its adapter leaves out, if the program itself reports more.
 
         It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.

@@ -46,7 +46,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     if sorted(kept, key=_line) != sorted(has, key=_line):
         await session.ensure_breakpoints(path, kept)
     if refused := {(path, each["line"]) for each, then in told if then not in kept}:
-        session.program.awaited.kept_from |= refused
+        session.program.awaited.keep_from(refused)
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 

@@ -69,7 +69,6 @@ def unreported(
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return {}
-    awaited.reported_from = known
     found = dict.fromkeys(
         _outcomes(first, sessions, breakpoints, ended=ended, final=final, mute=mute)
     )
@@ -81,8 +80,8 @@ def unreported(
     new = found if ended else [each for each in found if each.key not in awaited.reported]
     by_state: dict[str, list[str]] = {}
     for each in new:
-        known = awaited.reported & {each.key, ("rejected", each.path, each.line)}
-        reason = "" if known else each.detail
+        repeated = awaited.reported & {each.key, ("rejected", each.path, each.line)}
+        reason = "" if repeated else each.detail
         at = (
             f"{relative(each.path, session.project)}:{each.line}"
             if each.line
@@ -90,7 +89,7 @@ def unreported(
         )
         place = f"{at}{reason}"
         by_state.setdefault(each.state, []).append(place)
-    awaited.reported |= {each.key for each in new}
+    awaited.mark_reported((each.key for each in new), known)
     return {state: _bounded(places) for state, places in by_state.items()}
 
 

@@ -32,7 +32,7 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 
 async def _stop_at(call: Call, names: list[str]) -> Reply:
     debugger = call.debugger
-    debugger.breakpoints.functions = names
+    debugger.breakpoints.stop_at(names)
     for name in names:
         debugger.expect_now(name, 0)
     untaken = await debugger.push_functions().untaken()
@@ -91,7 +91,7 @@ async def removed(call: Call, name: str) -> Reply:
         if name in {each[1], wanted[each]["name"]}
     ]
     if name in stops:
-        call.debugger.breakpoints.functions = [each for each in stops if each != name]
+        call.debugger.breakpoints.stop_at([each for each in stops if each != name])
         unstopped = await call.debugger.push_functions().untaken()
         if not gone:
             return noted(Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped)

@@ -100,11 +100,10 @@ class Driving:
     async def run(self) -> None:
         """Run until it has come about, to another stop or the end, or for as long as the caller waits."""
         session = self.session
-        session.inspect.hushed = True
         try:
-            await self._run()
+            with session.inspect.quiet():
+                await self._run()
         finally:
-            session.inspect.hushed = False
             self.set_cost()
             with contextlib.suppress(DapeerError):
                 if not session.mirror.ended:

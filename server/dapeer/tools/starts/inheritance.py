@@ -24,7 +24,7 @@ from dapeer.view.stacks import relative
 
 SHOWN = 5
 """Breakpoints that are named."""
-CAUSE = "ended by dap_run with fresh=true"
+TOOL = "dap_run with fresh=true"
 HINT = "; fresh=true starts without"
 
 FileLines = Collection[tuple[str, int]]
@@ -163,8 +163,7 @@ async def _end(debugger: Debugger, program: Session) -> None:
             if not program.over:
                 raise
     for each in living:
-        if each.by_us:
-            each.cause = CAUSE
+        each.ending.credit(TOOL)
 
 
 def _numbered(programs: Sequence[Session]) -> str:
