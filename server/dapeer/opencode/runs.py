@@ -86,7 +86,7 @@ class PromptRun:
         async with self._started(begin, report) as (watching, beginning):
             try:
                 try:
-                    async with asyncio.timeout(seconds):
+                    with anyio.fail_after(seconds):
                         return await self._first(watching, beginning)
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.

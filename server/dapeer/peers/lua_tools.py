@@ -134,7 +134,7 @@ class LuaTools:
 
     async def _wait_for_start(self, answers: asyncio.Queue[tuple[Any, ...]]) -> None:
         try:
-            async with asyncio.timeout(SECONDS_TO_ANSWER):
+            with anyio.fail_after(SECONDS_TO_ANSWER):
                 if (first := await answers.get())[0] != "started":
                     answers.put_nowait(first)
         except TimeoutError as error:
@@ -150,7 +150,7 @@ class LuaTools:
         self, one: LuaTool, answers: asyncio.Queue[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         try:
-            async with asyncio.timeout(one.seconds):
+            with anyio.fail_after(one.seconds):
                 while True:
                     match await answers.get():
                         case ("progress", text, done, total):

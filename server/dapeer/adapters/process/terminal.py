@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import anyio
 
 from dapeer.adapters.process.tail import OutputFilter, Tail
 from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped, SystemRefuses
@@ -148,7 +149,7 @@ class Terminal:
                 "Type shorter lines, or have the program read a file.",
             )
         try:
-            async with asyncio.timeout(SECONDS_TO_TYPE):
+            with anyio.fail_after(SECONDS_TO_TYPE):
                 while data and not self._over.is_set():
                     data = data[await self._write(data) :]
         except TimeoutError as error:
@@ -175,9 +176,8 @@ class Terminal:
     async def drained(self, seconds: float) -> None:
         """Wait until nothing is left to be read, because every process has left it."""
         self.let_go()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._over.wait()
+        with anyio.move_on_after(seconds):
+            await self._over.wait()
 
     def close(self) -> None:
         """Close it; the system signals the processes in it."""

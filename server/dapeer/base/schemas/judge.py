@@ -72,7 +72,7 @@ class Judge:
             if self._closed:
                 raise _Closed
             try:
-                async with asyncio.timeout(SECONDS):
+                with anyio.fail_after(SECONDS):
                     return await self._answer(line)
             except BaseException as error:
                 # Its late answer must not be taken for the next one.

@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
+import anyio
+
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import function_breakpoint
@@ -68,7 +70,9 @@ class StopsAt:
                 new = [each for each in made if each.get("id") not in before]
                 yield new[0] if len(new) == 1 else made[-1] if made else Breakpoint(verified=False)
             finally:
-                await self._set(self._every)
+                # Also when the caller's time is over: the program would stop there.
+                with anyio.CancelScope(shield=True):
+                    await self._set(self._every)
 
     @property
     def _every(self) -> list[Mapping[str, Any]]:

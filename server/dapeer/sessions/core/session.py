@@ -259,7 +259,7 @@ class Session(SessionControl):
         if "pause" in self.channel.unanswered:
             return False
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 if thread_id is None:
                     thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
                 await self.request("pause", {"threadId": thread_id})

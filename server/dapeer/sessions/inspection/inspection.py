@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
+
+import anyio
 
 from dapeer.adapters.definition.stopping import Expressions
 from dapeer.base.errors import RequestFailed
@@ -237,11 +238,10 @@ class Inspection(Fetching):
         if not stop.parts.first:
             return
         level = needed[:FIRST]
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_TO_OPEN):
-                for _ in range(DEPTH):
-                    level = [inner for each in level for inner in stop.parts.inside(each)][:most]
-                    await together(*map(self.unfold, filter(self.is_closed, level)))
+        with anyio.move_on_after(SECONDS_TO_OPEN):
+            for _ in range(DEPTH):
+                level = [inner for each in level for inner in stop.parts.inside(each)][:most]
+                await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
         arguments = {"expression": expression, "frameId": frame_id, "context": context}

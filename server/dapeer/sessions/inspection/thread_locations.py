@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import anyio
+
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.json_types import Value, as_object
@@ -143,7 +145,7 @@ class Whereabouts:
         except OSError as error:
             return f"{name} cannot be started: {error.strerror}"
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 printed, said = await process.communicate()
         except TimeoutError:
             return f"{name} did not end in time"
@@ -282,7 +284,7 @@ class Whereabouts:
 async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
     """Return the result of a fetch; None if it failed or was too slow."""
     try:
-        async with asyncio.timeout(max(seconds, 0)):
+        with anyio.fail_after(max(seconds, 0)):
             return await fetch
     except (DapeerError, KeyError, TimeoutError):
         return None
