@@ -53,7 +53,7 @@ class LuaTools:
         """Of the schemas of others that are known, by their text."""
         self._newest = 0
         """The number of the latest list."""
-        self._taken = asyncio.Event()
+        self._taken = anyio.Event()
         """Set while that one is taken in."""
         self._numbers = itertools.count(1)
         self._refused: set[tuple[str, str]] = set()
@@ -80,7 +80,8 @@ class LuaTools:
     def expect(self) -> int:
         """Announce a new list; return its number."""
         self._newest += 1
-        self._taken.clear()
+        if self._taken.is_set():
+            self._taken = anyio.Event()
         return self._newest
 
     async def _flaw(self, one: LuaTool) -> str | None:

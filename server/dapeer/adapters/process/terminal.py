@@ -74,7 +74,7 @@ class Terminal:
         """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
         """The terminal's own end, for a process that is started `within` it; -1 once it is closed."""
-        self._over = asyncio.Event()
+        self._over = anyio.Event()
         _quiet(slave)
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read)
@@ -165,7 +165,7 @@ class Terminal:
         try:
             return os.write(self._master, data)
         except BlockingIOError:
-            room = asyncio.Event()
+            room = anyio.Event()
             loop.add_writer(self._master, room.set)
             try:
                 await room.wait()

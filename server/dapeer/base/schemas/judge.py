@@ -29,7 +29,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._process: Process | None = None
-        self._asking = asyncio.Lock()
+        self._asking = anyio.Lock(fast_acquire=True)
         self._closed = False
 
     async def aclose(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
@@ -40,7 +39,7 @@ class StopsAt:
         self._function_names: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
         self._logging: Sequence[Mapping[str, Any]] = ()
-        self._setting = asyncio.Lock()
+        self._setting = anyio.Lock(fast_acquire=True)
 
     async def functions(self, names: Sequence[str]) -> None:
         """Set the function breakpoints, together with the program's own functions and those of filters."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
@@ -113,7 +112,7 @@ class Session(SessionControl):
         self.cause = None
         self._deadlines = deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
-        self.evaluating = asyncio.Lock()
+        self.evaluating = anyio.Lock(fast_acquire=True)
         self.program.add(self)
 
     # -- messages

@@ -71,7 +71,7 @@ class Inspection(Fetching):
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
         self._errors = errors
-        self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
+        self._first_look: tuple[asyncio.Task[None], anyio.Event] | None = None
         self._chased = 0
         self._left: Stop | None = None
         """The stop that is inspected only on request."""
@@ -127,7 +127,7 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
-        looked = asyncio.Event()
+        looked = anyio.Event()
         # The task is kept: a loop holds on to no task by itself.
         self._first_look = asyncio.create_task(self._look(stop, looked)), looked
 
@@ -141,7 +141,7 @@ class Inspection(Fetching):
         if stop.outdated or (stop.top is None and not stop.frames):
             await quietly(self._locals(stop))
 
-    async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
+    async def _look(self, stop: Stop, looked: anyio.Event) -> None:
         try:
             stop.output_flows = self._arriving.floods(stop)
             # An adapter that tells when output is complete does so while the stop is looked at.

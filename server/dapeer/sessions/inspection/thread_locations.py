@@ -86,7 +86,7 @@ class Whereabouts:
 
     async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
         """Return where the threads and tasks are, as far as known after `seconds`."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
         asked = asyncio.ensure_future(self._names_and_places(end))
         await asyncio.wait({asked}, timeout=seconds / 3)
@@ -112,7 +112,7 @@ class Whereabouts:
         self, end: float
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
         """Return the threads, and where the program says that they are; None for what has not come at the `end`."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
         answer = await _within(end - clock(), self._evaluated()) if names is not None else None
         return names, answer
