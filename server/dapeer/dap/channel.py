@@ -77,7 +77,7 @@ class Channel:
             ChannelClosed: The session ended first.
         """
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 _, future = await self.send(command, arguments)
                 response = await future
         except TimeoutError as error:

@@ -88,7 +88,7 @@ class Neovim:
         self = cls(target, notified or _ignore)
         self._life = asyncio.create_task(self._live())
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 self._nvim = await asyncio.shield(self._connected)
         except TimeoutError as error:
             self._connected.add_done_callback(_hang_up)
@@ -178,7 +178,7 @@ class Neovim:
 
         try:
             self._soon(work)
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 return await future
         except RuntimeError as error:
             raise _gone(self.target) from error

@@ -50,11 +50,11 @@ class PromptRun:
         self._opencode = opencode
         self._error = ""
         self._reply_to = ""
-        self._event_arrived = asyncio.Event()
+        self._event_arrived = anyio.Event()
         """Set when the event stream is open."""
-        self._there = asyncio.Event()
+        self._there = anyio.Event()
         """Set when its message is known to be there."""
-        self._taken = asyncio.Event()
+        self._taken = anyio.Event()
         """Set when OpenCode works at it, or has done so."""
         self._among_others = prompt is not None
         """Whether the session may be busy with another prompt."""
@@ -86,7 +86,7 @@ class PromptRun:
         async with self._started(begin, report) as (watching, beginning):
             try:
                 try:
-                    async with asyncio.timeout(seconds):
+                    with anyio.fail_after(seconds):
                         return await self._first(watching, beginning)
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
@@ -159,7 +159,7 @@ class PromptRun:
 
     async def _until(
         self,
-        event: asyncio.Event,
+        event: anyio.Event,
         watching: asyncio.Task[PromptOutcome],
         beginning: asyncio.Task[None],
     ) -> PromptOutcome | None:

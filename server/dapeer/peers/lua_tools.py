@@ -53,7 +53,7 @@ class LuaTools:
         """Of the schemas of others that are known, by their text."""
         self._newest = 0
         """The number of the latest list."""
-        self._taken = asyncio.Event()
+        self._taken = anyio.Event()
         """Set while that one is taken in."""
         self._numbers = itertools.count(1)
         self._refused: set[tuple[str, str]] = set()
@@ -80,7 +80,8 @@ class LuaTools:
     def expect(self) -> int:
         """Announce a new list; return its number."""
         self._newest += 1
-        self._taken.clear()
+        if self._taken.is_set():
+            self._taken = anyio.Event()
         return self._newest
 
     async def _flaw(self, one: LuaTool) -> str | None:
@@ -134,7 +135,7 @@ class LuaTools:
 
     async def _wait_for_start(self, answers: asyncio.Queue[tuple[Any, ...]]) -> None:
         try:
-            async with asyncio.timeout(SECONDS_TO_ANSWER):
+            with anyio.fail_after(SECONDS_TO_ANSWER):
                 if (first := await answers.get())[0] != "started":
                     answers.put_nowait(first)
         except TimeoutError as error:
@@ -150,7 +151,7 @@ class LuaTools:
         self, one: LuaTool, answers: asyncio.Queue[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         try:
-            async with asyncio.timeout(one.seconds):
+            with anyio.fail_after(one.seconds):
                 while True:
                     match await answers.get():
                         case ("progress", text, done, total):

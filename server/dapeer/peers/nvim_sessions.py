@@ -80,7 +80,7 @@ class NvimSessions:
                 "dap_configurations lists what can be started; where='direct' starts without Neovim.",
             )
         try:
-            async with asyncio.timeout(SECONDS_TO_START):
+            with anyio.fail_after(SECONDS_TO_START):
                 return await self._starts.session_of(launch)
         except TimeoutError as error:
             self._neovim.send(CANCEL, launch)

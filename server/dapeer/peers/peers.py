@@ -128,7 +128,7 @@ class Peers:
         if target not in self._arriving:
             self._arriving[target] = asyncio.create_task(self._arrive(target, seconds))
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 # Shielded: one caller's timeout must not cancel the others.
                 return await asyncio.shield(self._arriving[target])
         except TimeoutError as error:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass, field
+
+import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.mirror import Phase
@@ -94,9 +95,8 @@ class Starts:
 async def _running(session: ForwardedSession, start: _Start) -> None:
     await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
     if session.over and not session.initialized.is_set() and session.failure is None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_FOR_LAST_WORDS):
-                await asyncio.shield(start.failed)
+        with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
+            await asyncio.shield(start.failed)
 
 
 def _done(future: asyncio.Future[object]) -> None:

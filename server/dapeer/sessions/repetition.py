@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.stops.stops import Stop
@@ -42,7 +43,7 @@ class Repetition:
         Raises:
             DapeerError: A run does not start.
         """
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end, tally = clock() + seconds, Tally(times)
         while True:
             begun = clock()
@@ -79,7 +80,7 @@ class Repetition:
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
         """Wait for the outcome of a run."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         while True:
             told = await session.program.next_stop(session, 0, end - clock())
             if told is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
+
+import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
@@ -98,7 +99,7 @@ async def life(
 
 async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
     """Whether the call, or the program, is over in time; the program goes on from where it stops by itself."""
-    clock = asyncio.get_running_loop().time
+    clock = anyio.current_time
     end = clock() + seconds
     while (told := await session.program.next_stop(session, 0, end - clock())) is not None:
         stop = told.mirror.stop

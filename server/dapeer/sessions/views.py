@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from typing import cast
+
+import anyio
 
 from dapeer.mirror.reader_state import Telling
 from dapeer.sessions.core.session import Session
@@ -45,9 +45,8 @@ def _view(session: Session) -> look.Snapshot:
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
     """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await _completed(session)
+    with anyio.move_on_after(seconds):
+        await _completed(session)
 
 
 async def _completed(session: Session) -> None:

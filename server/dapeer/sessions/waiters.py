@@ -53,7 +53,7 @@ class Waiters:
         waiter = _Waiter(predicate, asyncio.get_running_loop().create_future())
         self._waiting.append(waiter)
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 await waiter.woken
         except TimeoutError:
             return predicate()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
+import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
@@ -72,11 +71,10 @@ async def _still_arriving(session: Session, seconds: float) -> bool:
     """Wait for the output before a stop, and return whether more is arriving."""
     program = session.program
     stops = [stop for each in program.stopped if (stop := each.mirror.stop) is not None]
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            for stop in stops:
-                if stop.output_flows:
-                    await program.arriving.complete(stop)
+    with anyio.move_on_after(seconds):
+        for stop in stops:
+            if stop.output_flows:
+                await program.arriving.complete(stop)
     return any(stop.output_flows for stop in stops)
 
 

@@ -35,7 +35,7 @@ class Tail(asyncio.Protocol):
         self._words = words
         if words is not None:
             words.hide(f"{MARK}{self.word} ")
-        self._ended = asyncio.Event()
+        self._ended = anyio.Event()
         self._kept = bytearray()
         self._pipe: asyncio.ReadTransport | None = None
         self._line = b""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.runners.runner import Build, Lookup, Naming
 from dapeer.base.errors import AdapterFailed
@@ -159,7 +161,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
     except OSError as error:
         raise AdapterFailed(f"`{shown}` cannot be run: {error.strerror}.", "Install it.") from error
     try:
-        async with asyncio.timeout(seconds):
+        with anyio.fail_after(seconds):
             out, err = await process.communicate()
     except TimeoutError as late:
         raise AdapterFailed(

@@ -29,7 +29,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._process: Process | None = None
-        self._asking = asyncio.Lock()
+        self._asking = anyio.Lock(fast_acquire=True)
         self._closed = False
 
     async def aclose(self) -> None:
@@ -72,7 +72,7 @@ class Judge:
             if self._closed:
                 raise _Closed
             try:
-                async with asyncio.timeout(SECONDS):
+                with anyio.fail_after(SECONDS):
                     return await self._answer(line)
             except BaseException as error:
                 # Its late answer must not be taken for the next one.

@@ -8,7 +8,9 @@ import os
 import select
 import signal
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import anyio
 
 from dapeer.base.system import process_table
 
@@ -39,15 +41,15 @@ def opened(pid: int) -> int | None:
     return None
 
 
-async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str | None:
+async def over(pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event) -> str | None:
     """Wait until the process of a pidfd has ended; return the signal that has ended it, if one has.
 
     The descriptor tells the end when the last thread has been buried. A debugger buries those of its
     program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
-    6.9 can: what kills one kills all. Whoever knows that the program may have `started` others sets that.
+    6.9 can: what kills one kills all. `started` returns an event, which whoever knows that the program may have started others sets.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
-    whole, started = os.dup(file), started or asyncio.Event()
+    whole = os.dup(file)
     try:
         while True:
             if thread := _other_thread(pid, whole):
@@ -55,8 +57,7 @@ async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str
                 if killer is not None:
                     return killer
                 continue
-            started.clear()
-            await _readable(started, whole)
+            await _readable(started(), whole)
             if select.select([whole], [], [], 0)[0]:
                 return deadly_signal(pid, whole)
     finally:
@@ -66,13 +67,13 @@ async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str
 async def _with_thread(pid: int, whole: int, number: int, descriptor: int) -> str | None:
     """Wait until a process or this thread of it ends; return the signal that ended the thread, if any."""
     try:
-        await _readable(asyncio.Event(), whole, descriptor)
+        await _readable(anyio.Event(), whole, descriptor)
         return _killer(f"{pid}/task/{number}", descriptor)
     finally:
         os.close(descriptor)
 
 
-async def _readable(ready: asyncio.Event, *files: int) -> None:
+async def _readable(ready: anyio.Event, *files: int) -> None:
     """Wait until one of the descriptors can be read, or somebody else sets the event."""
     loop = asyncio.get_running_loop()
     for file in files:

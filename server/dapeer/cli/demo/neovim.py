@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shutil
 import signal
@@ -14,6 +13,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
+
+import anyio
 
 from dapeer.base.json_types import Value
 from dapeer.base.system import folder_names
@@ -78,20 +79,20 @@ class Seat:
             Evidence: It does not.
         """
         try:
-            async with asyncio.timeout(SECONDS):
+            with anyio.fail_after(SECONDS):
                 return await self._notifications[kind].get()
         except TimeoutError:
             raise Evidence(f"Neovim should show: {kind}") from None
 
     async def is_at(self, text: str) -> None:
         """Wait until the line of the cursor says this."""
-        async with asyncio.timeout(SECONDS):
+        with anyio.fail_after(SECONDS):
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
     async def waits_for_a_key(self) -> str:
         """Wait until Neovim waits for a key; return the clause that says so."""
-        async with asyncio.timeout(SECONDS):
+        with anyio.fail_after(SECONDS):
             while not (state := await self._neovim.state()):
                 pass  # each question lets Neovim's loop turn once
         return state
@@ -100,9 +101,8 @@ class Seat:
         """Quit, from whatever Neovim waits for."""
         await self.keys("<C-\\><C-n>")
         self._neovim.send("vim.cmd('qall!')")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_TO_QUIT):
-                await self._neovim.closed.wait()
+        with anyio.move_on_after(SECONDS_TO_QUIT):
+            await self._neovim.closed.wait()
         await self._neovim.aclose()
 
     def _take(self, name: str, arguments: list[Value]) -> None:
@@ -138,14 +138,14 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         start_new_session=True,
     )  # fmt: skip
     try:
-        async with asyncio.timeout(SECONDS):
+        with anyio.fail_after(SECONDS):
             said = await process.stderr.readline() if process.stderr else b""
         if said != b"ready\n":
             raise Evidence(f"Neovim should start, but says: {said.decode(errors='replace')}")
         yield
     finally:
         try:
-            async with asyncio.timeout(SECONDS_TO_QUIT):
+            with anyio.fail_after(SECONDS_TO_QUIT):
                 await process.wait()
         except TimeoutError:
             os.killpg(process.pid, signal.SIGKILL)

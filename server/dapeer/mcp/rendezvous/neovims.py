@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import anyio
 from anyio import create_task_group
 from anyio.abc import TaskGroup
 
@@ -149,7 +150,7 @@ class Neovims:
         end: socket.socket = writer.get_extra_info("socket")
         try:
             check_peer(end, "the other end of a knock")
-            async with asyncio.timeout(SECONDS_TO_SPEAK):
+            with anyio.fail_after(SECONDS_TO_SPEAK):
                 line = await reader.readline()
             if not line:
                 return None  # another process checks whether this one runs

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+import anyio
 from mcp.server.connection import Connection
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
@@ -105,7 +106,7 @@ class Subscriber:
         self._connection = connection
         self._pending: dict[ServerEvent, None] = {}
         self._notified: dict[ServerEvent, None] = {}
-        self._wake = asyncio.Event()
+        self._wake = anyio.Event()
         self._pump = asyncio.get_running_loop().create_task(self._send_all())
 
     def __call__(self, event: ServerEvent) -> None:
@@ -129,7 +130,7 @@ class Subscriber:
     async def _send_all(self) -> None:
         while True:
             await self._wake.wait()
-            self._wake.clear()
+            self._wake = anyio.Event()
             while self._pending:
                 event = next(iter(self._pending))
                 del self._pending[event]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
+
+import anyio
 
 from dapeer.base.json_types import Json
 from dapeer.base.system.redaction import Redaction, redacted
@@ -30,23 +31,27 @@ class Live:
     def __init__(self, debugger: Debugger, *, shows_secrets: bool) -> None:
         self._debugger = debugger
         self._shows_secrets = shows_secrets
-        self._readers: set[asyncio.Event] = set()
+        self._readers: set[Callable[[], None]] = set()
         self._closed = False
 
     def close(self) -> None:
         """End all streams."""
         self._closed = True
         for each in self._readers:
-            each.set()
+            each()
 
     async def pictures(self) -> AsyncGenerator[str]:
         """Yield a line of JSON, now and whenever there is something else to see."""
-        news, shown = asyncio.Event(), ""
-        unsubscribe = self._debugger.sessions.subscribe(lambda _: news.set())
-        self._readers.add(news)
+        news, shown = anyio.Event(), ""
+
+        def wake(_change: object = None) -> None:
+            news.set()
+
+        unsubscribe = self._debugger.sessions.subscribe(wake)
+        self._readers.add(wake)
         try:
             while not self._closed:
-                news.clear()
+                news = anyio.Event()
                 try:
                     picture = await self._picture()
                 except (IndexError, RuntimeError):
@@ -58,9 +63,9 @@ class Live:
                 shown = picture
                 await news.wait()
                 # What comes meanwhile is one change.
-                await asyncio.sleep(SECONDS_BETWEEN_PICTURES)
+                await anyio.sleep(SECONDS_BETWEEN_PICTURES)
         finally:
-            self._readers.discard(news)
+            self._readers.discard(wake)
             unsubscribe()
 
     async def _picture(self) -> str:

@@ -9,6 +9,8 @@ import os
 import secrets
 from collections.abc import Callable
 
+import anyio
+
 from dapeer.base.errors import Stranger
 from dapeer.base.system import folder_names
 from dapeer.base.system.folders import held, sweep
@@ -65,7 +67,7 @@ class Taps:
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
         with contextlib.suppress(*odd):
             check_peer(writer.get_extra_info("socket"), self.path)
-            async with asyncio.timeout(SECONDS_FOR_HELLO):
+            with anyio.fail_after(SECONDS_FOR_HELLO):
                 facts = json.loads(await reader.readline())
             joined = self._expected[str(facts["secret"])]
             if not facts.get("line"):

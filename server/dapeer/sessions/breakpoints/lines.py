@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import anyio
+
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
@@ -70,7 +72,7 @@ class LineBreakpoints:
         """By number of a point: what the program is to watch."""
         self._answers: Mapping[int, Mapping[str, Any]] = {}
         """By number of a point: what the program has told of it; 0: of all."""
-        self._telling = asyncio.Lock()
+        self._telling = anyio.Lock(fast_acquire=True)
         self._removing: set[asyncio.Task[None]] = set()
 
     @property

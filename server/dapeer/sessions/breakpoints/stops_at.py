@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
+
+import anyio
 
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import function_breakpoint
@@ -42,7 +43,7 @@ class StopsAt:
         self._function_names: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
         self._logging: Sequence[Mapping[str, Any]] = ()
-        self._setting = asyncio.Lock()
+        self._setting = anyio.Lock(fast_acquire=True)
 
     async def functions(self, names: Sequence[str]) -> None:
         """Set the function breakpoints, together with the program's own functions and those of filters."""
@@ -72,7 +73,9 @@ class StopsAt:
                 new = [each for each in made if each.get("id") not in before]
                 yield new[0] if len(new) == 1 else made[-1] if made else Breakpoint(verified=False)
             finally:
-                await self._set(self._every)
+                # Also when the caller's time is over: the program would stop there.
+                with anyio.CancelScope(shield=True):
+                    await self._set(self._every)
 
     @property
     def _every(self) -> list[Mapping[str, Any]]:

@@ -6,6 +6,8 @@ import asyncio
 import os
 from typing import Final
 
+import anyio
+
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.base.errors import NotStopped
 from dapeer.base.system import process_end
@@ -39,7 +41,7 @@ class ProcessWatch:
         self._file: int | None = None
         self._sure = True
         self._task: asyncio.Task[None] | None = None
-        self._stopped = asyncio.Event()
+        self._stopped = anyio.Event()
         """It may have started threads since it was last looked at."""
         self._dead = False
         """A signal has killed it."""
@@ -119,12 +121,13 @@ class ProcessWatch:
         """Wait for the end; a wait that goes on learns that there may be more threads, one of which it may need."""
         if self._task is not None and not self._task.done():
             self._stopped.set()
+            self._stopped = anyio.Event()
         elif self._file is not None:
             self._task = asyncio.create_task(self._keep(self.pid, self._file))
 
     async def _keep(self, pid: int, file: int) -> None:
         session = self._session
-        killer = await process_end.over(pid, file, self._stopped)
+        killer = await process_end.over(pid, file, lambda: self._stopped)
         if killer is None and not self._sure:
             return
         self._dead, self._killer = killer is not None, killer

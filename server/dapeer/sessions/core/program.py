@@ -5,10 +5,11 @@ A caller waits for all processes of a program: while a parent waits for its chil
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
+
+import anyio
 
 from dapeer.dap.messages import Message
 from dapeer.mirror.collected.collected import Collected
@@ -239,7 +240,7 @@ class Program(Generic[Of]):
         Of those that were there before, the `old` ones, the caller is told only when the session itself
         does not stop soon. Who waits may be told the newest line of output now and then.
         """
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
         if old:
             soon = min(seconds, SECONDS_TO_STEP)
@@ -258,7 +259,7 @@ class Program(Generic[Of]):
         report: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         """Wait for news; a waiting caller gets the newest line of output now and then."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
         output = self.output
         told, due = output.end, clock() + SECONDS_BETWEEN_LINES

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+import anyio
 
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system.folders import held
@@ -23,7 +24,7 @@ class RowFiles:
         self.folder = folder
         self._collected = collected
         self._read: dict[Path, FilePosition] = {}
-        self._reading = asyncio.Lock()
+        self._reading = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> None:
         """Take in what was written since the last time."""

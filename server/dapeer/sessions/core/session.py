@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
@@ -107,7 +106,7 @@ class Session(SessionControl):
         self.initialized = anyio.Event()
         self._deadlines = traits.deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
-        self.evaluating = asyncio.Lock()
+        self.evaluating = anyio.Lock(fast_acquire=True)
         self.program.add(self)
 
     def _first_mirror(self) -> Mirror:
@@ -266,7 +265,7 @@ class Session(SessionControl):
         if "pause" in self.channel.unanswered:
             return False
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 if thread_id is None:
                     thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
                 await self.request("pause", {"threadId": thread_id})

@@ -9,6 +9,8 @@ from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import Any
 
+import anyio
+
 from dapeer.adapters.definition.hints import advise
 from dapeer.adapters.process.connecting import no_adapter
 from dapeer.base.errors import (
@@ -45,7 +47,7 @@ async def start_up(
     starts = plan.launched or session.parent is not None
     seconds = timeouts.launch if starts else timeouts.attach
     try:
-        async with asyncio.timeout(seconds):
+        with anyio.fail_after(seconds):
             await _shake_hands(session, breakpoints, arguments)
     except TimeoutError:
         owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
+
+import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
 from dapeer.dap.messages import Body
@@ -74,7 +75,7 @@ class ArrivingOutput:
         `printed` characters have just arrived. A program that prints faster than its adapter forwards has
         stopped long before the last line is here, so a flood is waited for as long as it flows.
         """
-        output, clock = self._output, asyncio.get_running_loop().time
+        output, clock = self._output, anyio.current_time
         begun, first, seen = clock(), output.end, -1
         flood = printed > FLOOD
         while seen != output.end:

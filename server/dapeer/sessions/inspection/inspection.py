@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeAlias
 
+import anyio
+
 from dapeer.base.errors import RequestFailed
 from dapeer.base.system.secret_files import HIDDEN, SecretFiles
 from dapeer.base.text import excerpt
@@ -75,7 +77,7 @@ class Inspection(Fetching):
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
         self._errors = errors
-        self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
+        self._first_look: tuple[asyncio.Task[None], anyio.Event] | None = None
         self._chased = 0
         self._left: Stop | None = None
         """The stop that is inspected only on request."""
@@ -144,7 +146,7 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
-        looked = asyncio.Event()
+        looked = anyio.Event()
         # The task is kept: a loop holds on to no task by itself.
         self._first_look = asyncio.create_task(self._look(stop, looked)), looked
 
@@ -158,7 +160,7 @@ class Inspection(Fetching):
         if stop.outdated or (stop.top is None and not stop.frames):
             await quietly(self._locals(stop))
 
-    async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
+    async def _look(self, stop: Stop, looked: anyio.Event) -> None:
         try:
             stop.output_flows = self._arriving.floods(stop)
             # An adapter that tells when output is complete does so while the stop is looked at.
@@ -255,11 +257,10 @@ class Inspection(Fetching):
         if not stop.parts.first:
             return
         level = needed[:FIRST]
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_TO_OPEN):
-                for _ in range(DEPTH):
-                    level = [inner for each in level for inner in stop.parts.inside(each)][:most]
-                    await together(*map(self.unfold, filter(self.is_closed, level)))
+        with anyio.move_on_after(SECONDS_TO_OPEN):
+            for _ in range(DEPTH):
+                level = [inner for each in level for inner in stop.parts.inside(each)][:most]
+                await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
         arguments = {"expression": expression, "frameId": frame_id, "context": context}

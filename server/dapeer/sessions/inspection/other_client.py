@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+
+import anyio
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
@@ -176,4 +177,4 @@ def _is_same(request: Request, command: str, arguments: Body) -> bool:
 
 
 def _now() -> float:
-    return asyncio.get_running_loop().time()
+    return anyio.current_time()

@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import anyio
+
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.json_types import Value, as_object
@@ -86,7 +88,7 @@ class Whereabouts:
 
     async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
         """Return where the threads and tasks are, as far as known after `seconds`."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
         asked = asyncio.ensure_future(self._names_and_places(end))
         await asyncio.wait({asked}, timeout=seconds / 3)
@@ -112,7 +114,7 @@ class Whereabouts:
         self, end: float
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
         """Return the threads, and where the program says that they are; None for what has not come at the `end`."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
         answer = await _within(end - clock(), self._evaluated()) if names is not None else None
         return names, answer
@@ -145,7 +147,7 @@ class Whereabouts:
         except OSError as error:
             return f"{name} cannot be started: {error.strerror}"
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 printed, said = await process.communicate()
         except TimeoutError:
             return f"{name} did not end in time"
@@ -282,7 +284,7 @@ class Whereabouts:
 async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
     """Return the result of a fetch; None if it failed or was too slow."""
     try:
-        async with asyncio.timeout(max(seconds, 0)):
+        with anyio.fail_after(max(seconds, 0)):
             return await fetch
     except (DapeerError, KeyError, TimeoutError):
         return None

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.base.errors import DapeerError, SourceChanged
@@ -68,7 +69,7 @@ class Broadcast:
     ) -> None:
         """`what` describes the change for callers; `taken` is the session that has it already."""
         self._what = what
-        self._clock = asyncio.get_running_loop().time
+        self._clock = anyio.current_time
         self._taken_at = self._clock() if taken else None
         self._answers: list[tuple[Session, asyncio.Future[str]]] = []
         for session in sessions:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
 from dapeer.base.text.fitting import fitted, shortened
@@ -101,9 +101,8 @@ async def evaluated(
         return Evaluated(expression, value, str(body.get("type") or ""))
     if reference:
         told = Variable(name=expression, value=value, variablesReference=reference)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left.to_inspect):
-                await _open(session, stop, told)
+        with anyio.move_on_after(left.to_inspect):
+            await _open(session, stop, told)
         value = stop.shown(told)
         reference = stop.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)

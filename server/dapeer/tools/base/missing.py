@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import difflib
 import re
 from collections.abc import Sequence
 from typing import cast
+
+import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.fitting import fitted
@@ -51,7 +52,7 @@ async def hints(
     container = _container(expression, name)
     told: list[str] = []
     with contextlib.suppress(DapeerError, TimeoutError):
-        async with asyncio.timeout(min(seconds, SECONDS_TO_FIND)):
+        with anyio.fail_after(min(seconds, SECONDS_TO_FIND)):
             names = dict.fromkeys(
                 [
                     *await _variables(session, frame, container),

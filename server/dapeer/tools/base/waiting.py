@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Awaitable, Iterator, Mapping
 from typing import Any, cast
+
+import anyio
 
 from dapeer.base.json_types import Value
 from dapeer.base.system import process_table
@@ -246,10 +246,9 @@ async def _slowness(session: Session, left: Left) -> list[str]:
     if computed is not None and computed < left.spent * COMPUTES:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(left.to_inspect):
-            said = await in_thread(session.advice.of_slow)
-            return [said] if said else []
+    with anyio.move_on_after(left.to_inspect):
+        said = await in_thread(session.advice.of_slow)
+        return [said] if said else []
     return []
 
 
@@ -274,7 +273,6 @@ async def resume(
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = Left(timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(min(SECONDS_TO_ACCEPT, left.to_ask)):
-            await send
+    with anyio.move_on_after(min(SECONDS_TO_ACCEPT, left.to_ask)):
+        await send
     return await next_stop(call, session, epoch, left.ms, old, options=options)

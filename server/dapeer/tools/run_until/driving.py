@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
+
+import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.dap.types import StackFrame
@@ -45,7 +46,7 @@ class Driving:
         self.watch = watch
         self.scope = scope
         self._count = 0
-        self._clock = asyncio.get_running_loop().time
+        self._clock = anyio.current_time
         self._started_at = self._clock()
         self._end = self._started_at + seconds
         self._value: str | None = None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import anyio
 from pydantic import Field
 
 from dapeer.adapters.definition.watchpoints import Watchpoints
@@ -101,9 +100,8 @@ async def _driven(
         drive.set_cost()
         return await look(call, session, left=left, options=options)
     told = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(left.to_ask):
-            await told.untaken()
+    with anyio.move_on_after(left.to_ask):
+        await told.untaken()
     return await next_stop(call, session, epoch, left.ms, options=options)
 
 
