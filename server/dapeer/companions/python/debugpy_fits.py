@@ -30,8 +30,12 @@ def main() -> None:
     improving: Any = beside("in_debuggee.improving")
     improving.improve(prints=True)
     improving.improve_children()
-    for module in ("collecting", "leaving", "tracing"):
-        beside(f"in_debuggee.dapeer_{module}")
+    for module in (
+        "collecting.dapeer_collecting",
+        "process.dapeer_leaving",
+        "collecting.dapeer_tracing",
+    ):
+        beside(f"in_debuggee.{module}")
     patching.apply_all()
     rows: list[dict[str, Any]] = patching.listed()
     json.dump(rows, sys.stdout)

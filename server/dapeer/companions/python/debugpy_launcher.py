@@ -276,7 +276,7 @@ def main() -> None:
         with greenlets, without("xmlrpc.client", "xmlrpc.server", "http.server"):
             importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
-    untraced: Any = sys.modules.get("in_debuggee.dapeer_untraced")
+    untraced: Any = sys.modules.get("in_debuggee.process.dapeer_untraced")
     if untraced is not None:
         at_end.append(untraced.UNTRACED.guard(untraced.tracing.show, lambda: None))
     AS_PYTHON.apply()
@@ -293,7 +293,7 @@ def main() -> None:
         raise
     finally:
         with contextlib.suppress(Exception):
-            beside("in_debuggee.dapeer_breaking").report_tracer()
+            beside("in_debuggee.stops.dapeer_breaking").report_tracer()
 
 
 if __name__ == "__main__":

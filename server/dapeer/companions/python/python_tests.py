@@ -194,7 +194,7 @@ def sibling(name: str) -> Any:
     return module
 
 
-showing = sibling("in_debuggee/dapeer_showing")
+showing = sibling("in_debuggee/process/dapeer_showing")
 
 
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:

@@ -14,10 +14,10 @@ LOG = "log points"
 TRACER = "tracer"
 
 OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""The columns of calls before their expressions, as `in_debuggee/dapeer_calls.py` tells them; `took` is in seconds, `within` the number of the call around it."""
+"""The columns of calls before their expressions, as `in_debuggee/collecting/dapeer_calls.py` tells them; `took` is in seconds, `within` the number of the call around it."""
 
 OF_LIVES = ("file", "line", "changed")
-"""The columns of the lines that one call has executed, as `in_debuggee/dapeer_life.py` tells them."""
+"""The columns of the lines that one call has executed, as `in_debuggee/collecting/dapeer_life.py` tells them."""
 
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""

@@ -47,7 +47,7 @@ class RowFiles:
             self._take_lost(path)
 
     def _take_lost(self, path: Path) -> None:
-        """Take in what a process without a file of rows has lost: `in_debuggee/dapeer_recording.py` tells how it says so."""
+        """Take in what a process without a file of rows has lost: `in_debuggee/collecting/dapeer_recording.py` tells how it says so."""
         # A process may remove or spoil what it has written, and removes it once there is room for rows.
         with contextlib.suppress(OSError, ValueError):
             of = path.stat()

@@ -18,7 +18,7 @@ from types import CodeType
 from typing import Any
 
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
-tracebacks: Any = importlib.import_module("in_debuggee.dapeer_tracebacks")
+tracebacks: Any = importlib.import_module("in_debuggee.exceptions.dapeer_tracebacks")
 
 OWN = ("in_debuggee", "pydevd", "_pydevd", "_pydev", "debugpy")
 """Beginnings of the names of the debugger's modules."""
