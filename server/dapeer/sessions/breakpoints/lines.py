@@ -1,4 +1,4 @@
-"""The breakpoints of a session that are on lines: those that stop or log, and those at which it collects.
+"""A session's breakpoints on lines: those that stop or log, and those at which it collects.
 
 Rows come by a tracer in the program, or by log points, as definition and adapter allow.
 """
@@ -38,7 +38,10 @@ class LineBreakpoints:
     """Sets breakpoints on lines, and knows which of them collect."""
 
     tracers: tuple[str, ...] = ()
-    """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
+    """Expressions that have the program collect, and return the outcome; each for when one fails.
+
+    None: it cannot.
+    """
     functions: Sequence[RequestedFunction]
     """The functions at which the program is to collect."""
 
@@ -143,7 +146,7 @@ class LineBreakpoints:
             self._observe(Event(REMOVED, {"point": number}))
 
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
-        """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
+        """Return why the program does not collect at functions, and what to do; empty: it does, if they exist."""
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""
