@@ -50,7 +50,7 @@ class Raised(NamedTuple):
 
 
 class FrameRun(NamedTuple):
-    """Frames that lie side by side on a stack: some of the user's at one place, or all up to the user's next."""
+    """Neighbouring frames of a stack: some of the user's at one place, or all up to the user's next."""
 
     owners: tuple[str, ...]
     """Their owner; empty: the user."""
@@ -146,7 +146,7 @@ class Frames:
         return self.foremost(frames[::-1])
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
-        """Yield the frames of a stack, those of others together, and those of the user's at one and the same place."""
+        """Yield a stack's frames in runs: others' together, and the user's at one and the same place."""
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))
             if users is None:

@@ -29,7 +29,10 @@ class Sight:
     silence: str = ""
     """Why the adapter may not answer while the program computes."""
     waits: str = ""
-    """An expression in which `SPEC` stands for a question; its value says what threads and tasks wait for, or what their frames hold."""
+    """An expression, with `SPEC` for a question, whose value is what threads and tasks wait for.
+
+    Or it is what their frames hold.
+    """
     outside: Outside | None = None
     """How another program reads the places where the adapter does not answer."""
 
@@ -41,7 +44,10 @@ class Outside:
     command: Sequence[str]
     """With `${pid}`."""
     thread: re.Pattern[str]
-    """The line before the frames of a thread, with the group `name`, and perhaps `holds`, which is there where it keeps the others from running."""
+    """The line before a thread's frames, with the group `name`, and perhaps `holds`.
+
+    `holds` is there where the thread keeps the others from running.
+    """
     frame: re.Pattern[str]
     """The line of a frame, with the groups `function`, `file` and `line`."""
     own: re.Pattern[str]
@@ -96,7 +102,7 @@ class Seen:
     silent: bool = False
     """The adapter did not answer in time."""
     unread: str = ""
-    """Why no other program has read the places, and how it could; empty where one has, or where none is known."""
+    """Why no other program has read the places, and how it could; empty: one has, or none is known."""
 
     @property
     def tells(self) -> bool:
@@ -105,7 +111,7 @@ class Seen:
 
 
 def parsed(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
-    """Read a program's answer: `threads` and `tasks`, each with `name`, `id` and `frames`, a task perhaps with `awaited_by`.
+    """Read a program's answer: `threads` and `tasks` with `name`, `id`, `frames`, perhaps `awaited_by`.
 
     A frame is a list of function, file and line. Entries of another form are left out.
     """

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds before each new attempt to hear of changes, after a stream has ended."""
 SECONDS_OF_LONGEST_PAUSE: Final = 30.0
-"""Between later retries; a response to any request shows that the server is back, and ends the pause."""
+"""Seconds between later retries; any response shows that the server is back, and ends the pause."""
 
 RELAY: Final = "dapeer"
 """The provider that dapeer's plugin adds. It has no real models."""

@@ -120,7 +120,7 @@ class Debugger:
             self.sessions.ended(session, failed=False)
 
     async def terminate(self, session: Session) -> None:
-        """End the debuggee and the session, its children first, by force after `ENDING`; an ended session is left alone.
+        """End debuggee and session, children first, by force after `ENDING`; an ended session is left alone.
 
         Raises:
             Overdue: It has not ended, and another client holds its adapter.

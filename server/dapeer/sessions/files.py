@@ -1,4 +1,4 @@
-"""Which files an assistant may read here: those of the project, of the programs, and of their libraries."""
+"""Which files an assistant may read here: the project's, the programs' and their libraries'."""
 
 from __future__ import annotations
 

@@ -32,7 +32,11 @@ class SessionChange(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind
-    """`sessions`: one started or ended; `capabilities`: its adapter has sent its capabilities; `state`: it stopped, resumed or ended; `output`: it printed."""
+    """What has changed.
+
+    `sessions`: one started or ended; `capabilities`: its adapter has sent its capabilities; `state`: it stopped,
+    resumed or ended; `output`: it printed.
+    """
     session_id: int
 
 
@@ -49,7 +53,7 @@ class Sessions(Mapping[int, Session]):
         known = (each.stopping.frames(project) for each in definitions.values())
         self.files = Files(project, self, known)
         self.focused: Session | None = None
-        """The first session of the program that was started or joined last: the default of a client that has used none."""
+        """The first session of the last program started or joined: the default of a client that used none."""
         self._known: dict[int, Session] = {}
         self._held: dict[int, Session] = {}
         self._over: list[Program[Session]] = []
@@ -164,7 +168,7 @@ class Sessions(Mapping[int, Session]):
     # -- changes
 
     def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
-        """Call `listener` at every change, at once; it must not block. Returns a function that stops the calls."""
+        """Call `listener` at every change, at once; it must not block. Returns what ends the calls."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

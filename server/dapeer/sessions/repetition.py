@@ -1,4 +1,4 @@
-"""A program that is run again and again, until a run fails: for races, and for tests that fail now and then."""
+"""A program that runs again and again, until a run fails: for races, and tests that sometimes fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Repetition:
     report_progress: ReportProgress
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
-        """Run it so often, or until a run does not pass, or until the time is up; return the last run's session, and the tally.
+        """Run it so often, or until a run does not pass or the time is up; return the last session and tally.
 
         A run that passes ends wholly, with all that it has started. What the last run has come to stays as it is: stopped at its failure, say, or
         running. Whoever cancels this ends the run, too.

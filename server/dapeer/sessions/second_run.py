@@ -38,7 +38,7 @@ NOTHING = RecordedLife(None, [], in_time=True)
 
 
 def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
-    """Return how to run a session's program again, so that it collects one call line by line, and stops nowhere.
+    """Return how to run a session's program again, to collect one call line by line and stop nowhere.
 
     Args:
         session: A session of the first run.
@@ -98,7 +98,7 @@ async def life(
 
 
 async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
-    """Whether the call, or the program, is over in time; the program goes on from where it stops by itself."""
+    """Whether the call, or the program, is over in time; the program is resumed at its stops."""
     clock = anyio.current_time
     end = clock() + seconds
     while (told := await session.program.next_stop(session, 0, end - clock())) is not None:

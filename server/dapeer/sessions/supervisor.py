@@ -1,4 +1,4 @@
-"""Sessions whose adapters are ours, from their start to their end: that of a program, and those of its children."""
+"""Sessions with adapters of ours, from start to end: a program's, and its children's."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
 
 LOOKS = 10
-"""Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
+"""Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
 
 
 def view_of(session: Session) -> look.Snapshot:

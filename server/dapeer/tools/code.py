@@ -66,7 +66,7 @@ async def dap_source(
 
 
 async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
-    """Return the line at which the program is stopped in a file, or in an adapter's own source; None if no frame is there.
+    """Return the line of the stop in a file, or in an adapter's own source; None: no frame is there.
 
     Without a frame at the stop, the innermost caller in the file counts.
     """
@@ -85,7 +85,7 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
 
 
 def _around(place: int | None, count: int) -> int:
-    """Return the first of `count` lines among which a place is in the middle; without one, the first of all."""
+    """Return the first of `count` lines with a place in their middle; without one, the first of all."""
     return max(1, (place or 1) - count // 2)
 
 

@@ -139,7 +139,7 @@ async def _step(
     timeout_ms: int,
     options: StopOptions,
 ) -> Reply:
-    """Step, and say so where that was not in the frame that was shown: some debuggers step in the innermost one."""
+    """Step, with a note where it was not in the shown frame: some debuggers step in the innermost one."""
     before = session.mirror.stop
     reply = await resume(call, session, session.resume(command, arguments), timeout_ms, options)
     stop = session.mirror.stop

@@ -68,7 +68,7 @@ def _number(address: str) -> int:
 
 
 def dump(start: int, content: bytes) -> str:
-    """Return bytes in rows of 16, each with its address and text; `*` replaces rows equal to the one before.
+    """Return bytes in rows of 16, each with address and text; `*` stands for rows like the one before.
 
     >>> print(dump(0x1000, b"tea for two" + bytes(5)))
     0x1000: 74 65 61 20 66 6f 72 20 74 77 6f 00 00 00 00 00  tea for two.....

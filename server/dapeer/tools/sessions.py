@@ -245,7 +245,7 @@ async def dap_terminate(
 
 
 async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Reply:
-    """Return a reply with a note on what has left the program's POSIX session: that it was ended, or runs on."""
+    """Return a reply with a note on what has left the program's POSIX session: it was ended, or runs on."""
     if not ending or session.detached is None:
         return noted(reply, running(session))
     return noted(reply, [await session.detached.end()])

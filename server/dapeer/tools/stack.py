@@ -63,7 +63,7 @@ async def dap_stacktrace(
 
 
 def _listed(row: StackRow, start: int) -> int:
-    """Return how many frames of a line are listed one by one: all, if they are few or the caller has selected them."""
+    """Return how many frames of a line are listed singly: all, if they are few, or selected by the caller."""
     if len(row.run.frames) < FOLDED or (row.first == start and start > 0):
         return len(row.run.frames)
     # The location within a library is shown as well.
@@ -100,7 +100,10 @@ def _first(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
 def _row(
     call: Call, row: StackRow, start: int, write: Callable[[int, StackFrame], str]
 ) -> Iterator[str]:
-    """Yield a line for each frame, written by `write`; one line for adjacent frames of one library, unless the caller has selected them."""
+    """Yield a line, from `write`, for each frame; one for adjacent frames of a library, unless selected.
+
+    The caller selects frames.
+    """
     if row.run.is_label:
         yield indented(f"({shortened(row.run.frames[0]['name'], NAME)})")
         return
@@ -127,7 +130,10 @@ def _left(
     end: int,
     total: int | None,
 ) -> Iterator[str]:
-    """Yield the number of frames after the last listed one, and the outermost of the user's code; `known` are frames by number."""
+    """Yield how many frames follow the last listed one, and the user's outermost of them.
+
+    `known` are frames by number.
+    """
     users = (n for n in sorted(known, reverse=True) if session.frames.is_users(known[n]))
     number = next(users, -1)
     beyond = number >= end

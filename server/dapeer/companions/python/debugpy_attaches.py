@@ -19,7 +19,7 @@ from dapeer.companions.python import debugpy_injector
 from dapeer.companions.python.debugpy_launcher import patching
 
 SECONDS_TO_CONNECT = 3.0
-"""For a process to connect once the injector, which runs the debugger's code in it, has succeeded."""
+"""Seconds for a process to connect once the injector, which runs the debugger's code, succeeded."""
 TRIES = 3
 
 

@@ -9,12 +9,15 @@ from dapeer.mirror.collected.row_blocks import BlockPart
 from dapeer.mirror.collected.rows import HEAD, CollectedRow, Table, by_point, in_order
 
 ROW = "dapeerRow"
-"""Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
+"""Marks output as a row, made from a log point's: the number of its `point`, and its `cells`."""
 LOG = "log points"
 TRACER = "tracer"
 
 OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""The columns of calls before their expressions, as `in_debuggee/collecting/dapeer_calls.py` tells them; `took` is in seconds, `within` the number of the call around it."""
+"""The columns of calls before their expressions, as `in_debuggee/collecting/dapeer_calls.py` writes them.
+
+`took` is in seconds, `within` the number of the call around it.
+"""
 
 OF_LIVES = ("file", "line", "changed")
 """The columns of the lines that one call has executed, as `in_debuggee/collecting/dapeer_life.py` tells them."""
@@ -190,7 +193,7 @@ class Collected:
         self.collections.clear()
 
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
-        """Return the collection of a point in a process, a new one where there is none; None: there is no such point."""
+        """Return a point's collection in a process, new where there is none; None: there is no such point."""
         point = self.points.get(number)
         if point is None:
             return None
@@ -249,7 +252,7 @@ class Collected:
         return not any(self.lost.values())
 
     def newly_lost(self, client: str) -> int:
-        """Return how many rows the processes could not write, if the client was not told of all; it is told now."""
+        """Return how many rows the processes could not write, if the client has not seen all; then it has."""
         lost = sum(self.lost.values())
         told, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > told else 0

@@ -26,7 +26,7 @@ class Gathered:
         return self.collected.reached(path, line)
 
     def full(self, message: Message) -> int:
-        """Return the number of the point of which a message has brought the last row that is taken; 0: of none."""
+        """Return the number of the point whose last accepted row a message has brought; 0: of none."""
         row = message.body.get(ROW) if isinstance(message, Event) else None
         number = int(row.get("point") or 0) if row else 0
         rows = self.collected.collections.get((self.process, number))

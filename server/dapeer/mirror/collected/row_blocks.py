@@ -129,7 +129,7 @@ def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
-    """Return the complete rows that follow each other from a place on with as many plain values, and how many they are."""
+    """Return consecutive complete rows with as many plain values, from a place on, and their number."""
     size = WIDTH * (chunk[at] - PLAIN + FRAME)
     rows = _leading(chunk[at : at + AHEAD * size : size])
     if rows == AHEAD:

@@ -8,7 +8,7 @@ from typing import Literal
 from dapeer.mirror.collected.collected import Collected, Point
 
 On = Literal["true", "change", "write"]
-"""Until an expression holds, or is another than before in the same call; or until the value is written to that it has now."""
+"""Until an expression holds, or changes within a call; or until a value is written where it is now."""
 
 LINE = ("function", "file", "line")
 """The columns that tell a line; line 0: none of the function's, it was so when that began."""
@@ -38,9 +38,9 @@ class Watch:
     seconds: float = 0
     """How long the program has run until it stopped or ended; 0: it runs."""
     seen: bool = False
-    """The line that is told is the one to which the program came next: the road does not know which has run before."""
+    """The line shown is the one that the program came to next: which ran before is unknown there."""
     returned: bool = False
-    """The line that is told may have been the last of its call: then the rest of the line that has called it has run, too."""
+    """The shown line may have been its call's last: then the rest of the line that called has run, too."""
     others: bool = False
     """Other threads ran beside that line, and nobody looked which of them has done it."""
     already: bool = False

@@ -50,7 +50,7 @@ class Unfolding:
         self._outdate()
 
     def shown(self, variable: Variable) -> str:
-        """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
+        """Return a variable's value; if the adapter folds it, with its first elements as far as fetched."""
         reference = variable["variablesReference"]
         if reference in self.reported:
             return self.reported[reference]
@@ -65,7 +65,7 @@ class Unfolding:
         return self._briefs[key]
 
     def _inside(self, reference: int) -> tuple[Sequence[tuple[str, str]], int]:
-        """Return names and values of a container's first members, and how many containers were expanded for that.
+        """Return names and values of a container's first members, and how many containers were expanded.
 
         That is found out once for each container: thousands of variables may have one and the same.
         """
@@ -77,7 +77,10 @@ class Unfolding:
     def _members(
         self, reference: int, around: tuple[int, ...], done: list[int]
     ) -> list[tuple[str, str]]:
-        """Return names and values of a container's first members, unless it is `around` itself; add to `done` what was expanded for it."""
+        """Return names and values of a container's first members, unless it is `around` itself.
+
+        What was expanded for that is added to `done`.
+        """
         first = self.first.get(reference)
         enough = len(done) >= UNFOLDED or len(around) >= DEEPEST
         if not first or enough or reference in around:
@@ -107,7 +110,7 @@ class Unfolding:
         self._outdate()
 
     def forget(self) -> None:
-        """Forget fetched members of variables, except those in the adapter's own values: they may have changed."""
+        """Forget fetched members of variables but those in the adapter's own values: they may have changed."""
         self.first.clear()
         self.reported.clear()
         self._outdate()

@@ -1,4 +1,4 @@
-"""The breakpoints of a session that are on lines: those that stop or log, and those at which it collects.
+"""A session's breakpoints on lines: those that stop or log, and those at which it collects.
 
 Rows come by a tracer in the program, or by log points, as definition and adapter allow.
 """
@@ -147,7 +147,7 @@ class LineBreakpoints:
             self._observe(Event(REMOVED, {"point": number}))
 
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
-        """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
+        """Return why the program does not collect at functions, and what to do; empty: it does, if they exist."""
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""

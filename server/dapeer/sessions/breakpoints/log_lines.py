@@ -53,7 +53,7 @@ class LogLines:
     def of(
         self, path: str, requested: Sequence[RequestedBreakpoint]
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
+        """Yield the log points that collect, one a line: no adapter has two there, or one beside a stop."""
         self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [

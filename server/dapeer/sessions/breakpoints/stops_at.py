@@ -59,7 +59,7 @@ class StopsAt:
 
     @contextlib.asynccontextmanager
     async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
-        """Set one function breakpoint more while the body runs, and give what the adapter makes of it; it stops nothing."""
+        """Set one more function breakpoint while the body runs, and give the answer; it stops nothing."""
         async with self._setting:
             others = [each for each in self._every if each["name"] != name]
             tried: dict[str, Any] = {"name": name}
@@ -92,7 +92,7 @@ class StopsAt:
             await self._request("setExceptionBreakpoints", arguments)
 
     async def arguments_for(self, texts: Sequence[str]) -> Body:
-        """Stop at those of these that are functions; return the arguments of `setExceptionBreakpoints` for all others."""
+        """Stop at the functions among these; return `setExceptionBreakpoints`' arguments for the others."""
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
@@ -108,5 +108,5 @@ class StopsAt:
         self.filters.check(texts, self._mirror.exception_filters, self._adapter)
 
     def standing(self, texts: Sequence[str] | None) -> Sequence[str] | None:
-        """Return those of `texts` that the adapter can stop at, None: its defaults; None when it has no filters."""
+        """Return those of `texts` that the adapter can stop at, None: its defaults; None: it has no filters."""
         return self.filters.standing(texts, self._mirror.exception_filters)

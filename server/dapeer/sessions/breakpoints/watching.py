@@ -78,7 +78,10 @@ class Watching:
         await self._lines.unwatch(*points)
 
     def news(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
-        """Yield what became of each watch at the stop that the program is at, or at its end, as far as rows were read; and whether it has come about."""
+        """Yield what became of each watch at the program's stop or end, and whether it has come about.
+
+        It goes as far as rows were read.
+        """
         stop, ended = self._mirror.stop, self._mirror.ended
         state = "stopped" if stop else "ended" if ended else "running"
         for watch in [*self.recorded, *filter(None, [self.current])]:

@@ -1,4 +1,4 @@
-"""Processes that a program has started and that have left its POSIX session: daemons, servers, terminal multiplexers.
+"""A program's processes that have left its POSIX session: daemons, servers, terminal multiplexers.
 
 They run on where the program runs without a debugger, too, and others may use them. So they are left alone and named once, until
 somebody asks for their end.
@@ -25,7 +25,7 @@ class Detached:
     """Those of one program."""
 
     def __init__(self, processes: Processes, program: Program[Any], relay: str) -> None:
-        """`relay`: a regular expression found in the command lines of the debugger's own, which end by themselves."""
+        """Keep `relay`: a pattern for command lines of the debugger's own, which end by themselves."""
         self._processes = processes
         self._program = program
         self._relay = relay

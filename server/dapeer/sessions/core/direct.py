@@ -1,4 +1,4 @@
-"""A session whose adapter is ours: what it says about its program, and how it ends. See `start_up` for its beginning."""
+"""A session whose adapter is ours: facts about its program, and its end; `start_up` has its beginning."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DirectSession(Session):
     # -- what its adapter says
 
     def on_message(self, message: Message) -> None:
-        """Take note of the debuggee's process, which ends with us if it is ours, and of the processes that it starts."""
+        """Note the debuggee's process, which ends with us if it is ours, and the processes that it starts."""
         children = self.plan.definition.children
         match message:
             case Event(event="process", body={"systemProcessId": int(pid), **more}):
@@ -142,7 +142,7 @@ class DirectSession(Session):
         return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
 
     def may_run_elsewhere(self, path: str) -> bool:
-        """Whether code of a source file may run in a process that the program starts, and that its adapter does not follow."""
+        """Whether a source file may run in a process of the program's that its adapter does not follow."""
         loaded = (str(each.get("path") or "") for each in self.mirror.loaded.modules.values())
         return self.plan.may_run_elsewhere(path, loaded)
 

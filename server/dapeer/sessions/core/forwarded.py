@@ -22,7 +22,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.traits import Traits
 
 SECONDS_TO_CLOSE = 0.5
-"""Seconds that nvim-dap has to close a session whose debuggee has ended; Neovim may be waiting for a key."""
+"""Seconds for nvim-dap to close a session whose debuggee ended; Neovim may be waiting for a key."""
 SECONDS_FOR_SIGNS = 0.3
 """Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
 
@@ -30,7 +30,7 @@ TYPE = "return require('dapeer.nvim_dap.terminals').type(...)"
 
 
 class ForwardedSession(Session):
-    """A session of nvim-dap. It has the same mirror and requests as a direct one; dapeer never kills its processes.
+    """nvim-dap's session, with mirror and requests as a direct one; dapeer never kills its processes.
 
     nvim-dap sends all breakpoints to all adapters, and so do we.
     """
@@ -46,7 +46,10 @@ class ForwardedSession(Session):
         definition: Definition | None = None,
         parent: Session | None = None,
     ) -> None:
-        """`names`: what files are called here, by their paths in Neovim where these differ; `definition`: how its adapter differs, where that is known."""
+        """Keep `names`, those of files here, by their paths in Neovim where these differ.
+
+        `definition` is how its adapter differs, where that is known.
+        """
         self.hello = hello
         self.failure: str | None = None
         """Why nvim-dap could not start its debuggee, in the adapter's words."""

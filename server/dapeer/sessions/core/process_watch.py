@@ -110,7 +110,7 @@ class ProcessWatch:
         self.pid = 0
 
     async def settled(self, exit_code: int | None) -> None:
-        """Wait until it is known what has ended the process, where its exit code is none that a process can have.
+        """Wait until it is known what ended the process, where its exit code is none that a process has.
 
         CodeLLDB tells -1 of one that a signal kills: with much memory, that takes a while.
         """
@@ -118,7 +118,7 @@ class ProcessWatch:
             await asyncio.wait({self._task}, timeout=SECONDS_TO_DIE)
 
     def _begin(self) -> None:
-        """Wait for the end; a wait that goes on learns that there may be more threads, one of which it may need."""
+        """Wait for the end; an older wait learns that there may be more threads, one of which it may need."""
         if self._task is not None and not self._task.done():
             self._stopped.set()
             self._stopped = anyio.Event()
@@ -153,7 +153,9 @@ class ProcessWatch:
 
 
 def require_unkilled(session: Session, then: str) -> None:
-    """Raise `NotStopped` if a signal has killed a session's process while it was stopped, as supervisors do with a worker that is silent.
+    """Raise `NotStopped` if a signal killed a session's process while it was stopped.
+
+    Supervisors do so with a silent worker.
 
     `then` is what to do next where the program goes on.
     """
@@ -173,7 +175,10 @@ def require_unkilled(session: Session, then: str) -> None:
 
 
 def unreported_kills(program: Program[Session]) -> list[str]:
-    """Return notes on the processes that a signal has killed while their program goes on, each once; SIGTERM is how a parent ends one that runs."""
+    """Return notes, once each, on processes that a signal killed while their program goes on.
+
+    SIGTERM is none: a parent ends a process by it that runs.
+    """
     dead = [each for each in program.sessions if _is_killed(each) and program.runs]
     killed = [each for each in dead if each.id not in program.known_dead]
     killed = [each for each in killed if _was_stopped(each) or each.cause != f"{KILLED}SIGTERM"]

@@ -55,7 +55,9 @@ class Offer:
 def run_in_terminal(
     adapter: Adapter, arguments: Body, *, launched: bool, screen: bool = False
 ) -> Terminal:
-    """Run a program in a terminal of ours, which ends with the session; `launched`: the debuggee is ours; `screen`: it may draw.
+    """Run a program in a terminal of ours, which ends with the session.
+
+    `launched`: the debuggee is ours; `screen`: it may draw.
 
     Raises:
         Overstepped: It is not for this adapter to ask.

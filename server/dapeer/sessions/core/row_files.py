@@ -1,4 +1,4 @@
-"""The files into which the processes of a program write their rows: where they are, and what is new in them."""
+"""The files into which a program's processes write their rows: where they are, and their new rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RowFiles:
             self._take_lost(path)
 
     def _take_lost(self, path: Path) -> None:
-        """Take in what a process without a file of rows has lost: `in_debuggee/collecting/dapeer_recording.py` tells how it says so."""
+        """Count what a process without a file of rows has lost (format: `in_debuggee/collecting/dapeer_recording.py`)."""
         # A process may remove or spoil what it has written, and removes it once there is room for rows.
         with contextlib.suppress(OSError, ValueError):
             of = path.stat()

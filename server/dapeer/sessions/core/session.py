@@ -293,6 +293,6 @@ class Session(SessionControl):
     # -- breakpoints
 
     async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
+        """Make `requested` a file's breakpoints, without what the adapter lacks; the mirror has the result."""
         self.inspect.editions.keep(path)
         await self.lines.set(path, requested)

@@ -34,13 +34,16 @@ SECONDS_TO_GREET = 5.0
 SECONDS_TO_IMPROVE = 3.0
 """Timeout for evaluating the definition's `attached` expression in a program, in seconds."""
 SECONDS_TO_DRAIN = 4.0
-"""Seconds in which an adapter tells that it has sent all output; less than those after which debugpy's launcher gives up."""
+"""Seconds for an adapter to report that it has sent all output; debugpy's launcher gives up later."""
 
 
 async def start_up(
     session: DirectSession, breakpoints: Breakpoints, arguments: Body
 ) -> DapeerError | None:
-    """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
+    """Do the handshake with arguments of `launch` or `attach`; return why it failed, None: it did not.
+
+    It has not failed where the debuggee ran, if only for a moment.
+    """
     plan = session.plan
     timeouts = plan.definition.timeouts
     # An offered child starts while dapeer attaches to it.
@@ -70,7 +73,7 @@ async def start_up(
 
 
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
-    """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
+    """Have the program collect at functions once at its entry, and resume it, unless it is to stop there."""
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():
         seconds = session.plan.definition.timeouts.control
@@ -159,7 +162,7 @@ def _expect_output(session: DirectSession) -> None:
 
 
 async def _improve(session: DirectSession) -> None:
-    """Evaluate the definition's `attached` expression in the program; if that fails, debug the program without it."""
+    """Evaluate the definition's `attached` expression; if it fails, the program is debugged without it."""
     definition = session.plan.definition
     if not definition.attached:
         return
@@ -184,7 +187,7 @@ def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] 
 
 
 def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
-    """Return the error with the adapter's last output, which often has the reason; `has_reason`: the adapter has said it."""
+    """Return the error with the adapter's last output, often its reason; `has_reason`: it has that."""
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()

@@ -14,7 +14,10 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.waiters import Waiters
 
 SECONDS_AT_STOP = 0.005
-"""Seconds without output, once a stop has been looked at, after which its output counts as complete: none came later at 1,600 stops of eleven adapters."""
+"""Seconds without output, after a look at a stop, for its output to count as complete.
+
+None came later at 1,600 stops of eleven adapters.
+"""
 SECONDS_TO_SETTLE = 0.3
 """Seconds after which occasional lines are no longer awaited: another process may print for ever."""
 FLOOD = 20_000
@@ -22,7 +25,7 @@ FLOOD = 20_000
 SECONDS_WITHOUT_FLOOD = 0.25
 """Seconds without output after which a flood is over; a busy machine makes pauses in it."""
 LATE = 1.5
-"""A delay of this many pauses means an overloaded machine: silence then says nothing about unread output."""
+"""A delay of so many pauses is an overloaded machine's: silence says nothing about unread output then."""
 SECONDS_OF_FLOOD = 5.0
 """Seconds after which the end of a flood of output is no longer awaited."""
 
@@ -49,7 +52,7 @@ class ArrivingOutput:
         self._drain = drain
 
     def floods(self, stop: Stop) -> bool:
-        """Whether so much has been printed since the program was left at its last stop that more is on its way."""
+        """Whether the program has printed so much since its last stop that more is on its way."""
         return self._since(stop) > FLOOD
 
     def _since(self, stop: Stop) -> int:
@@ -70,7 +73,9 @@ class ArrivingOutput:
         stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
 
     async def idle(self, quiet: float, printed: int = 0) -> bool:
-        """Wait until nothing more has arrived for `quiet` seconds, or a little longer than is worth it; return whether that is so, False: it still flows.
+        """Wait until nothing arrived for `quiet` seconds, or a little longer than is worth it.
+
+        Returns whether that is so; False: output still flows.
 
         `printed` characters have just arrived. A program that prints faster than its adapter forwards has
         stopped long before the last line is here, so a flood is waited for as long as it flows.

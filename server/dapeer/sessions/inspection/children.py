@@ -47,7 +47,7 @@ class _Run:
 async def page_of(
     fetching: Fetching, stop: Stop, reference: int, kind: str | None, start: int, count: int
 ) -> Page:
-    """Return `count` children of a container from `start` on: its `indexed` ones, its `named` ones, or all.
+    """Return `count` children of a container from `start` on: `indexed` ones, `named` ones, or all.
 
     Of all, the elements come first, so an element's index is its place.
     """

@@ -143,7 +143,7 @@ class Fetching:
         return stop.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
-        """Return what the adapter answers to a request for a part of the `indexed` or `named` children of a variable.
+        """Return the adapter's answer for a part of the `indexed` or `named` children of a variable.
 
         It may ignore the filter or the part: `sessions/inspection/children` does not.
         """
@@ -164,14 +164,14 @@ class Fetching:
         return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
 
     def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
-        """Whether a value is shown without its elements; if it is wanted `whole`, also without the members of an object."""
+        """Whether a value is shown without its elements, or, if it is fetched `whole`, an object's members."""
         text, named = variable["value"], variable.get("type", "")
         if not variable["variablesReference"] or variable.get("presentationHint", {}).get("lazy"):
             return False
         return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
 
     async def unfold(self, variable: Variable) -> None:
-        """Fetch the first elements of a value, or the members of an object, that the adapter shows without them."""
+        """Fetch a value's first elements, or an object's members, that the adapter shows without them."""
         if self.is_closed(variable):
             kind, most = ("indexed", FIRST) if is_list(variable["value"]) else ("named", MEMBERS)
             await quietly(self.page(variable["variablesReference"], kind, 0, most))

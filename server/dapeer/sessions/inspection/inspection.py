@@ -40,7 +40,7 @@ SECONDS_TO_OPEN = 2.0
 SECONDS_TO_LOOK = 6.0
 """Seconds that an inspection waits for slow values, such as a slow `repr`."""
 CHASED = 50
-"""Stops without a resume in between that are inspected unasked: with some adapters an inspection causes the next stop."""
+"""Stops without a resume that are inspected unasked: some adapters' inspections cause the next stop."""
 
 
 ABORTED = "SIGABRT"
@@ -119,7 +119,7 @@ class Inspection(Fetching):
             stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
 
     def _stopped(self) -> None:
-        """Start fetching what every reader of a new stop needs, unless the stop is left to the person's client."""
+        """Start fetching what every reader of a new stop needs, unless it is left to the person's client."""
         stop = self._mirror.stop
         self._chased += 1
         if self._chased > CHASED or self.other_client.first or self._is_quiet:
@@ -213,7 +213,7 @@ class Inspection(Fetching):
             stop.source = excerpt.within(*around, line, frame["name"])
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
-        """Return the lines of a text that only the adapter has, and its MIME type; empty: the adapter says none.
+        """Return the lines and MIME type of a text that only the adapter has; empty type: it gives none.
 
         Raises:
             DapeerError: As of any request.

@@ -19,7 +19,7 @@ RESTART = "dap_restart runs what is there now"
 
 
 def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[str]] | None:
-    """Return those around a 1-based line: the first one's number, and their text; None: there is no such line.
+    """Return the lines around a 1-based line: the first one's number, and their text; None: no such line.
 
     >>> lines_around(["a", "b", "c", "d"], 3, 1)
     (2, ['b', 'c', 'd'])
@@ -71,7 +71,7 @@ class SourceChange:
         return moves, [line for line, to in now.items() if to is None]
 
     def line_then(self, line: int) -> int | None:
-        """Return where a 1-based line of the current version was when it was loaded; None if nowhere, or unknown.
+        """Return a 1-based line's number in the file as it was loaded; None: it was nowhere, or is unknown.
 
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
         1
@@ -115,7 +115,7 @@ class SourceVersions:
         return self.change(path) if path in self._kept else None
 
     def window(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
-        """Return the lines around a 1-based line, as the program has loaded them if that is known: the first one's number, and their text.
+        """Return the lines around a 1-based line, as loaded if that is known: the first's number, and text.
 
         None when the file cannot be read, is not text, or has no such line.
         """

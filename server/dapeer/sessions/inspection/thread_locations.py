@@ -73,7 +73,7 @@ class Whereabouts:
 
     @property
     def pid(self) -> int:
-        """The program's process; 0 if it is not known to be on this machine: what was attached to may be in a container."""
+        """The program's process; 0: it may not be on this machine, as an attached one in a container."""
         here = self._first().process.get("startMethod") == "launch"
         return self._watched() or (self._reported_pid if here else 0)
 
@@ -113,7 +113,7 @@ class Whereabouts:
     async def _names_and_places(
         self, end: float
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
-        """Return the threads, and where the program says that they are; None for what has not come at the `end`."""
+        """Return the threads, and where the program says they are; None for what is missing at the `end`."""
         clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
         answer = await _within(end - clock(), self._evaluated()) if names is not None else None
@@ -129,7 +129,7 @@ class Whereabouts:
         return [*(replace(each, thread_id=n) for n, each in known.items()), *users]
 
     async def _from_outside(self, seconds: float) -> list[ThreadLocation] | str:
-        """Have another program read where the threads of a process are that does not answer; a sentence if it could not."""
+        """Have another program read the threads' locations in a silent process; a sentence if it could not."""
         outside, pid = self.sight.outside, self.pid
         if outside is None or not (pid or self._reported_pid):
             return []
@@ -171,7 +171,7 @@ class Whereabouts:
         return (await _within(seconds, self._ask({})) or {}) if self.reads_running else {}
 
     def frame_id(self, place: ThreadLocation, number: int) -> int:
-        """Return an id for a frame of a thread or task that is not stopped; it is one while the frame stays where it is."""
+        """Return an id for a frame of a running thread or task, which it keeps while it stays where it is."""
         for known, (other, n) in self._blocked.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
                 return known
@@ -189,7 +189,7 @@ class Whereabouts:
     async def read(
         self, frame_id: int, path: str = "", *, runs: bool = False
     ) -> Mapping[str, Value]:
-        """Return the variables of a frame of a thread that is not stopped, or the `value` at a path and those in it.
+        """Return a running thread's variables in a frame, or the `value` at a path and those in it.
 
         Where it `runs`, an expression that cannot be read is evaluated by another thread of the program.
 

@@ -29,7 +29,7 @@ SendChange = Callable[[Session], Awaitable[object]]
 
 
 async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-    """Make `requested` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
+    """Make `requested` a file's breakpoints; a program that loaded another version of it gets no new ones.
 
     Raises:
         SourceChanged: It has not taken some of them.

@@ -196,7 +196,7 @@ def thread_of(session: Session, thread_id: int | None) -> int:
 
 
 async def frame_of(session: Session, frame_id: int | None) -> int | None:
-    """Return the adapter's id of the chosen frame, by default the one that was shown; None if there is none.
+    """Return the adapter's id of the chosen frame, by default of the one shown; None: there is none.
 
     Raises:
         StaleReference: The frame belongs to an earlier stop.

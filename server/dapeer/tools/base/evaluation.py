@@ -56,7 +56,7 @@ class Evaluated:
         return {"expression": self.expression, "result": fitted(self.value, limit), **known}
 
     def text(self, limit: int) -> str:
-        """Return the value; its type, where it does not show that; and the reference, where there is more to see than is written."""
+        """Return the value, its type if it does not show that, and the reference if there is more to see."""
         shown = fitted(self.value, limit)
         named = unseen(self.type, shown)
         more = [f"type {named}"] * bool(named)

@@ -1,4 +1,4 @@
-"""Whether arguments that name files, folders, programs and functions can be names at all, in one place."""
+"""Whether arguments that name files, folders, programs and functions can be such names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check(arguments: Mapping[str, Any]) -> None:
 
 
 async def look(arguments: Mapping[str, Any], project: Path) -> None:
-    """Look beside the event loop for all files that arguments name: a stalled network mount would hold everybody up.
+    """Read, beside the event loop, all files that arguments name: a stalled mount would hold up everybody.
 
     Raises:
         ArgumentError: A file system does not answer.

@@ -1,4 +1,4 @@
-"""Frames of threads and tasks that are not stopped: read as they are now, without running code of the program."""
+"""Frames of running threads and tasks: read as they are now, without running code of the program."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
 
 
 async def chosen(session: Session, given: int | None) -> int | None:
-    """Return the id of the frame that is to be read; None if the program is stopped, or nothing of it can be read.
+    """Return the id of the frame to read; None: the program is stopped, or nothing can be read.
 
     By default it is the user's innermost frame of the first thread, where a pause could not stop the program.
 
@@ -56,7 +56,7 @@ async def chosen(session: Session, given: int | None) -> int | None:
 async def variables(
     session: Session, frame: int, path: str | None, kind: str | None, start: int, count: int
 ) -> Reply:
-    """Return the variables of a frame, or the value at a path with those in it; `kind`: `indexed` or `named` ones only."""
+    """Return a frame's variables, or the value at a path with its own; `kind`: only `indexed` or `named`."""
     answer = await session.where.read(frame, path or "")
     if error := answer.get("error"):
         raise NotStopped(f"Not read: {error}.", "dap_stacktrace lists the frames as they are now.")

@@ -35,7 +35,7 @@ class Needs:
 
 
 class Unlisted:
-    """Marks an argument that callers may give, and of which no model has to read: another one says the same."""
+    """Marks an argument that callers may give, but no model has to see: another one says the same."""
 
 
 def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
@@ -126,4 +126,4 @@ _IN_JSON_TERMS = {
     "dict_type": "Input should be a valid object",
     "mapping_type": "Input should be a valid object",
 }
-"""Messages in JSON's terms for pydantic's in Python's, by type of error; the first two are only used for Sequence."""
+"""Messages in JSON's terms by pydantic's types of error; the first two are for Sequence only."""

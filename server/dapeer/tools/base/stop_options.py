@@ -27,7 +27,7 @@ ROOM: Final = 2 * VALUE
 
 @dataclass(frozen=True, slots=True)
 class StopOptions:
-    """Which expressions to evaluate at the next stop, how much of the stop to show, and whether to wait for it."""
+    """Expressions to evaluate at the next stop, how much of it to show, and whether to wait for it."""
 
     evaluate: Sequence[str] = ()
     show: Show = None

@@ -35,11 +35,11 @@ MILLISECONDS_UNTIL_BLOCKED = 1000
 SECONDS_TO_ACCEPT = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
 MILLISECONDS_UNTIL_LOOK = 2000
-"""Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
+"""Milliseconds of waiting after which it is of use to name the locations of a program's threads."""
 SECONDS_UNTIL_SLOW = 10.0
 """Seconds of one wait after which it is of use to know what makes a program slow."""
 COMPUTES = 0.25
-"""Part of that time for which a program has computed that its debugger makes slow; on a busy machine it computes less than it could."""
+"""Part of that time in which a program computes that its debugger slows; on a busy machine it is less."""
 SECONDS_TO_BE_OVERTAKEN = 2.0
 """Seconds of inspection in which another client may resume; then the next stop is shown instead."""
 MILLISECONDS_TO_LOOK = 500
@@ -131,7 +131,10 @@ def tasks(session: Session, seen: Seen) -> list[str]:
 
 
 def silence(session: Session, seen: Seen | None) -> str:
-    """Say that the adapter does not answer, why, and where the program was seen last; `seen` says where it is now, where that could be read."""
+    """Return a sentence on an adapter that does not answer: why, and the program's last location.
+
+    `seen` has its location now, where that could be read.
+    """
     pid = session.where.pid
     why = "it may hang"
     if pid and process_table.is_held(pid):
@@ -182,9 +185,9 @@ async def look(
     left: Left | None = None,
     options: StopOptions = NOTHING,
 ) -> Reply:
-    """Return the session's current state, as far as it can be fetched in the remaining time, and have the client work on it; `seen` says where its threads are, if it runs.
+    """Return the session's state, as far as it can be fetched in time, for the client to work on.
 
-    If another client resumes while expressions are evaluated, the next stop is shown instead.
+    `seen` has the locations of its threads, if it runs. If another client resumes while expressions are evaluated, the next stop is shown instead.
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)

@@ -100,7 +100,7 @@ class BreakpointRow:
 def rows_of(
     call: Call, path: str, chosen: Sequence[RequestedBreakpoint] | None = None
 ) -> Iterator[BreakpointRow]:
-    """Yield the breakpoints of a file with their states in all adapters: all, or those of the `chosen` that are still wanted so."""
+    """Yield a file's breakpoints with their states in all adapters: all, or the `chosen` that still stand."""
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.

@@ -158,7 +158,7 @@ class ByConditions(Driving):
         return done
 
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
-        """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
+        """Read the conditions' records: the last look is the one that stopped the program, if that is `ours`."""
         self._before = None
         said = await self._evaluated(self._known.read, frame) if self._known.read else None
         found = _RECORDED.search(said or "")

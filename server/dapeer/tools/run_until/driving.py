@@ -1,4 +1,7 @@
-"""Runs a program until something where only stops tell: at a watchpoint, or step by step. Each stop is looked at, and the program goes on."""
+"""Runs a program until something that only stops show: at a watchpoint, or step by step.
+
+Each stop is looked at, and the program goes on.
+"""
 
 from __future__ import annotations
 

@@ -117,7 +117,10 @@ async def _evaluated(session: Session, expression: str, frame: StackFrame) -> st
 async def _lines(
     session: Session, path: str, known: Until, frame: StackFrame | None
 ) -> list[tuple[int, int]]:
-    """Return the lines of a file that can have a breakpoint, but those with one of somebody's that has no room for another condition."""
+    """Return a file's lines that can have a breakpoint, but for those whose condition is taken.
+
+    Such a line has a breakpoint of somebody's, with no room for another condition.
+    """
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
     if session.supports("breakpointLocations"):

@@ -53,7 +53,7 @@ class Inheritance:
     """Sends other programs the removal of breakpoints."""
 
     async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
-        """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
+        """Return lines on what the program inherits, its handling, and sessions without the new breakpoints."""
         pushes = [*new, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
         if self.ended:
@@ -106,7 +106,7 @@ def _listed(names: Sequence[str]) -> str:
 def places(
     requested: Iterable[tuple[str, RequestedBreakpoint]], functions: Iterable[RequestedFunction]
 ) -> list[tuple[str, int]]:
-    """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
+    """Return breakpoints' path and line; for functions at which is collected, their key, and 0."""
     lines = [(path, each["line"]) for path, each in requested]
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
@@ -119,7 +119,9 @@ async def before(
     *,
     fresh: bool,
 ) -> Inheritance:
-    """Return the state before a start with the `requested` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
+    """Return the state before a start with `requested` breakpoints, `functions`, exception `filters`.
+
+    It collects at the `functions`. Without filters of its own these are None.
 
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.
@@ -172,7 +174,7 @@ def _numbered(programs: Sequence[Session]) -> str:
 
 
 def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
-    """Move the breakpoints that a program had with the text of their lines, which was edited since; yield lines on what became of them."""
+    """Move a program's breakpoints with the edited text of their lines; yield what became of them."""
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:
         for path in breakpoints.paths:
