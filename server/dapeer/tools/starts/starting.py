@@ -22,11 +22,11 @@ from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import RepeatUntil
-from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
-from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.stop_options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Running
@@ -135,10 +135,8 @@ async def dap_run(
     fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False,
     repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1,
     until: RepeatUntil | None = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
+    *,
+    options: StopOptions,
 ) -> Reply:
     """Debug a program or attach to one, to its first stop or end."""
     debugger = call.debugger
@@ -155,8 +153,7 @@ async def dap_run(
     wanted = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
     inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
     running = Running(call, start, wanted, functions, inherited)
-    shown = StopOptions(evaluate, show, wait_until_paused)
-    return await running.run(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
+    return await running.run(again, options, stops=bool(stop_on_entry or core))
 
 
 TOOLS = (dap_configurations, dap_run)
