@@ -1,6 +1,7 @@
 """A typed function with a docstring becomes a tool: its schema, and what it says to mistakes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -69,6 +70,29 @@ async def toy_look(call: Call) -> Reply:  # noqa: ARG001
     return Reply("nothing")
 
 
+@dataclass(frozen=True, slots=True)
+class Milk:
+    """Arguments that several tools share."""
+
+    fat: Annotated[float, Needs("milk")]
+    foam: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HotMilk(Milk):
+    """The same, without one that is always the same."""
+
+    foam: bool = field(default=True, init=False)
+    degrees: int = 60
+
+
+@tool("Add milk")
+async def toy_milk(call: Call, cup: int, *, milk: HotMilk, stir: bool = False) -> Reply:  # noqa: ARG001
+    """Add milk."""
+    brewed.append({"cup": cup, "milk": milk, "stir": stir})
+    return Reply("done")
+
+
 async def brew(**arguments: object) -> dict[str, Any]:
     """Call the tool, and return what its function was given."""
     await toy_brew(a_call(), arguments)
@@ -129,6 +153,19 @@ def test_the_schema_is_made_from_the_signature_and_says_no_more_than_it_must() -
             "extras": {"type": "object", "additionalProperties": {"type": "string"}},
         },
     }
+
+
+async def test_a_parameter_that_is_a_dataclass_stands_for_its_fields() -> None:
+    properties = toy_milk.input_schema["properties"]
+    assert [*properties] == ["cup", "fat", "degrees", "stir"]
+    assert toy_milk.input_schema["required"] == ["cup", "fat"]
+    assert toy_milk.argument_needs == {"fat": "milk"}
+    await toy_milk(a_call(), {"cup": 1, "fat": 1.5})
+    milk = HotMilk(1.5)
+    assert brewed.pop() == {"cup": 1, "milk": milk, "stir": False}
+    assert milk.foam
+    with pytest.raises(ArgumentError, match="Argument `fat` is required"):
+        await toy_milk(a_call(), {"cup": 1})
 
 
 def test_a_tool_without_arguments_allows_none() -> None:

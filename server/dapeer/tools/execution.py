@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, cast
 
 from pydantic import Field
@@ -12,18 +13,12 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
 from dapeer.sessions.core.session import Session
-from dapeer.tools.base.arguments import (
-    Line,
-    Milliseconds,
-    SessionId,
-    ThreadId,
-    thread_of,
-)
+from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.stop_options import ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
 from dapeer.view.sources import source_file
@@ -41,20 +36,11 @@ LABEL = 60
 
 
 @tool("Continue")
-async def dap_continue(
-    call: Call,
-    thread_id: ThreadId = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
-) -> Reply:
+async def dap_continue(call: Call, thread_id: ThreadId = None, *, options: ResumeOptions) -> Reply:
     """Run to the next stop or the end."""
-    session, arguments = stepping(call, session_id, thread_id)
+    session, arguments = stepping(call, options.session_id, thread_id)
     sent = session.resume("continue", arguments)
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    return await resume(call, session, sent, timeout_ms, asked)
+    return await resume(call, session, sent, options)
 
 
 @tool("Step over")
@@ -62,16 +48,12 @@ async def dap_step_over(
     call: Call,
     thread_id: ThreadId = None,
     granularity: Granularity = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
+    *,
+    options: ResumeOptions,
 ) -> Reply:
     """Run the line, calls included."""
-    session, arguments = stepping(call, session_id, thread_id, granularity)
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    return await _step(call, session, "next", arguments, timeout_ms, asked)
+    session, arguments = stepping(call, options.session_id, thread_id, granularity)
+    return await _step(call, session, "next", arguments, options)
 
 
 @tool("Step into")
@@ -80,18 +62,14 @@ async def dap_step_into(
     thread_id: ThreadId = None,
     target: TargetCall = None,
     granularity: Granularity = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
+    *,
+    options: ResumeOptions,
 ) -> Reply:
     """Enter the function called on the current line."""
-    session, arguments = stepping(call, session_id, thread_id, granularity)
+    session, arguments = stepping(call, options.session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    return await _step(call, session, "stepIn", arguments, timeout_ms, asked)
+    return await _step(call, session, "stepIn", arguments, options)
 
 
 async def _target(session: Session, thread: int, name: str) -> int:
@@ -119,29 +97,20 @@ async def dap_step_out(
     call: Call,
     thread_id: ThreadId = None,
     granularity: Granularity = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
+    *,
+    options: ResumeOptions,
 ) -> Reply:
     """Run until the current function has returned."""
-    session, arguments = stepping(call, session_id, thread_id, granularity)
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    return await _step(call, session, "stepOut", arguments, timeout_ms, asked)
+    session, arguments = stepping(call, options.session_id, thread_id, granularity)
+    return await _step(call, session, "stepOut", arguments, options)
 
 
 async def _step(
-    call: Call,
-    session: Session,
-    command: str,
-    arguments: Body,
-    timeout_ms: int,
-    options: StopOptions,
+    call: Call, session: Session, command: str, arguments: Body, options: StopOptions
 ) -> Reply:
     """Step, with a note where it was not in the shown frame: some debuggers step in the innermost one."""
     before = session.mirror.stop
-    reply = await resume(call, session, session.resume(command, arguments), timeout_ms, options)
+    reply = await resume(call, session, session.resume(command, arguments), options)
     stop = session.mirror.stop
     if before is None or not before.front or stop is None or stop.reason != "step":
         return reply
@@ -166,24 +135,21 @@ def stepping(
 
 
 @tool("Run to a line")
-async def dap_run_to(
-    call: Call,
-    filename: str,
-    line: Line,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
-) -> Reply:
+async def dap_run_to(call: Call, filename: str, line: Line, *, options: ResumeOptions) -> Reply:
     """Run on to a line, or to a stop before it."""
-    session = call.session(session_id)
+    session = call.session(options.session_id)
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    return await resume(call, session, sent, timeout_ms, asked)
+    return await resume(call, session, sent, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _GotoOptions(WaitOptions):
+    evaluate: Annotated[Sequence[str], Unlisted()] = ()
+    show: Annotated[Show, Unlisted()] = None
+    timeout_ms: int = field(default=10_000, init=False)
 
 
 @tool("Jump to a line")
@@ -192,12 +158,11 @@ async def dap_goto(
     line: Line,
     filename: str | None = None,
     thread_id: ThreadId = None,
-    evaluate: Annotated[Evaluate, Unlisted()] = (),
-    show: Annotated[Show, Unlisted()] = None,
-    session_id: SessionId = None,
+    *,
+    options: _GotoOptions,
 ) -> Reply:
     """Move execution to a line without running what lies between."""
-    session = call.session(session_id)
+    session = call.session(options.session_id)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)
     path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
@@ -210,43 +175,33 @@ async def dap_goto(
             "Choose a line with code in the same function.",
         )
     sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
-    return await resume(call, session, sent, 10_000, StopOptions(evaluate, show))
+    return await resume(call, session, sent, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _PauseOptions(WaitOptions):
+    timeout_ms: Milliseconds = 10_000
 
 
 @tool("Pause", idempotent=True)
-async def dap_pause(
-    call: Call,
-    thread_id: ThreadId = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    timeout_ms: Milliseconds = 10_000,
-    session_id: SessionId = None,
-) -> Reply:
+async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
     """Stop the program, or show where it is blocked."""
-    session = call.session(session_id)
+    session = call.session(options.session_id)
     if session.mirror.stop is not None:
-        return await next_stop(call, session, -1, timeout_ms, options=StopOptions(evaluate, show))
+        return await next_stop(call, session, -1, options.timeout_ms, options=options)
     epoch = session.mirror.epoch
-    left = Left(timeout_ms)
+    left = Left(options.timeout_ms)
     answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.to_ask))
-    return await paused(
-        call, session, epoch, left, wait=answered, options=StopOptions(evaluate, show)
-    )
+    return await paused(call, session, epoch, left, wait=answered, options=options)
 
 
 @tool("Wait for a stop", read_only=True)
-async def dap_wait_until_paused(
-    call: Call,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
-) -> Reply:
+async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end."""
-    if evaluate:
+    if options.evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
-    session = call.focus.look(session_id)
-    return await next_stop(call, session, -1, timeout_ms, options=StopOptions(evaluate, show))
+    session = call.focus.look(options.session_id)
+    return await next_stop(call, session, -1, options.timeout_ms, options=options)
 
 
 TOOLS = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dapeer.base.errors import ArgumentError
-from dapeer.tools.base.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
+from dapeer.tools.base.arguments import FrameId, ThreadId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.stop_options import ResumeOptions, WaitOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import resume
 from dapeer.tools.execution import Granularity, stepping
@@ -17,39 +17,27 @@ async def dap_step_back(
     to_breakpoint: bool = False,
     thread_id: ThreadId = None,
     granularity: Granularity = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
+    *,
+    options: ResumeOptions,
 ) -> Reply:
     """Run backwards by one line, or to the previous breakpoint, and return the snapshot."""
     command = "reverseContinue" if to_breakpoint else "stepBack"
-    session, arguments = stepping(
-        call, session_id, thread_id, None if to_breakpoint else granularity
-    )
+    granularity = None if to_breakpoint else granularity
+    session, arguments = stepping(call, options.session_id, thread_id, granularity)
     sent = session.resume(command, arguments)
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    return await resume(call, session, sent, timeout_ms, asked)
+    return await resume(call, session, sent, options)
 
 
 @tool("Restart a frame", needs=["restartFrame"])
-async def dap_restart_frame(
-    call: Call,
-    frame_id: FrameId = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
-) -> Reply:
+async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: WaitOptions) -> Reply:
     """Restart a function call with its current arguments, and return the snapshot there."""
-    session = call.session(session_id)
+    session = call.session(options.session_id)
     session.require("restartFrame")
     frame = await frame_of(session, frame_id)
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     sent = session.resume("restartFrame", {"frameId": frame})
-    return await resume(call, session, sent, timeout_ms, StopOptions(evaluate, show))
+    return await resume(call, session, sent, options)
 
 
 TOOLS = (dap_step_back, dap_restart_frame)

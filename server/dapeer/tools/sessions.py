@@ -21,11 +21,11 @@ from dapeer.peers import Peer
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes import outcomes
 from dapeer.sessions.views import summary, view_of, wait_for_place
-from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
+from dapeer.tools.base.arguments import SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.stop_options import ResumeOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, running
 from dapeer.tools.starts import starting
@@ -188,21 +188,13 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
 
 
 @tool("Restart", destructive=True, starts=True)
-async def dap_restart(
-    call: Call,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
-) -> Reply:
+async def dap_restart(call: Call, options: ResumeOptions) -> Reply:
     """End the program and start it again as it was, as a new session."""
-    before = call.focus.whole(session_id, also_ended=True)
+    before = call.focus.whole(options.session_id, also_ended=True)
     edited = [*follow_edits(call.debugger.breakpoints, before)]
     session = await call.debugger.restart(before)
     call.focus.started(session)
-    asked = StopOptions(evaluate, show, wait_until_paused)
-    reply = await next_stop(call, session, 0, timeout_ms, options=asked)
+    reply = await next_stop(call, session, 0, options.timeout_ms, options=options)
     return noted(reply, [*running(before), *edited, *located(call, session)])
 
 

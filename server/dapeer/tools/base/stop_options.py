@@ -1,23 +1,20 @@
-"""The options of a caller for the next stop."""
+"""The options of a caller for the next stop, which the tools that resume a program share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation
-from dapeer.tools.base.arguments import frame_of
+from dapeer.tools.base.arguments import Milliseconds, SessionId, frame_of
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.variables import VALUE
 
-Evaluate = Sequence[str]
 Show = Literal["full", "brief"] | None
-WaitUntilPaused = Annotated[bool, Unlisted()]
-"""False: as a time-out of 0."""
 
 MILLISECONDS_TO_EVALUATE: Final = 5000
 """Milliseconds that the expressions of a caller may take together."""
@@ -27,11 +24,27 @@ ROOM: Final = 2 * VALUE
 
 @dataclass(frozen=True, slots=True)
 class StopOptions:
-    """Expressions to evaluate at the next stop, how much of it to show, and whether to wait for it."""
+    """What to evaluate at the next stop, how much of the stop to show, and how long to wait for it."""
 
     evaluate: Sequence[str] = ()
     show: Show = None
-    wait: bool = True
+    wait_until_paused: Annotated[bool, Unlisted()] = True
+    """False: as a time-out of 0."""
+    timeout_ms: Milliseconds = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOptions(StopOptions):
+    """The same, of the session that a tool resumes."""
+
+    session_id: SessionId = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitOptions(ResumeOptions):
+    """The same, of a tool that always waits."""
+
+    wait_until_paused: bool = field(default=True, init=False)
 
 
 NOTHING: Final = StopOptions()

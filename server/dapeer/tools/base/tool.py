@@ -127,7 +127,7 @@ class Tool:
     async def _done(self, call: Call, values: Json) -> Reply:
         """Run it; a tool that talks to adapters has a deadline."""
         try:
-            work = self.function(call, **values)
+            work = self.function(call, **schema.grouped(self.function, values))
             if self.starts or "dap" not in self.groups:
                 return await work
             return await bounded(self.name, seconds_for(values), work)
@@ -161,7 +161,8 @@ def tool(
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
 
-    Its name, docstring and parameters are the tool's name, description and input schema. `output` is
+    Its name, docstring and parameters are the tool's name, description and input schema; a parameter
+    that is a dataclass stands for its fields, so several tools can share them. `output` is
     the TypedDict of its data, told to clients as the output schema. Only tools that list things have
     one: several clients compile a schema anew for every single result, and a schema for the snapshot
     that fifteen tools return would cost more time than the debugger does.

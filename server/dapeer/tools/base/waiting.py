@@ -65,7 +65,7 @@ async def next_stop(
     caller has waited before.
     """
     left, program = Left(timeout_ms), session.program
-    limit = timeout_ms if options.wait else 0
+    limit = timeout_ms if options.wait_until_paused else 0
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
     seen, told = None, await _stopped(call, session, epoch, rest, old)
@@ -266,15 +266,11 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
 
 
 async def resume(
-    call: Call,
-    session: Session,
-    send: Awaitable[None],
-    timeout_ms: int,
-    options: StopOptions,
+    call: Call, session: Session, send: Awaitable[None], options: StopOptions
 ) -> Reply:
     """Resume the program, and wait for its next stop if `options` say so."""
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
-    left = Left(timeout_ms)
+    left = Left(options.timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
     with anyio.move_on_after(min(SECONDS_TO_ACCEPT, left.to_ask)):
         await send

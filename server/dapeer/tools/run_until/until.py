@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,10 @@ from dapeer.mirror.collected.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of
+from dapeer.tools.base.arguments import LONGEST, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.stop_options import ResumeOptions, StopOptions
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import look, next_stop, resume
@@ -44,16 +45,13 @@ async def dap_run_until(
     on: On = "true",
     scope: _Scope = (),
     every: Annotated[bool, Field(description="record all, stop at none")] = False,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
-    session_id: SessionId = None,
+    *,
+    options: ResumeOptions,
 ) -> Reply:
     """Run until an expression holds or changes, or until a variable, attribute or item is written."""
-    session = call.session(session_id)
+    session = call.session(options.session_id)
     stop = session.mirror.stopped()
-    left = Left(timeout_ms)
+    left = Left(options.timeout_ms)
     if not expression.strip() or len(expression) > LONGEST:
         raise ArgumentError(f"`expression` has 1 to {LONGEST} characters.", "Give one.")
     frame = await frame_of(session, None)
@@ -64,13 +62,12 @@ async def dap_run_until(
         check_expressions([expression], python=python)
     where = _scope(scope, call.debugger)
     wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
-    asked = StopOptions(evaluate, show, wait_until_paused)
     if not session.lines.traces:
-        return await _driven(call, session, wanted, where, frame, left, asked)
+        return await _driven(call, session, wanted, where, frame, left, options)
     await session.watching.begin(wanted, where, frame)
     call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    return await resume(call, session, sent, int(left.ms), asked)
+    return await resume(call, session, sent, replace(options, timeout_ms=int(left.ms)))
 
 
 async def _driven(

@@ -45,15 +45,14 @@ class Running:
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
-    async def run(
-        self, again: Repeat, timeout_ms: int, options: StopOptions, *, stops: bool
-    ) -> Reply:
+    async def run(self, again: Repeat, options: StopOptions, *, stops: bool) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
-        limit = timeout_ms if can_stop or self.breakpoints else MILLISECONDS_WITHOUT_STOP
-        limit = min(limit, timeout_ms)
+        limit = options.timeout_ms
+        if not (can_stop or self.breakpoints):
+            limit = min(limit, MILLISECONDS_WITHOUT_STOP)
         if again.is_repeated:
-            left = Left(limit if options.wait else 0)
+            left = Left(limit if options.wait_until_paused else 0)
             repetition = Repetition(
                 self.call.debugger, self._begin, again.until or "stop", self.call.progress
             )

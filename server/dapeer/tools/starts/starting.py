@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
+from dapeer.adapters.definition.definition import INPUTS
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
@@ -22,11 +24,11 @@ from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import RepeatUntil
-from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
-from dapeer.tools.base.stop_options import Evaluate, Show, StopOptions, WaitUntilPaused
+from dapeer.tools.base.stop_options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Running
@@ -106,57 +108,97 @@ def _line(row: Json) -> str:
     return f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}: {where}{asks}"
 
 
+@dataclass(frozen=True)
+class _Target:
+    """What is started, and how."""
+
+    program: Annotated[str | None, Field(description="or URL, or a.py::test_b")] = None
+    module: str | None = None
+    code: str | None = None
+    configuration: str | None = None
+    type: Annotated[str | None, Field(description="adapter")] = None
+    request: RequestName | None = None
+
+
+@dataclass(frozen=True)
+class _Existing:
+    """What is there already: a process, a server of an adapter, a core dump."""
+
+    pid: Annotated[int | None, Field(ge=1)] = None
+    host: str | None = None
+    port: Annotated[int | None, Field(ge=1, le=65535)] = None
+    core: Annotated[str | None, Field(description="core dump")] = None
+
+
+@dataclass(frozen=True)
+class _Process:
+    """The session's name, and what its process is started with."""
+
+    name: Annotated[str | None, Unlisted()] = None
+    args: Sequence[str] | None = None
+    cwd: str | None = None
+    env: Mapping[str, str] | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True)
+class _Stops:
+    """Where it stops."""
+
+    breakpoints: Sequence[BreakpointArgument] = ()
+    exception_filters: list[str] | None = None
+    stop_on_entry: bool | None = None
+
+
+@dataclass(frozen=True)
+class _Debugging:
+    """How it is debugged."""
+
+    config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None
+    where: Where = "auto"
+    terminal: Annotated[bool, Field(description="to type input")] = False
+    follow_children: bool = True
+    just_my_code: bool = True
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """What is before it, and how often it runs."""
+
+    fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False
+    repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1
+    until: RepeatUntil | None = None
+
+
 @tool("Run or attach", starts=True)
 async def dap_run(
     call: Call,
-    program: Annotated[str | None, Field(description="or URL, or a.py::test_b")] = None,
-    module: str | None = None,
-    code: str | None = None,
-    configuration: str | None = None,
-    type: Annotated[str | None, Field(description="adapter")] = None,  # noqa: A002
-    request: RequestName | None = None,
-    pid: Annotated[int | None, Field(ge=1)] = None,
-    host: str | None = None,
-    port: Annotated[int | None, Field(ge=1, le=65535)] = None,
-    core: Annotated[str | None, Field(description="core dump")] = None,
-    name: Annotated[str | None, Unlisted()] = None,
-    args: Sequence[str] | None = None,
-    cwd: str | None = None,
-    env: Mapping[str, str] | None = None,
-    python: str | None = None,
-    breakpoints: Sequence[BreakpointArgument] = (),
-    exception_filters: list[str] | None = None,
-    stop_on_entry: bool | None = None,
-    config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None,
-    where: Where = "auto",
-    terminal: Annotated[bool, Field(description="to type input")] = False,
-    follow_children: bool = True,
-    just_my_code: bool = True,
-    fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False,
-    repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1,
-    until: RepeatUntil | None = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
-    wait_until_paused: WaitUntilPaused = True,
-    timeout_ms: Milliseconds = 30_000,
+    target: _Target,
+    existing: _Existing,
+    process: _Process,
+    stops: _Stops,
+    how: _Debugging,
+    runs: _Runs,
+    options: StopOptions,
 ) -> Reply:
     """Debug a program or attach to one, to its first stop or end."""
     debugger = call.debugger
-    inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
-    inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port, "core": core}
-    inputs |= {"stop_on_entry": stop_on_entry, "terminal": terminal}
-    inputs |= {"follow_children": follow_children, "just_my_code": just_my_code}
-    asked = LaunchRequest(type, request, name or "", given(inputs), config or {}, exception_filters)
-    placed, functions = of_caller(call, breakpoints, program or "")
-    collects = debugger.breakpoints.collects or any(each.records for each in breakpoints)
-    again = Repeat(repeat, until, collects)
-    start = await Launcher(debugger, call.peers).start(asked, configuration, again.place(where))
+    every = {**vars(target), **vars(process), **vars(existing), **vars(stops), **vars(how)}
+    inputs = given({name: value for name, value in every.items() if name in INPUTS})
+    filters, config = stops.exception_filters, how.config or {}
+    request = LaunchRequest(
+        target.type, target.request, process.name or "", inputs, config, filters
+    )
+    placed, functions = of_caller(call, stops.breakpoints, target.program or "")
+    collects = debugger.breakpoints.collects or any(each.records for each in stops.breakpoints)
+    again = Repeat(runs.repeat, runs.until, collects)
+    launcher = Launcher(debugger, call.peers)
+    start = await launcher.start(request, target.configuration, again.place(how.where))
     again.check(start)
-    wanted = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
-    inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
-    running = Running(call, start, wanted, functions, inherited)
-    shown = StopOptions(evaluate, show, wait_until_paused)
-    return await running.run(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
+    breakpoints = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
+    inherited = await before(call, breakpoints, functions, filters, fresh=runs.fresh)
+    running = Running(call, start, breakpoints, functions, inherited)
+    return await running.run(again, options, stops=bool(stops.stop_on_entry or existing.core))
 
 
 TOOLS = (dap_configurations, dap_run)
