@@ -39,6 +39,7 @@ All errors of dapeer. Each is one sentence on what happened and one on what to d
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterable
 from types import MappingProxyType
 
 TYPE_CHECKING = False
@@ -68,6 +69,10 @@ class DapeerError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".rstrip()
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """Have the hint end with notes of the call in which it happened."""
+        self.hint = " ".join([self.hint, *(f"({note})" for note in notes)]).strip()
 
 
 class ArgumentError(DapeerError):

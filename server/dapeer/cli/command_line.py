@@ -40,10 +40,8 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     preconditions.open_standard_streams()
     # First of all, so that no child process inherits them.
     secrets = credentials.taken()
-    arguments = command_parser().parse_args(given)
-    arguments.credentials = secrets
-    arguments.given = given
-    arguments.front, arguments.door = front, door
+    known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
+    arguments = command_parser().parse_args(given, known)
     try:
         preconditions.check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)

@@ -44,7 +44,7 @@ class NvimSessions:
         self.by_number: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
         self.ahead = 0.0
-        """Seconds by which Neovim's clock is ahead of dapeer's."""
+        """Seconds by which Neovim's clock is ahead of dapeer's, once they were compared."""
         self._neovim = neovim
         self._debugger = debugger
         self._tasks = tasks
@@ -52,6 +52,10 @@ class NvimSessions:
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
         self._arrival = anyio.Event()
+
+    def compare_clocks(self, there: float) -> None:
+        """Take note of what time it is in Neovim now."""
+        self.ahead = there - time.time()
 
     # -- requests to Neovim
 

@@ -49,8 +49,7 @@ class Repetition:
             begun = clock()
             session = await self._started(tally)
             async with unless_cancelled(self.debugger.terminate, session.program.first):
-                tally.verdict = await self._verdict(session, tally, end)
-                if tally.verdict is not Verdict.PASSED:
+                if await self._verdict(session, tally, end) is not Verdict.PASSED:
                     return session, tally
                 await self.debugger.terminate(session.program.first)
             self._keep(session, tally, clock() - begun)
@@ -73,10 +72,8 @@ class Repetition:
         if tally.kept is not None:
             self.debugger.sessions.forget(tally.kept)
         detached = session.program.first.detached
-        tally.detached |= detached.left() if detached else {}
-        tally.kept = session.program.first.id
-        tally.mute = tally.mute or _code(session) is None
-        tally.passed.append(seconds)
+        left = detached.left() if detached else {}
+        tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
         """Wait for the outcome of a run."""
@@ -84,18 +81,18 @@ class Repetition:
         while True:
             told = await session.program.next_stop(session, 0, end - clock())
             if told is None:
-                return Verdict.RUNNING
+                return tally.end(Verdict.RUNNING)
             stop = told.mirror.stop
             if stop is None:
-                tally.untested = _untested(told) or ""
-                return Verdict.UNTESTED if tally.untested else _end(told)
+                untested = _untested(told) or ""
+                return tally.end(Verdict.UNTESTED if untested else _end(told), untested)
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
             await looked_at(told)
             if _is_failure(stop):
-                return Verdict.FAILED
+                return tally.end(Verdict.FAILED)
             if self.until == "stop":
-                return Verdict.STOPPED
-            tally.passed_by += 1
+                return tally.end(Verdict.STOPPED)
+            tally.pass_by()
             await told.resume("continue", {"threadId": stop.thread_id})
 
 

@@ -51,8 +51,13 @@ def category_of(body: Mapping[str, Any]) -> str:
 class Sent(dict[str, list[Mapping[str, Any]]]):
     """The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
 
-    entered: object = None
+    _entered: object = None
     """The connection whose program has stopped at its entry; children do not stop there again."""
+
+    def enters_first(self, connection: object) -> bool:
+        """Whether a program that stops at its entry is the first that does; its connection is remembered."""
+        self._entered = self._entered or connection
+        return self._entered is connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,11 @@ class Adapter:
         if self._spawned is not None:
             self._spawned.tail.on_patch_off(listener)
 
+    def open_terminal(self) -> Terminal:
+        """Open the terminal that its program is to run in."""
+        self.terminal = Terminal()
+        return self.terminal
+
     def own(self, pid: int) -> None:
         """Make a program that dapeer has started end with the adapter, with the process group that it leads."""
         self.processes.add(pid)

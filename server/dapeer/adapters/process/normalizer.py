@@ -150,8 +150,7 @@ class Normalizer:
         """Whether another process of the program has stopped at its entry, and nothing else stops this one."""
         if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
             return False
-        self._all.entered = self._all.entered or self
-        return self._all.entered is not self
+        return not self._all.enters_first(self)
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         reason, quirks = body.get("reason"), self._quirks

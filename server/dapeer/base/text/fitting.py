@@ -203,7 +203,7 @@ def _group(group: Group, room: int, used: Collection[str]) -> str:
     ending = _ending(group, room // 3, used)
     items = sorted(group.items, key=lambda item: -1 if _name(item) in used else _tells(item))
     parts = list(_items(items, room - len(ending) - 2 * bool(ending), used))
-    group.whole = len(parts) == len(items)
+    group.show(len(parts))
     if not parts:
         return f"{opening}…{group.closing}"
     if len(parts) + bool(ending) < len(items):

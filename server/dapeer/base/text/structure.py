@@ -44,6 +44,10 @@ class Group:
         """The content of the brackets, including them."""
         return self.source[self.start : self.end]
 
+    def show(self, count: int) -> None:
+        """Take note of how many elements are shown."""
+        self.whole = count == len(self.items)
+
 
 @dataclass(slots=True)
 class Item:

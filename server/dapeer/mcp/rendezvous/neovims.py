@@ -61,8 +61,7 @@ class Neovims:
             NoNeovim: It is not there.
         """
         if self._target == AUTO:
-            self._peers.search.seek = partial(self._seek, tasks)
-            tasks.start_soon(self._peers.search.look_around)
+            self._peers.search.begin(tasks, partial(self._seek, tasks))
             return
         try:
             await self._peers.connect(self._target)

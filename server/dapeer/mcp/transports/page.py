@@ -31,7 +31,7 @@ class PersonsPage:
         self._is_started = False
         self._url = ""
         self._served = anyio.Event()
-        peers.on_page_request = self._on_request
+        peers.on_page_request(self._on_request)
 
     def _on_request(self, peer: Peer) -> None:
         """Tell a Neovim where the page is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.mirror.collected.row_blocks import BlockPart
@@ -81,6 +81,10 @@ class Collection:
     """From when its rows count seconds."""
     among: Mapping[int, int] = field(default_factory=dict[int, int])
     """By process of the program how many rows have come."""
+
+    def remove(self) -> None:
+        """Take note that its log point is gone, since it has brought all rows that were wanted."""
+        self.removed = True
 
     def is_news(self, client: str) -> bool:
         """Whether there are rows that a client was not told of."""
@@ -240,6 +244,11 @@ class Collected:
             collection.table.join(table.in_order(), first)
             collection.take_rows(len(table))
             _bound(collection)
+
+    def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
+        """Take note of what was called in a process, by point and function, and how many of its rows later ones have overwritten."""
+        self.called.update(called)
+        self.overwritten[process] = overwritten
 
     def lose(self, process: int, count: int, reason: str) -> None:
         """Take note of how many rows a process could not write, and why."""

@@ -36,7 +36,7 @@ class Gathered:
         """Take note that the log points of a `point` are gone, since they have brought all rows."""
         for (_, number), each in self.collected.collections.items():
             if number == body.get("point"):
-                each.removed = True
+                each.remove()
 
     def take(self, body: Body, at: float) -> None:
         """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""

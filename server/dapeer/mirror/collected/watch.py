@@ -50,6 +50,34 @@ class Watch:
     cost: str = ""
     """What a road has taken that can be counted."""
 
+    def begin(self, road: str, epoch: int, *, holds: bool = False) -> None:
+        """Take note that it begins at a stop, by a road, and whether the expression `holds` there."""
+        self.road, self.epoch = road, epoch
+        self.already = holds and self.on == "true" and not self.every
+
+    def explain_road(self, why: str) -> None:
+        """Say why it runs by this road, and by no better one."""
+        self.road = f"{self.road}, as {why}"
+
+    def doubt(
+        self,
+        *,
+        seen: bool = False,
+        returned: bool = False,
+        others: bool = False,
+        passed_by: str = "",
+    ) -> None:
+        """Take note of what is not known of the line that has done it."""
+        self.seen, self.returned, self.others, self.passed_by = seen, returned, others, passed_by
+
+    def run(self, seconds: float) -> None:
+        """Take note of how long the program has run until it stopped or ended."""
+        self.seconds = seconds
+
+    def end(self, epoch: int, cost: str) -> None:
+        """Take note of the stop at which it is over, and what it has taken."""
+        self.epoch, self.cost = epoch, cost
+
 
 def watch(
     collected: Collected, expression: str, on: On, client: str, *, every: bool = False

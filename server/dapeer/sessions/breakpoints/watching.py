@@ -50,7 +50,7 @@ class Watching:
             await self._lines.unwatch(watch.point.number)
             why = told.get("message") or "the program does not say why"
             raise ArgumentError(f"`expression` cannot be watched here: {why}.", INSTEAD[watch.on])
-        watch.road, watch.epoch = "tracer", self._mirror.epoch
+        watch.begin("tracer", self._mirror.epoch)
         self._started_at = anyio.current_time()
         if watch.every:
             self.recorded.append(watch)
@@ -93,7 +93,7 @@ class Watching:
             if (driven or not watch.every) and later != (stop is not None):
                 continue
             if not driven and (not watch.seconds or state == "running"):
-                watch.seconds = anyio.current_time() - self._started_at
+                watch.run(anyio.current_time() - self._started_at)
             rows = [*self._collected.rows_of(watch.point)]
             if driven or not (rows and watch.every):
                 looks = [*self._collected.rows_of(watch.looks)]

@@ -69,7 +69,7 @@ def run_in_terminal(
             f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
             "an adapter that it has started."
         )
-    terminal = adapter.terminal = Terminal()
+    terminal = adapter.open_terminal()
     wanted: Mapping[str, str | None] = arguments.get("env") or {}
     environment = {**wanted, **adapter.processes.mark}
     adapter.own(terminal.run(command, arguments.get("cwd"), environment, screen=screen))

@@ -41,8 +41,7 @@ class RowFiles:
                 for part in written.parts:
                     self._collected.take(written.pid, part, TRACER, written.started)
                 self._collected.lose(written.pid, written.lost, _reason(written.error))
-                self._collected.called |= written.called
-                self._collected.overwritten[written.pid] = written.dropped
+                self._collected.call(written.pid, written.called, written.dropped)
         for path in self.folder.glob("*.lost"):
             self._take_lost(path)
 

@@ -97,7 +97,7 @@ class Tool:
         try:
             reply = await self._reply(call, checked)
         except DapeerError as error:
-            error.hint = " ".join([error.hint, *(f"({note})" for note in call.notes)]).strip()
+            error.add_notes(call.notes)
             raise
         return noted(reply, [*notes(arguments, understood), *call.notes])
 

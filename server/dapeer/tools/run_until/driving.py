@@ -72,12 +72,11 @@ class Driving:
         top = await self.top(stop)
         self._place = place_of(top)
         watch = self.watch
-        watch.already = watch.on == "true" and not watch.every and holds(self._value)
+        watch.begin(self.road, self.session.mirror.epoch, holds=holds(self._value))
         if watch.already:
             self._record(stop, self._place, None, self._value or "")
         if self._value is not None:
             self._valued(self._place, self._value)
-        watch.road, watch.epoch = self.road, self.session.mirror.epoch
         self.session.watching.drive(watch)
 
     async def go(self, stop: Stop) -> None:
@@ -201,11 +200,15 @@ class Driving:
     def set_cost(self) -> None:
         """Tell what it has taken, and at which stop it is over."""
         watch, mirror = self.watch, self.session.mirror
-        watch.seconds = self._clock() - self._started_at
-        fast = self.unit == "step" and watch.seconds > 1
-        rate = f", {self._count / watch.seconds:,.0f} a second" if fast else ""
-        watch.cost = f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate}"
-        watch.epoch = mirror.epoch - (mirror.stop is not None)
+        watch.run(self._clock() - self._started_at)
+        watch.end(mirror.epoch - (mirror.stop is not None), self.counted())
+
+    def counted(self) -> str:
+        """Return what it has taken that can be counted."""
+        seconds = self.watch.seconds
+        rate = f", {self._count / seconds:,.0f} a second"
+        fast = self.unit == "step" and seconds > 1
+        return f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate if fast else ''}"
 
 
 class Stepping(Driving):
@@ -223,7 +226,7 @@ class Stepping(Driving):
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line that this thread has run; another one may have done it meanwhile."""
-        self.watch.others = await self._ran_beside(stop)
+        self.watch.doubt(others=await self._ran_beside(stop))
         return await super().line(stop)
 
     async def _ran_beside(self, stop: Stop) -> bool:

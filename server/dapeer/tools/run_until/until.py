@@ -92,7 +92,7 @@ async def _driven(
         drive = Stepping(session, watch, scope, seconds)
         await drive.begin(frame)
         if isinstance(error, NoConditions):
-            watch.road = f"{watch.road}, as {error.what}"
+            watch.explain_road(error.what)
     if watch.already:
         drive.set_cost()
         return await look(call, session, left=left, options=options)

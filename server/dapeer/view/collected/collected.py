@@ -59,7 +59,7 @@ class ShownColumns:
         """Take note of where rows were dropped: a step over them is not odd."""
         self.gaps = gaps
         for each in self.columns.values():
-            each.odd = [odd for odd in each.odd if odd.index not in gaps or odd.why[0] not in "+-"]
+            each.forgive(gaps)
 
     def why(self) -> dict[int, list[str]]:
         """Return by row what is odd about it."""
@@ -104,9 +104,9 @@ def value(text: str, room: int = CELL) -> str:
     return fitted(text, room) if text else "''"
 
 
-def shown(table: Table, expressions: Sequence[str]) -> ShownColumns:
-    """Look at all columns of a table that has rows."""
-    found = ShownColumns(table)
+def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
+    """Look at all columns of a table that has rows, of which each value is shown in `room` characters; 0: a row's values share them."""
+    found = ShownColumns(table, room=room)
     if len(table) > 1:
         long = enumerate(expressions, 1)
         found.names = {each: f"c{number}" for number, each in long if len(each) > LONG}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise, repeat
@@ -73,6 +73,10 @@ class Column:
     def constant(self) -> bool:
         """Whether all values are the same."""
         return self.counts is not None and len(self.counts) == 1
+
+    def forgive(self, gaps: Container[int]) -> None:
+        """Find a step no longer odd that goes over rows that were dropped."""
+        self.odd = [odd for odd in self.odd if odd.index not in gaps or odd.why[0] not in "+-"]
 
 
 def column(values: Sequence[str]) -> Column:

@@ -132,8 +132,7 @@ def _error(result: str) -> str | None:
 
 
 def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
-    found = shown(table, expressions)
-    found.room = 0 if len(table) > 1 else WHOLE
+    found = shown(table, expressions, 0 if len(table) > 1 else WHOLE)
     if selection.plot:
         yield from _plots(found)
         return
