@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 
 import anyio
@@ -18,18 +17,14 @@ SECONDS_FOR_LAST_WORDS = 0.5
 """Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
 
 
-def _future() -> asyncio.Future[object]:
-    return asyncio.get_running_loop().create_future()
-
-
 @dataclass(slots=True)
 class _Start:
     session: ForwardedSession | None = None
     """The new session."""
     failure: str | DapeerError | None = None
     """nvim-dap's message on why there is no session, or why it ended at once."""
-    began: asyncio.Future[object] = field(default_factory=_future)
-    failed: asyncio.Future[object] = field(default_factory=_future)
+    began: anyio.Event = field(default_factory=anyio.Event)
+    failed: anyio.Event = field(default_factory=anyio.Event)
 
 
 class Starts:
@@ -42,14 +37,14 @@ class Starts:
         """Record the session of a start."""
         start = self._start(launch)
         start.session = session
-        _done(start.began)
+        start.began.set()
 
     def failed(self, launch: int, why: str | DapeerError) -> None:
         """Record a failed start."""
         start = self._start(launch)
         start.failure = start.failure or why
-        _done(start.began)
-        _done(start.failed)
+        start.began.set()
+        start.failed.set()
 
     def gone(self) -> None:
         """End all starts: nothing more will come of them."""
@@ -64,7 +59,7 @@ class Starts:
         """
         start = self._start(launch)
         try:
-            await start.began
+            await start.began.wait()
             if start.session is not None:
                 await _running(start.session, start)
         finally:
@@ -96,9 +91,4 @@ async def _running(session: ForwardedSession, start: _Start) -> None:
     await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
     if session.over and not session.initialized.is_set() and session.failure is None:
         with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
-            await asyncio.shield(start.failed)
-
-
-def _done(future: asyncio.Future[object]) -> None:
-    if not future.done():
-        future.set_result(None)
+            await start.failed.wait()

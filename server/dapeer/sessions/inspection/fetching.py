@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+import anyio
 
 from dapeer.base.errors import DapeerError
+from dapeer.base.system.exchange import Answer
 from dapeer.base.text.folding import is_folded, is_list, says_nothing
 from dapeer.base.text.structure import READ
 from dapeer.dap.messages import Body
@@ -62,7 +64,7 @@ class Fetching:
         self._levels = traits.stack_levels
         self._mirror = mirror
         self._request = request
-        self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
+        self._fetching: dict[tuple[object, ...], Answer[Literal["here", "given up"]]] = {}
 
     async def threads(self) -> Mapping[int, str]:
         """Return the names of all threads by id."""
@@ -192,32 +194,29 @@ class Fetching:
         """
         key = (self._mirror.epoch, command, *arguments.values())
         while (fetch := self._fetching.get(key)) is not None:
-            await asyncio.wait({fetch})
-            if not fetch.cancelled():
-                return fetch.result()
-        fetch = self._fetching[key] = asyncio.get_running_loop().create_future()
+            if await fetch.wait() == "here":
+                return
+        fetch = self._fetching[key] = Answer()
         try:
             await self.other_client.answered(command, arguments)
             if not known():
                 await self._request(command, arguments)
-            fetch.set_result(None)
+            fetch.give("here")
         except DapeerError as error:
-            fetch.set_exception(error)
-            fetch.exception()  # mark the exception as seen: no caller may have joined
+            fetch.fail(error)
             raise
         finally:
             del self._fetching[key]
-            fetch.cancel()
-        return None
+            fetch.give("given up")
 
 
 async def together(*fetches: Coroutine[Any, Any, object]) -> None:
     """Do all of them side by side: the first here, each other in a task of its own."""
     if not fetches:
         return
-    async with asyncio.TaskGroup() as tasks:
+    async with anyio.create_task_group() as tasks:
         for each in fetches[1:]:
-            tasks.create_task(quietly(each))
+            tasks.start_soon(quietly, each)
         await quietly(fetches[0])
 
 
