@@ -11,7 +11,10 @@ T = TypeVar("T")
 
 
 class Answer(Generic[T]):
-    """What is given once, or fails, while others wait for it; one who stops waiting does not disturb the others."""
+    """A result or an error that several tasks may wait for.
+
+    One who stops waiting does not disturb the others.
+    """
 
     def __init__(self) -> None:
         self._given = anyio.Event()

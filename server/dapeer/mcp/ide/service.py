@@ -56,7 +56,11 @@ class Service:
         cwd: str,
         report: Callable[[int, int], None] = lambda _port, _count: None,
     ) -> None:
-        """`editor` makes the view that one CLI has of Neovim, by the CLI's name; `report` gets the port, and how many CLIs are connected now."""
+        """Serve nobody yet.
+
+        `editor` makes the view that one CLI has of Neovim, by the CLI's name; `report` gets the port, and how many
+        CLIs are connected now.
+        """
         self._make = editor
         self._pid = pid
         self._token = secrets.token_hex(32)

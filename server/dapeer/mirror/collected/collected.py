@@ -14,13 +14,13 @@ LOG = "log points"
 TRACER = "tracer"
 
 OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""The columns of calls before their expressions, as `in_debuggee/collecting/dapeer_calls.py` writes them.
+"""The columns of calls before their expressions, as `dapeer_calls` writes them in the debuggee.
 
 `took` is in seconds, `within` the number of the call around it.
 """
 
 OF_LIVES = ("file", "line", "changed")
-"""The columns of the lines that one call has executed, as `in_debuggee/collecting/dapeer_life.py` tells them."""
+"""The columns of the lines of one call, as `dapeer_life` writes them in the debuggee."""
 
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
@@ -246,7 +246,7 @@ class Collected:
             _bound(collection)
 
     def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
-        """Take note of what was called in a process, by point and function, and how many of its rows later ones have overwritten."""
+        """Take note of a process's calls, by point and function, and of how many of its rows are overwritten."""
         self.called.update(called)
         self.overwritten[process] = overwritten
 

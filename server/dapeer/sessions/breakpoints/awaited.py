@@ -28,7 +28,7 @@ class Awaited:
         self.kept_from.update(places)
 
     def mark_reported(self, states: Iterable[tuple[str, str, int]], known: object) -> None:
-        """Take note that the caller knows these states, and that nothing else is new as long as `known` stays equal."""
+        """Take note that the caller knows these states; nothing is new as long as `known` stays equal."""
         self.reported.update(states)
         self.reported_from = known
 

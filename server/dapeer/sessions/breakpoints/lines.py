@@ -53,10 +53,13 @@ class LineBreakpoints:
         traits: Traits,
         folder: Callable[[], Path] | None,
     ) -> None:
-        """`supports` tells what the adapter can do, and `folder` where the program's processes write their rows."""
+        """`supports` says what the adapter can do, `folder` where the program's processes write rows."""
         self.log = log
         self.tracers = traits.collect.tracers
-        """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
+        """Expressions that have the program collect, and return the outcome; each for when one fails.
+
+        None: it cannot.
+        """
         self._collected = collected
         self._supports = supports
         self._request = request

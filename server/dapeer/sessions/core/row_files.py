@@ -46,7 +46,7 @@ class RowFiles:
             self._take_lost(path)
 
     def _take_lost(self, path: Path) -> None:
-        """Count what a process without a file of rows has lost (format: `in_debuggee/collecting/dapeer_recording.py`)."""
+        """Count what a process without a file of rows has lost (format: `dapeer_recording`)."""
         # A process may remove or spoil what it has written, and removes it once there is room for rows.
         with contextlib.suppress(OSError, ValueError):
             of = path.stat()

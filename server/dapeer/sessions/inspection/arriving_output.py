@@ -31,7 +31,7 @@ SECONDS_OF_FLOOD = 5.0
 
 
 Drain: TypeAlias = Callable[[], Awaitable[Body]]
-"""Asks an adapter to answer behind all that the program has printed, and to say whether that was `sent`."""
+"""Asks an adapter to answer behind the program's output, and to say whether that was `sent`."""
 
 
 class ArrivingOutput:
@@ -48,7 +48,10 @@ class ArrivingOutput:
         return self._drain is not None
 
     def confirm_by(self, drain: Drain) -> None:
-        """Ask the adapter from now on whether all that the program has printed was sent; silence counts once it cannot say."""
+        """Ask the adapter from now on whether all output was sent.
+
+        Silence counts once it cannot say.
+        """
         self._drain = drain
 
     def floods(self, stop: Stop) -> bool:

@@ -85,7 +85,10 @@ class Inspection(Fetching):
         """The frame whose source was kept last."""
 
     def ask_program(self, folded: re.Pattern[str] | None, compare: Compare | None) -> None:
-        """Ask the program from now on for what its unpatched adapter leaves out: values with `folded` in them, and frames."""
+        """Ask the program from now on for what its unpatched adapter leaves out.
+
+        That is values with `folded` in them, and frames.
+        """
         self.folded, self._compare = folded, compare
 
     @contextlib.contextmanager

@@ -59,7 +59,11 @@ class Whereabouts:
         first: Callable[[], Mirror],
         watched: Callable[[], int],
     ) -> None:
-        """`first` returns the mirror of the program's first process, and `watched` the process itself, where that is known to be on this machine."""
+        """Find out nothing yet.
+
+        `first` returns the mirror of the program's first process, and `watched` the process itself, where that is
+        known to be on this machine.
+        """
         self._mirror = mirror
         self._inspect = inspect
         self._request = request

@@ -58,7 +58,10 @@ def model(function: ToolFunction) -> type[BaseModel]:
 
 @cache
 def _parameters(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
-    """Return the type and the default of each parameter of a tool, or of each field of a group; `...`: it is required."""
+    """Return the type and the default of each parameter of a tool, or of each field of a group.
+
+    `...`: it is required.
+    """
     hints = get_type_hints(source, include_extras=True)
     return {
         name: (hints[name], ... if each.default is inspect.Parameter.empty else each.default)

@@ -105,7 +105,10 @@ def value(text: str, room: int = CELL) -> str:
 
 
 def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
-    """Look at all columns of a table that has rows, of which each value is shown in `room` characters; 0: a row's values share them."""
+    """Look at all columns of a table that has rows.
+
+    Each value is shown in `room` characters; 0: a row's values share them.
+    """
     found = ShownColumns(table, room=room)
     if len(table) > 1:
         long = enumerate(expressions, 1)
