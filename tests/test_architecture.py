@@ -43,7 +43,13 @@ INSIDES = {
         ("mappings",),
         ("definition",),
     ),
-    "base": (("schemas", "system"), ("text",), ("errors", "json_types")),
+    "base": (
+        ("schemas", "connections"),
+        ("system",),
+        ("secrets",),
+        ("text",),
+        ("errors", "json_types"),
+    ),
     "cli": (
         ("main",),
         ("stdio",),
@@ -68,6 +74,7 @@ INSIDES = {
         ("rendezvous",),
         ("front",),
         ("server",),
+        ("data_extension",),
     ),
     "mirror": ((OTHERS,), ("collected", "stops"), ("bounded",)),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
@@ -114,7 +121,7 @@ PURE = (
     "mirror/", "view/", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
-    "adapters/definition/", "base/system/redaction.py", "base/system/secret_names.py", "base/system/secret_forms.py", "base/system/secret_neighbours.py", "base/system/secret_tables.py", "base/system/tcp_table.py",
+    "adapters/definition/", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
@@ -197,10 +204,10 @@ def test_the_table_of_processes_has_one_reader() -> None:
     readers = [name_of(p) for p in MODULES if re.search(r"\"/proc\b", p.read_text("utf-8"))]
     # The tables of ports, and which are given out; the folders that hold no sources; secret files; what runs in other programs.
     assert [name for name in readers if not name.startswith("companions/")] == [
-        "base/system/ownership.py",
-        "base/system/ports.py",
+        "base/connections/ownership.py",
+        "base/connections/ports.py",
+        "base/secrets/files.py",
         "base/system/process_table.py",
-        "base/system/secret_files.py",
         "sessions/files.py",
     ]
 

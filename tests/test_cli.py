@@ -18,7 +18,7 @@ from dapeer.adapters.choice.detection import Detection
 from dapeer.adapters.definition.loading import load, shipped
 from dapeer.adapters.definition.retired import RETIRED
 from dapeer.adapters.runners.runner import load_runners
-from dapeer.base.system import credentials
+from dapeer.base.secrets import credentials
 from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off
 from dapeer.cli.main import main
 from dapeer.cli.patches import rows_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.system.secret_files import DEFAULT, HIDDEN, SecretFiles
+from dapeer.base.secrets.files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.sessions.files import Files
 from dapeer.view.sources import LARGEST
 from tests.harness import ask, call, client, read, refusal, text

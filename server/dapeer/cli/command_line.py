@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import dapeer
 from dapeer.base.errors import DapeerError
-from dapeer.base.system import credentials, foreign_files, logs, preconditions
+from dapeer.base.secrets import credentials
+from dapeer.base.system import foreign_files, logs, preconditions
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
 from dapeer.cli.install import arguments as installing

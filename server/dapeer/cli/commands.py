@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.credentials import OPENCODE_URL
+from dapeer.base.secrets.credentials import OPENCODE_URL
 from dapeer.base.system.stderr import say
 from dapeer.mcp.rendezvous.reaching import ANY, AUTO, NONE
 

@@ -23,8 +23,8 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.retired import RETIRED, retired_in
 from dapeer.adapters.definition.table import parsed
+from dapeer.base.connections import ownership
 from dapeer.base.errors import AdapterUnknown, DapeerError
-from dapeer.base.system import ownership
 from dapeer.base.system.process_table import ptrace_scope
 from dapeer.base.text.fitting import shortened
 from dapeer.cli.install.clients import CLIENTS

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 import httpx2
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import (
     ArgumentError,
     NoOpenCode,
@@ -22,8 +23,7 @@ from dapeer.base.errors import (
     Stranger,
 )
 from dapeer.base.json_types import Json, as_object
-from dapeer.base.system.credentials import OPENCODE_PASSWORD, OPENCODE_URL
-from dapeer.base.system.ownership import check_peer
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD, OPENCODE_URL
 from dapeer.base.text.fitting import shortened
 
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"

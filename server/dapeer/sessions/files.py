@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from dapeer.base.system.secret_files import SecretFiles
+from dapeer.base.secrets.files import SecretFiles
 from dapeer.dap.types import Source
 from dapeer.mirror.frames import Frames
 from dapeer.sessions.core.session import Session

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.secret_files import HIDDEN
+from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text import tracebacks
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.base.json_types import Json
-from dapeer.base.system.secret_files import HIDDEN
+from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision

@@ -28,9 +28,9 @@ from dapeer.adapters.process.spawn import Command, Spawned
 from dapeer.adapters.process.started import SECONDS_TO_END, start
 from dapeer.adapters.process.streams import has_loopback, lacking_loopback
 from dapeer.adapters.process.terminal import Terminal, check_terminal
+from dapeer.base.connections.ports import free_port
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
-from dapeer.base.system.ports import free_port
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.messages import Body

@@ -12,8 +12,8 @@ import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream, UNIXSocketStream
 
 from dapeer.adapters.process.tail import Tail
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.ownership import check_peer
 
 
 class StdioStream(ByteStream):

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import anyio.to_thread
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.base.system.ownership import neighbours
+from dapeer.base.connections.ownership import neighbours
+from dapeer.base.connections.promptness import send_at_once
 from dapeer.base.system.process_table import command_line, descendants
-from dapeer.base.system.promptness import send_at_once
 from dapeer.companions.python.in_debuggee import dapeer_patching as patching
 from dapeer.dap.messages import Body
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from os import path
 
-from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
+from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

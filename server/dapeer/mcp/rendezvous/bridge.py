@@ -46,7 +46,7 @@ class BridgedClient:
     def __init__(self, *, data: bool) -> None:
         self._as_sent: Callable[[bytes], bytes] = bytes
         if data:
-            from dapeer.mcp.server.data import asking  # noqa: PLC0415 - few need it
+            from dapeer.mcp.data_extension import asking  # noqa: PLC0415 - few need it
 
             self._as_sent = asking
         self._lines: deque[bytes] = deque()

@@ -16,8 +16,8 @@ import anyio
 from anyio import create_task_group
 from anyio.abc import TaskGroup
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
-from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
 from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
 from dapeer.neovim.discovery.sockets import normal

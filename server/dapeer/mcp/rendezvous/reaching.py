@@ -10,8 +10,8 @@ import os
 import socket
 from hashlib import sha256
 
+from dapeer.base.connections.unix_peer import is_trusted, unix_peer
 from dapeer.base.system import folder_names
-from dapeer.base.system.unix_peer import is_trusted, unix_peer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.peers import Company
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp.types as t
 
-from dapeer.base.system.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
+from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.lines import escaped, escaped_in
 from dapeer.tools.base.call import AnyTool, Reply
 

@@ -19,8 +19,8 @@ from mcp.shared.subscriptions import (
 )
 
 import dapeer
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.callers import connection_of, lifespan, welcome
-from dapeer.mcp.server.data import EXTENSION
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
 from dapeer.mcp.server.live import Live

@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_system
-from dapeer.base.system.redaction import redacted
+from dapeer.base.secrets.redaction import redacted
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome

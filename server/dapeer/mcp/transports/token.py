@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.credentials import TOKEN
+from dapeer.base.secrets.credentials import TOKEN
 from dapeer.base.system.own_folders import private, state_folder
 from dapeer.mcp.rendezvous.leftovers import in_use, swept
 

@@ -15,8 +15,8 @@ import anyio
 import msgpack
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
 SECONDS: Final = 0.5

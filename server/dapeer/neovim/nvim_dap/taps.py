@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import anyio
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
 from dapeer.base.system import folder_names
 from dapeer.base.system.folders import held, sweep
-from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
 
 SECONDS_FOR_HELLO = 2.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.base.system.secret_files import SecretFiles
+from dapeer.base.secrets.files import SecretFiles
 from dapeer.sessions.core.row_files import RowFolders
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from dapeer.base.errors import RequestFailed
-from dapeer.base.system.secret_files import HIDDEN, SecretFiles
+from dapeer.base.secrets.files import HIDDEN, SecretFiles
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES

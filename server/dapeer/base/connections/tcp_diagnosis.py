@@ -10,7 +10,7 @@ import socket
 import struct
 import sys
 
-from dapeer.base.system.tcp_table import Holder, HostAndPort
+from dapeer.base.connections.tcp_table import Holder, HostAndPort
 
 _NETLINK_SOCK_DIAG = 4
 _KERNEL = (0, 0)

@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from dapeer.base.system.secret_names import Name, Span, is_mixed, is_number, is_word, names
-from dapeer.base.system.secret_neighbours import beside
-from dapeer.base.system.secret_tables import in_columns
+from dapeer.base.secrets.names import Name, Span, is_mixed, is_number, is_word, names
+from dapeer.base.secrets.neighbours import beside
+from dapeer.base.secrets.tables import in_columns
 
 
 class Form(NamedTuple):

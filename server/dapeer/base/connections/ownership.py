@@ -15,9 +15,9 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
-from dapeer.base.system import tcp_diagnosis, tcp_table
+from dapeer.base.connections import tcp_diagnosis, tcp_table
+from dapeer.base.connections.unix_peer import check, unix_peer
 from dapeer.base.system.process_table import open_files, processes, sockets
-from dapeer.base.system.unix_peer import check, unix_peer
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
 

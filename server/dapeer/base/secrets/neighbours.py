@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dapeer.base.system.secret_names import Name, Span
+from dapeer.base.secrets.names import Name, Span
 
 _OPENED = re.compile(r"[(\[]\s?[bBrRuU]?\\?[\"']\Z")
 _SECOND = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from dapeer.base.system.secret_names import Name, Span
+from dapeer.base.secrets.names import Name, Span
 
 ROWS: Final = 1000
 """Rows below a heading that are looked at."""

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-from dapeer.base.system.ownership import connected
+from dapeer.base.connections.ownership import connected
 
 _PIDFD_GETFD = 438
 """The number of a system call that Python lacks; the same on each architecture of CPython."""

@@ -1,4 +1,4 @@
-"""Masks secrets in results and logs: what `secret_forms` finds, in texts and in data. Pure."""
+"""Masks secrets in results and logs: what `forms` finds, in texts and in data. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
-from dapeer.base.system.secret_forms import WORDS, spans
+from dapeer.base.secrets.forms import WORDS, spans
 
 NOTE: Final = "(<redacted: …> is masked here, not in the program. A person shows it with `dapeer … --no-redact`.)"
 
