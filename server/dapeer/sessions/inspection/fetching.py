@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.folding import is_folded, is_list, says_nothing
-from dapeer.base.text.structure import READ
+from dapeer.base.text.structure import MAX_READ_CHARS
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.mirror import Mirror
@@ -156,7 +156,7 @@ class Fetching:
     def is_folded(self, variable: Variable) -> bool:
         """Whether the adapter has left out the elements of a value."""
         text = variable["value"]
-        return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
+        return is_folded(text) or bool(self.folded and self.folded.search(text[:MAX_READ_CHARS]))
 
     def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
         """Whether a value is shown without its elements, or, if it is fetched `whole`, an object's members."""

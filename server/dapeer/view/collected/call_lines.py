@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dapeer.base.text.fitting import fitted
-from dapeer.base.text.structure import READ, read
+from dapeer.base.text.structure import MAX_READ_CHARS, read
 from dapeer.mirror.collected.collected import OF_CALLS
 from dapeer.mirror.collected.rows import FAILED, Table
 from dapeer.view.collected.kinds import kind
@@ -145,7 +145,7 @@ def arguments(text: str) -> list[str]:
     >>> arguments("a=[1, 2], b='x, y'")
     ['a=[1, 2]', "b='x, y'"]
     """
-    if len(text) > READ:
+    if len(text) > MAX_READ_CHARS:
         return [text]
     return [each.text for group in read(f"({text})").groups[:1] for each in group.items]
 
