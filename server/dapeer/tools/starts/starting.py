@@ -19,7 +19,7 @@ from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
-from dapeer.launch.start import LONGEST, Launcher, Where, names_of
+from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
@@ -93,7 +93,8 @@ def _row(
     where = ["nvim"] * any(name in types for name in names)
     where += ["direct"] * (definition is not None and definition.id in ready)
     asks = [
-        shortened(str(ask), LONGEST) for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)
+        shortened(str(ask), MAX_DESCRIPTION_CHARS)
+        for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)
     ]
     row = {"name": each.name, "type": each.type, "request": each.request}
     row |= {"origin": each.origin, "where": where}
