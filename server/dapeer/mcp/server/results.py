@@ -14,7 +14,7 @@ from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
 from dapeer.base.text.lines import with_texts
 from dapeer.tools.base.call import Reply
 
-ECHOES: Final = 100
+MAX_ECHOES: Final = 100
 """Long texts of a call, the longest ones, of which an answer is searched."""
 
 
@@ -66,7 +66,7 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
     The caller knows them.
     """
     long = sorted({each for each in _texts(arguments) if len(each) > MAX_QUOTED_CHARS}, key=len)[
-        -ECHOES:
+        -MAX_ECHOES:
     ]
     if not long:
         return result
