@@ -150,7 +150,9 @@ async def dap_variables(
         found = await find(call, session, path, frame)
         # A value that is written with its members has them listed below.
         limit = (
-            variables.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
+            variables.VALUE_CHARS
+            if found["variablesReference"] and is_nested(found["value"])
+            else RESULT
         )
         whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
         if not found["variablesReference"]:

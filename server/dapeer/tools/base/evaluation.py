@@ -19,9 +19,9 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.evaluating import evaluate
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints
-from dapeer.view.snapshot import EXCEPTION
+from dapeer.view.snapshot import EXCEPTION_CHARS
 from dapeer.view.stacks import frame_line
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
 RESULT = 2000
 """Characters of a single value that was asked for."""
@@ -45,7 +45,7 @@ class Evaluated:
     @property
     def gist(self) -> str:
         """The line of the error that names the problem."""
-        return shortened(_gist(self.error), EXCEPTION)
+        return shortened(_gist(self.error), EXCEPTION_CHARS)
 
     def data(self, limit: int) -> dict[str, Any]:
         """Return the facts."""
@@ -65,7 +65,7 @@ class Evaluated:
 
     def line(self, limit: int) -> str:
         """Return the expression with its result."""
-        expression = shortened(" ".join(self.expression.split()), VALUE)
+        expression = shortened(" ".join(self.expression.split()), VALUE_CHARS)
         if self.error:
             return f"{expression}: {self.gist}"
         return f"{expression} = {self.text(limit)}"

@@ -15,7 +15,7 @@ from dapeer.dap.types import CompletionItem
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.lookup import known
 from dapeer.view.returns import returned
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
 NEAR = 3
 """Names that are suggested."""
@@ -122,4 +122,4 @@ def _in_returned(session: Session, name: str) -> list[str]:
     value = next((each["value"] for each in last.locals() if each["name"] == name), None)
     if value is None:
         return []
-    return [f"{name} = {fitted(value, VALUE)} in {last.top['name']}, which has returned"]
+    return [f"{name} = {fitted(value, VALUE_CHARS)} in {last.top['name']}, which has returned"]

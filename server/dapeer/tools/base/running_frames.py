@@ -13,7 +13,7 @@ from dapeer.mirror.places import ThreadLocation
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.evaluation import RESULT, Evaluated
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
 
 def frame_id(session: Session, place: ThreadLocation) -> str:
@@ -64,7 +64,7 @@ async def variables(
     rows = [each for each in known if kind in {None, "indexed" if each[0].isdigit() else "named"}]
     shown = rows[start : start + count]
     lines = [_line(_row(answer["value"]), RESULT)] if answer.get("value") else []
-    lines += [_line(each, VALUE) for each in shown]
+    lines += [_line(each, VALUE_CHARS) for each in shown]
     if (left := len(rows) - start - len(shown)) > 0:
         lines.append(f"({left} more: start={start + len(shown)})")
     data = {
@@ -80,7 +80,9 @@ async def evaluated(session: Session, frame: int, expressions: Sequence[str]) ->
     if len(found) == 1 and found[0].error:
         raise RequestFailed("evaluate", found[0].error)
     place = session.where.line_of(frame, session.project)
-    lines = [found[0].text(RESULT)] if len(found) == 1 else [each.line(VALUE) for each in found]
+    lines = (
+        [found[0].text(RESULT)] if len(found) == 1 else [each.line(VALUE_CHARS) for each in found]
+    )
     data: dict[str, Any] = {"values": [each.data(RESULT) for each in found], "frame": place}
     if len(found) == 1:
         data = {**found[0].data(RESULT), "frame": place}

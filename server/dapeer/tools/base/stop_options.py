@@ -12,7 +12,7 @@ from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view.snapshot import Snapshot
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
 Evaluate = Sequence[str]
 Show = Literal["full", "brief"] | None
@@ -21,7 +21,7 @@ WaitUntilPaused = Annotated[bool, Unlisted()]
 
 MILLISECONDS_TO_EVALUATE: Final = 5000
 """Milliseconds that the expressions of a caller may take together."""
-ROOM: Final = 2 * VALUE
+ROOM: Final = 2 * VALUE_CHARS
 """Characters of a value."""
 
 
