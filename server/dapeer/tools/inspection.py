@@ -23,7 +23,7 @@ from dapeer.sessions.inspection.inspection import OPENED
 from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.evaluation import RESULT
+from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
@@ -35,7 +35,7 @@ from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views
 from dapeer.view.stacks import frame_line, frame_path
 
-VALUE = 300
+VALUE_CHARS = 300
 """Characters of a value in a list of variables."""
 UNHANDLED = ("unhandled", "userUnhandled")
 """DAP's modes of a stop at an uncaught exception, or one that the user's code does not catch."""
@@ -152,7 +152,7 @@ async def dap_variables(
         limit = (
             variables.VALUE_CHARS
             if found["variablesReference"] and is_nested(found["value"])
-            else RESULT
+            else RESULT_CHARS
         )
         whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
         if not found["variablesReference"]:
@@ -205,7 +205,7 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
     if session.inspect.folded is not None:
         for variable in [*filter(session.inspect.is_folded, shown)][:OPENED]:
             await session.inspect.unfold(variable)
-    lines = [indented(continued(_variable_text(stop, variable, VALUE))) for variable in shown]
+    lines = [indented(continued(_variable_text(stop, variable, VALUE_CHARS))) for variable in shown]
     left = page.total - start - len(shown)
     if left > 0:
         least = "at least " * page.open
@@ -220,7 +220,7 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
     more = {"more": left} if left > 0 else {}
 
     def facts() -> dict[str, Any]:
-        return {"variables": [_variable_data(stop, each, VALUE) for each in shown], **more}
+        return {"variables": [_variable_data(stop, each, VALUE_CHARS) for each in shown], **more}
 
     return Reply("\n".join(lines) or "No variables.", facts)
 
@@ -263,7 +263,7 @@ async def dap_exception_info(
     with looking(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
-    exception = shortened(views.exception_text(stop), RESULT)
+    exception = shortened(views.exception_text(stop), RESULT_CHARS)
     data = {
         "exception": exception,
         "break_mode": info.get("breakMode"),

@@ -23,9 +23,9 @@ from dapeer.view.snapshot import EXCEPTION_CHARS
 from dapeer.view.stacks import frame_line
 from dapeer.view.variables import VALUE_CHARS
 
-RESULT = 2000
+RESULT_CHARS = 2000
 """Characters of a single value that was asked for."""
-OPENED = 30
+MAX_OPENED_VALUES = 30
 """Values within one that are opened, where the adapter shows them folded."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """Marks in a value of which more can be shown: something is left out, or only named."""
@@ -112,7 +112,7 @@ async def evaluated(
 async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     """Fetch the elements that the adapter leaves out of a value, level by level."""
     folded, opened = [variable], 0
-    while folded and opened < OPENED:
+    while folded and opened < MAX_OPENED_VALUES:
         one = folded.pop(0)
         if stop.parts.inside(one):
             continue  # a value that contains itself, or appears twice

@@ -17,9 +17,9 @@ from dapeer.tools.base.lookup import known
 from dapeer.view.returns import returned
 from dapeer.view.variables import VALUE_CHARS
 
-NEAR = 3
+MAX_SUGGESTED_NAMES = 3
 """Names that are suggested."""
-ALIKE = 0.7
+MIN_NAME_LIKENESS = 0.7
 """How much alike two names are, from 0 to 1."""
 SECONDS_TO_FIND = 1.0
 """Seconds that looking for names may take."""
@@ -58,7 +58,7 @@ async def hints(
                     *await _completions(session, frame, container, name),
                 ]
             )
-            near = difflib.get_close_matches(name, names, NEAR, ALIKE)
+            near = difflib.get_close_matches(name, names, MAX_SUGGESTED_NAMES, MIN_NAME_LIKENESS)
             told += [f"near: {', '.join(near)}"] * bool(near)
     return told if container else [*told, *_in_returned(session, name)]
 

@@ -12,7 +12,7 @@ from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.mirror.places import ThreadLocation
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Reply
-from dapeer.tools.base.evaluation import RESULT, Evaluated
+from dapeer.tools.base.evaluation import RESULT_CHARS, Evaluated
 from dapeer.view.variables import VALUE_CHARS
 
 
@@ -63,7 +63,7 @@ async def variables(
     known = [*map(_row, as_array(answer.get("variables")))]
     rows = [each for each in known if kind in {None, "indexed" if each[0].isdigit() else "named"}]
     shown = rows[start : start + count]
-    lines = [_line(_row(answer["value"]), RESULT)] if answer.get("value") else []
+    lines = [_line(_row(answer["value"]), RESULT_CHARS)] if answer.get("value") else []
     lines += [_line(each, VALUE_CHARS) for each in shown]
     if (left := len(rows) - start - len(shown)) > 0:
         lines.append(f"({left} more: start={start + len(shown)})")
@@ -81,11 +81,13 @@ async def evaluated(session: Session, frame: int, expressions: Sequence[str]) ->
         raise RequestFailed("evaluate", found[0].error)
     place = session.where.line_of(frame, session.project)
     lines = (
-        [found[0].text(RESULT)] if len(found) == 1 else [each.line(VALUE_CHARS) for each in found]
+        [found[0].text(RESULT_CHARS)]
+        if len(found) == 1
+        else [each.line(VALUE_CHARS) for each in found]
     )
-    data: dict[str, Any] = {"values": [each.data(RESULT) for each in found], "frame": place}
+    data: dict[str, Any] = {"values": [each.data(RESULT_CHARS) for each in found], "frame": place}
     if len(found) == 1:
-        data = {**found[0].data(RESULT), "frame": place}
+        data = {**found[0].data(RESULT_CHARS), "frame": place}
     note = f"({place}, not stopped: as it is now)"
     return Reply(lines_of([*map(indented, map(continued, lines)), note]), data)
 

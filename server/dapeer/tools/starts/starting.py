@@ -31,7 +31,7 @@ from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Running
 
-LISTED = 50
+MAX_LISTED_CONFIGURATIONS = 50
 """Configurations that are listed."""
 
 
@@ -68,7 +68,10 @@ async def dap_configurations(call: Call) -> Reply:
             told, types = await peer.configurations(), await peer.types()
     found = await launcher.found(told)
     ready = await in_thread(_ready_types, call.debugger, found)
-    rows = [_row(each, types, ready, call.debugger) for each in found.configurations[:LISTED]]
+    rows = [
+        _row(each, types, ready, call.debugger)
+        for each in found.configurations[:MAX_LISTED_CONFIGURATIONS]
+    ]
     lines = [indented(_line(row)) for row in rows] or ["There are no configurations."]
     cut = len(found.configurations) - len(rows)
     problem = " ".join(filter(None, [found.problem, problem]))
