@@ -19,7 +19,7 @@ from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection import children
-from dapeer.sessions.inspection.inspection import OPENED
+from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
 from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.call import Call, Reply
@@ -203,7 +203,7 @@ async def _children(
 async def _listed(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
     shown = page.rows
     if session.inspect.folded is not None:
-        for variable in [*filter(session.inspect.is_folded, shown)][:OPENED]:
+        for variable in [*filter(session.inspect.is_folded, shown)][:MAX_LOCALS_IN_NVIM_DAP]:
             await session.inspect.unfold(variable)
     lines = [indented(continued(_variable_text(stop, variable, VALUE_CHARS))) for variable in shown]
     left = page.total - start - len(shown)
@@ -213,7 +213,7 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
     elif start and not shown and not page.by_number:
         lines.append(
             f"No variables from {start} on: the adapter lists no elements of this value. If it has some,"
-            f" dap_evaluate shows them by a slice, such as [{start}:{start + OPENED}] behind its path in Python."
+            f" dap_evaluate shows them by a slice, such as [{start}:{start + MAX_LOCALS_IN_NVIM_DAP}] behind its path in Python."
         )
     elif page.total and not shown:
         lines.append(f"No variables from {start} on: there are {page.total}.")
