@@ -185,7 +185,7 @@ def test_the_version_and_help_need_no_heavy_imports() -> None:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the doctor try each adapter for as long as a busy machine needs."""
-    monkeypatch.setattr("dapeer.cli.trial.SECONDS", LIMIT)
+    monkeypatch.setattr("dapeer.cli.trial.SECONDS_FOR_ALL", LIMIT)
 
 
 def test_doctor_tells_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:

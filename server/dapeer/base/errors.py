@@ -47,16 +47,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Final
 
-LONGEST = 4_000
+MAX_ERROR_CHARS = 4_000
 """Characters of a sentence, which may repeat an argument or an adapter's message of any length."""
 
 
 def _bounded(sentence: str) -> str:
     """Return a sentence without its middle, if it is too long."""
-    if len(sentence) <= LONGEST:
+    if len(sentence) <= MAX_ERROR_CHARS:
         return sentence
-    half = LONGEST // 2
-    return f"{sentence[:half]} … ({len(sentence) - LONGEST} characters) … {sentence[-half:]}"
+    half = MAX_ERROR_CHARS // 2
+    return (
+        f"{sentence[:half]} … ({len(sentence) - MAX_ERROR_CHARS} characters) … {sentence[-half:]}"
+    )
 
 
 class DapeerError(Exception):

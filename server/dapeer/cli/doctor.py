@@ -38,7 +38,7 @@ NOTHING_READY: Final = 1
 """Exit code when nothing can be debugged."""
 
 
-ROOM: Final = 45
+LANGUAGES_COLUMNS: Final = 45
 """Columns for languages, in a terminal of 80."""
 
 
@@ -71,7 +71,9 @@ def report_adapters() -> int:
         found = detect(definition)
         languages = ", ".join(definition.languages) or definition.title
         title = f"{definition.id} {found.version}".rstrip()
-        row = Finding("ready" if found.ready else "missing", title, shortened(languages, ROOM))
+        row = Finding(
+            "ready" if found.ready else "missing", title, shortened(languages, LANGUAGES_COLUMNS)
+        )
         own = definition.path.parent != shipped()
         _print([str(row), *([_below(f"defined in {definition.path}")] if own else [])])
         if not found.ready:

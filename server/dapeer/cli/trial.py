@@ -30,10 +30,10 @@ from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
 
-SECONDS: Final = 16.0
+SECONDS_FOR_ALL: Final = 16.0
 """Seconds for the programs of all adapters together. To end those that are late takes up to 3 more."""
 SECONDS_TO_END: Final = 1.0
-BUSY: Final = 2
+MAX_READY_PROCESSES: Final = 2
 """Processes that are ready to run, for each processor, above which a machine is busy."""
 NAME: Final = "answer"
 VALUE: Final = "42"
@@ -96,13 +96,13 @@ class TrialOutcome:
 async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
     """Debug a program under each of these adapters at once, in a folder; return the outcomes by id.
 
-    An adapter that is late is ended. That takes `SECONDS` and 3 more at most.
+    An adapter that is late is ended. That takes `SECONDS_FOR_ALL` and 3 more at most.
     """
     async with Debugger({each.id: each for each in definitions}, folder) as debugger:
         trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}
         running = {name: asyncio.create_task(each.outcome()) for name, each in trials.items()}
         if running:
-            await asyncio.wait(running.values(), timeout=SECONDS)
+            await asyncio.wait(running.values(), timeout=SECONDS_FOR_ALL)
         outcomes = {
             name: task.result() if task.done() else trials[name].late()
             for name, task in running.items()
@@ -127,8 +127,8 @@ class _Trial:
 
     def late(self) -> TrialOutcome:
         """Return the outcome of a trial that is not done when the time is up."""
-        late = f"did not {self._step} within {SECONDS:g} s"
-        if os.getloadavg()[0] <= BUSY * (os.cpu_count() or 1):
+        late = f"did not {self._step} within {SECONDS_FOR_ALL:g} s"
+        if os.getloadavg()[0] <= MAX_READY_PROCESSES * (os.cpu_count() or 1):
             return TrialOutcome("failed", late)
         alone = f"`dapeer doctor {self._definition.id}` tries it alone"
         return TrialOutcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
@@ -175,7 +175,7 @@ class _Trial:
         own.add(str(source), RequestedBreakpoint(line=line))
         session = await self._debugger.start(replace(plan, breakpoints=own))
         self._step = "stop at a breakpoint"
-        stopped = await session.program.next_stop(session, 0, SECONDS)
+        stopped = await session.program.next_stop(session, 0, SECONDS_FOR_ALL)
         if stopped is None or stopped.mirror.stop is None:
             raise DapeerError("passed the breakpoint without a stop", "")
         self._step = "show a local variable"

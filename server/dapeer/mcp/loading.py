@@ -7,7 +7,7 @@ import mmap
 from collections.abc import Generator
 from contextlib import contextmanager
 
-NEEDED = 70 << 20
+NEEDED_BYTES = 70 << 20
 """Bytes of address space that loading takes: 67 million on Linux, with Python 3.11."""
 
 
@@ -37,6 +37,6 @@ def _check_memory() -> None:
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
         return
     try:
-        mmap.mmap(-1, NEEDED).close()
+        mmap.mmap(-1, NEEDED_BYTES).close()
     except OSError as error:
         raise MemoryError from error

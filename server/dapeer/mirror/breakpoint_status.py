@@ -20,7 +20,7 @@ LOG_POINT = "dapeerLogPoint"
 TRACED = "dapeerTraced"
 """Reports what was `made` of the `breakpoints` of a `source`, or of `functions`, that collect."""
 SET_LINES = "setBreakpoints"
-SAME = 100
+MAX_SHARING_BREAKPOINTS = 100
 """Breakpoints that may share one number."""
 
 
@@ -128,7 +128,7 @@ class Placed:
             for path, pairs in [*self.lines.items(), *others]:
                 for index, (_, made) in enumerate(pairs):
                     same = self._numbers.setdefault(made.get("id", 0), [])
-                    if len(same) < SAME:
+                    if len(same) < MAX_SHARING_BREAKPOINTS:
                         same.append(_At(path, pairs, index))
         return self._numbers.get(number, ())
 

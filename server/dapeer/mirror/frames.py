@@ -18,7 +18,7 @@ _ASIDE = frozenset({"subtle", "deemphasize"})
 """Hints of adapters that a person would rather not look at a frame, or at a source."""
 _WITHOUT_SOURCE = "code without source"
 _SET_ASIDE = "a library"
-_REMEMBERED = 200
+_MAX_REMEMBERED_FRAMES = 200
 """Frames whose owner is remembered: a stop asks for each several times, and so does the next one."""
 
 
@@ -94,7 +94,7 @@ class Frames:
 
     def __post_init__(self) -> None:
         """Remember owners."""
-        remembered = functools.lru_cache(_REMEMBERED)(self._found_owner)
+        remembered = functools.lru_cache(_MAX_REMEMBERED_FRAMES)(self._found_owner)
         object.__setattr__(self, "_owner", remembered)
 
     def reason(self, innermost: StackFrame) -> str:

@@ -14,7 +14,7 @@ from dapeer.dap.types import Source, StackFrame
 
 SPEC = "${spec}"
 """Stands in an expression for what is asked, as a text of JSON."""
-FRAMES = 60
+MAX_THREAD_FRAMES = 60
 """Frames of one thread that are kept."""
 
 
@@ -66,7 +66,9 @@ class Outside:
                 places.append(ThreadLocation(found["name"] or "", holds=holds))
             elif places and (found := self.frame.search(line)) and not self.own.search(line):
                 frame = _frame([found["function"], found["file"], int(found["line"])])
-                places[-1] = replace(places[-1], frames=[*places[-1].frames, frame][:FRAMES])
+                places[-1] = replace(
+                    places[-1], frames=[*places[-1].frames, frame][:MAX_THREAD_FRAMES]
+                )
         return places
 
 
@@ -126,7 +128,7 @@ def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
     for each in listed:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:
-                known = [*map(_frame, filter(_is_frame, frames[:FRAMES]))]
+                known = [*map(_frame, filter(_is_frame, frames[:MAX_THREAD_FRAMES]))]
                 own_id = more.get("id")
                 yield ThreadLocation(
                     name,

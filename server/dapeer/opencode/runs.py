@@ -21,7 +21,7 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import PromptOutcome, Turn, error_of, last_prompt
 from dapeer.opencode.narration import Narration
-from dapeer.opencode.session import PAGE, OpenCodeSession
+from dapeer.opencode.session import PAGE_MESSAGES, OpenCodeSession
 
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
@@ -283,7 +283,7 @@ class PromptRun:
             if not self._reply_to:
                 # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
                 await self._taken.wait()
-            if last_prompt(await self.session.messages(PAGE)) == self.prompt:
+            if last_prompt(await self.session.messages(PAGE_MESSAGES)) == self.prompt:
                 await self.session.abort(self._reply_to)
 
 

@@ -23,12 +23,12 @@ ASK = "require('dapeer.person.approvals').ask(...)"
 COMPANY = "require('dapeer.rpc').company(...)"
 FORGET = "require('dapeer.person.approvals').forget(...)"
 
-LONGEST = 300
+MAX_LOGGED_CHARS = 300
 """Characters of arguments and outcomes that the log keeps."""
 LONGEST_ARGUMENTS = 1_000_000
 """Characters of arguments that a question has: a rule of the person's reads all of them."""
 
-QUESTIONS = 1_000_000
+MAX_QUESTIONS = 1_000_000
 """That one core asks in one Neovim, at most."""
 
 
@@ -43,7 +43,7 @@ class Action:
     client: str = ""
     """The name of the client, if known."""
 
-    def facts(self, longest: int = LONGEST) -> dict[str, Any]:
+    def facts(self, longest: int = MAX_LOGGED_CHARS) -> dict[str, Any]:
         """Return it as Lua gets it, with at most so many characters of its arguments."""
         return {
             "tool": self.tool,
@@ -59,7 +59,7 @@ class Approvals:
     def __init__(self, neovim: Neovim, facts: Mapping[str, Any]) -> None:
         self._neovim = neovim
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
-        self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
+        self._ids = itertools.count(neovim.channel * MAX_QUESTIONS + 1)
         self._pending: dict[int, Answer[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
@@ -129,7 +129,7 @@ class Approvals:
         """Show the person an action and its outcome."""
         facts = {
             **action.facts(),
-            "outcome": shortened(outcome, LONGEST),
+            "outcome": shortened(outcome, MAX_LOGGED_CHARS),
             "ok": ok,
             "at": time.time(),
         }

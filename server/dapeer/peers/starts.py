@@ -11,7 +11,7 @@ from dapeer.mirror.mirror import Phase
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.session import Session
 
-KEPT = 20
+MAX_KEPT_STARTS = 20
 """Starts in progress, and outcomes that arrived before their waiter."""
 SECONDS_FOR_LAST_WORDS = 0.5
 """Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
@@ -81,7 +81,7 @@ class Starts:
 
     def _start(self, launch: int) -> _Start:
         start = self._starts.setdefault(launch, _Start())
-        if len(self._starts) > KEPT:
+        if len(self._starts) > MAX_KEPT_STARTS:
             # Neovim also reports starts of other cores; they have no waiter here.
             del self._starts[next(iter(self._starts))]
         return start

@@ -18,7 +18,7 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.collected.call_lines import ARGUMENTS, FUNCTION, RESULT
 
-WHOLE = 3
+WHOLE_LIKENESS = 3
 """The likeness of two calls that are alike in all."""
 
 
@@ -106,7 +106,7 @@ async def _over(session: Session, recorded: CollectedRow, seconds: float) -> boo
         if stop is None:
             return True
         await session.program.read_rows()
-        if likeness(_likest_life(session, recorded).call, recorded) == WHOLE:
+        if likeness(_likest_life(session, recorded).call, recorded) == WHOLE_LIKENESS:
             return True
         await told.resume("continue", {"threadId": stop.thread_id})
     return False
@@ -129,7 +129,7 @@ def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
 
 
 def likeness(call: CollectedRow | None, other: CollectedRow) -> int:
-    """Return in how much two calls are alike: function, arguments and result; `WHOLE`: in all."""
+    """Return in how much two calls are alike: function, arguments and result; `WHOLE_LIKENESS`: in all."""
     if call is None:
         return -1
     return sum(call.cells[which] == other.cells[which] for which in (FUNCTION, ARGUMENTS, RESULT))

@@ -10,7 +10,7 @@ from dapeer.adapters.definition.stopping import Stopping
 from dapeer.mirror.places import Sight
 from dapeer.sessions.waiters import Deadlines
 
-LEVELS = 20
+FRAMES_AT_ONCE = 20
 """Frames that are fetched at once."""
 
 
@@ -22,7 +22,7 @@ class Traits:
     stopping: Stopping = field(default_factory=Stopping)
     sight: Sight = field(default_factory=Sight)
     collect: Collect = field(default_factory=Collect)
-    stack_levels: int = LEVELS
+    stack_levels: int = FRAMES_AT_ONCE
     """Frames that are fetched at a stop."""
     functions: Sequence[str] = ()
     """Functions at which the program stops, in addition to the function breakpoints."""

@@ -11,7 +11,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
 
-LOOKS = 10
+MAX_LOOKS = 10
 """Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
 
 
@@ -51,7 +51,7 @@ async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
 
 async def _completed(session: Session) -> None:
     # Another client may resume the program, and it may stop again, during the inspection.
-    for _ in range(LOOKS):
+    for _ in range(MAX_LOOKS):
         if (stop := session.mirror.stop) is None:
             return
         await session.inspect.complete(stop)

@@ -20,7 +20,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import snapshot as views
-from dapeer.view.sources import FAR, part, source_file
+from dapeer.view.sources import MAX_READ_BYTES, part, source_file
 from dapeer.view.stacks import relative
 
 
@@ -54,7 +54,9 @@ async def dap_source(
         notes = _outdated(call, name)
     if not shown:
         has = (
-            f"{total} lines" if total is not None else f"no such line in its first {FAR >> 20} MiB"
+            f"{total} lines"
+            if total is not None
+            else f"no such line in its first {MAX_READ_BYTES >> 20} MiB"
         )
         raise ArgumentError(f"`line`: {name} has only {has}.", "Give a line in that range.")
     text = views.numbered(line, shown, place)

@@ -29,9 +29,9 @@ SECONDS_FOR_A_LINE = 0.05
 """Seconds to wait for the rest of a line."""
 SECONDS_OF_FLOOD = 0.3
 """Seconds to wait for more of a flood, beyond those that a caller has given."""
-FEW = 3
+MAX_CALL_VARIABLES = 3
 """Variables shown for a call that is not compared with the one before."""
-LONGEST = 16_000
+MAX_OUTPUT_CHARS = 16_000
 """Characters of output in one result."""
 
 
@@ -142,16 +142,18 @@ def _enough(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the first pieces, as many as one result can hold and one more."""
     before = itertools.accumulate((len(piece.text) for piece in pieces), initial=0)
     return [
-        piece for piece, characters in zip(pieces, before, strict=False) if characters <= LONGEST
+        piece
+        for piece, characters in zip(pieces, before, strict=False)
+        if characters <= MAX_OUTPUT_CHARS
     ]
 
 
 def _first(text: str, lines: int) -> str:
-    return "".join(text.splitlines(keepends=True)[:lines])[:LONGEST]
+    return "".join(text.splitlines(keepends=True)[:lines])[:MAX_OUTPUT_CHARS]
 
 
 def _last(text: str, lines: int) -> str:
-    return "".join(text.splitlines(keepends=True)[-lines:])[-LONGEST:]
+    return "".join(text.splitlines(keepends=True)[-lines:])[-MAX_OUTPUT_CHARS:]
 
 
 def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
@@ -222,7 +224,7 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
     place = view.get("stack", [])[:1]
     row = {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
     if compared(session.mirror.history, stop).same is False:
-        row["another_call"] = dict(list(view.get("locals", {}).items())[:FEW])
+        row["another_call"] = dict(list(view.get("locals", {}).items())[:MAX_CALL_VARIABLES])
     return row
 
 

@@ -21,7 +21,15 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import silence
-from dapeer.view.stacks import FOLDED, NAME, ROWS, StackRow, frame_line, frame_path, numbered
+from dapeer.view.stacks import (
+    MAX_STACK_LINES,
+    MIN_FOLDED_FRAMES,
+    NAME_CHARS,
+    StackRow,
+    frame_line,
+    frame_path,
+    numbered,
+)
 
 
 @tool("Stack trace", read_only=True)
@@ -64,7 +72,7 @@ async def dap_stacktrace(
 
 def _listed(row: StackRow, start: int) -> int:
     """Return how many frames of a line are listed singly: all, if they are few, or selected by the caller."""
-    if len(row.run.frames) < FOLDED or (row.first == start and start > 0):
+    if len(row.run.frames) < MIN_FOLDED_FRAMES or (row.first == start and start > 0):
         return len(row.run.frames)
     # The location within a library is shown as well.
     return int(row.first == 0)
@@ -105,7 +113,7 @@ def _row(
     The caller selects frames.
     """
     if row.run.is_label:
-        yield indented(f"({shortened(row.run.frames[0]['name'], NAME)})")
+        yield indented(f"({shortened(row.run.frames[0]['name'], NAME_CHARS)})")
         return
     frames = list(enumerate(row.run.frames, row.first))
     listed = frames[: _listed(row, start)]
@@ -155,7 +163,7 @@ async def _running_stacks(
     if thread_id is None:
         chosen += seen.tasks
     if thread_id is None:
-        levels = min(levels, ROWS)
+        levels = min(levels, MAX_STACK_LINES)
     elif not chosen:
         listed = ", ".join(str(each.thread_id) for each in seen.threads)
         raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")

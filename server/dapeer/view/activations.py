@@ -23,7 +23,7 @@ STEPS = frozenset({"next", "stepIn", "stepOut"})
 """Requests that do not leave a function without a stop in its caller."""
 JUMP = "goto"
 """The request that moves a call to another of its lines, and runs nothing."""
-NAME = 80
+NAME_CHARS = 80
 """Characters of a function's name."""
 
 
@@ -54,7 +54,7 @@ class ActivationComparison:
         """Notes on the changes, as lines."""
         if self.earlier is None or self.earlier.top is None or self.same is not False:
             return []
-        name = shortened(self.earlier.top["name"], NAME)
+        name = shortened(self.earlier.top["name"], NAME_CHARS)
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
@@ -131,10 +131,13 @@ def _depth(stop: Stop) -> int:
 def _callers(stop: Stop) -> list[tuple[object, ...]]:
     """Return the places of the callers, the innermost first."""
     frames = stop.frames.get(stop.thread_id, ())[(stop.front or 0) + 1 :]
-    return [(*_function(each), each["line"], each.get("column")) for each in frames[:CALLERS]]
+    return [
+        (*_function(each), each["line"], each.get("column"))
+        for each in frames[:MAX_COMPARED_CALLERS]
+    ]
 
 
-CALLERS = 10
+MAX_COMPARED_CALLERS = 10
 """Callers that are compared: fewer than are kept of a stop that is over."""
 
 

@@ -10,9 +10,9 @@ from dapeer.mirror.stops.history import History
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view.relevance import chosen
 
-MOST = 4
+MAX_LOCALS = 4
 """Locals of a returned function that are shown."""
-VALUE = 50
+VALUE_CHARS = 50
 """Characters of each."""
 RAISED = "dapeerRaised"
 """A key in the body of `stopped`: the exception that ended the function in which the step began.
@@ -37,8 +37,11 @@ def _last_of_left(history: History, now: Stop, end: str = "") -> str:
     if last is None or last.top is None:
         return ""
     found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]
-    values = [f"{each['name']} = {fitted(one_line(each['value']), VALUE)}" for each in found[:MOST]]
-    more = ", …" if len(found) > MOST else ""
+    values = [
+        f"{each['name']} = {fitted(one_line(each['value']), VALUE_CHARS)}"
+        for each in found[:MAX_LOCALS]
+    ]
+    more = ", …" if len(found) > MAX_LOCALS else ""
     told = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
     return f"{last.top['name']}{end}{told}"
 

@@ -13,12 +13,12 @@ from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import FrameRun, Frames, count, is_label
 from dapeer.mirror.stops.stops import Stop
 
-ROWS = 5
+MAX_STACK_LINES = 5
 """Lines of a stack in a snapshot that are not its outermost frame or a label."""
 
-FOLDED = 3
+MIN_FOLDED_FRAMES = 3
 """Frames of a library, or of a function that calls itself, from which on they are one line."""
-NAME = 120
+NAME_CHARS = 120
 """Characters of the name of a function."""
 
 
@@ -49,7 +49,7 @@ def path_of(filename: str) -> str:
 def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     """Return one frame as one line: function, file (`path`, if that is given) and line."""
     path = path or frame_path(frame) or str(frame.get("source", {}).get("name") or "")
-    name = shortened(frame["name"], NAME)
+    name = shortened(frame["name"], NAME_CHARS)
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
@@ -101,7 +101,7 @@ def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[S
         StackRow(number, FrameRun((), [frame])) for number, frame in enumerate(frames[:seen])
     )
     for row in numbered(frames[seen:], whose, seen):
-        if row.run.owners or len(row.run.frames) >= FOLDED:
+        if row.run.owners or len(row.run.frames) >= MIN_FOLDED_FRAMES:
             yield row
         else:
             numbers = range(row.first, row.end)
@@ -120,7 +120,7 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
     for row in rows:
         found.append(row)
         real += _is_real(row)
-        if real > ROWS + 2:
+        if real > MAX_STACK_LINES + 2:
             break
     return found
 
@@ -128,7 +128,7 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
 def begins(stop: Stop, whose: Frames) -> bool:
     """Whether enough frames are known for the first lines of the stack, and more than are shown."""
     rows = _first(_rows(stop, stop.frames.get(stop.thread_id, []), whose))
-    return sum(map(_is_real, rows)) > ROWS + 2
+    return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
@@ -140,10 +140,10 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
     total = stop.total_frames.get(stop.thread_id)
     # Frames between the user's are listed, but take none of their room.
     real = [n for n, row in enumerate(rows) if _is_real(row)]
-    if total == len(frames) and len(real) <= ROWS + 2:
+    if total == len(frames) and len(real) <= MAX_STACK_LINES + 2:
         # A group of one frame is listed, not counted.
         return [_line(stop, row, whose, project) for row in rows]
-    head = rows[: real[ROWS - 1] + 1] if len(real) > ROWS else rows
+    head = rows[: real[MAX_STACK_LINES - 1] + 1] if len(real) > MAX_STACK_LINES else rows
     end = head[-1].end if head else 0
     outermost = stop.outermost
     beyond = outermost is not None and outermost not in frames[:end]
@@ -159,7 +159,7 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
 def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
-        return f"({shortened(frame['name'], NAME)})"
+        return f"({shortened(frame['name'], NAME_CHARS)})"
     path = frame_path(frame) if whose.is_users(frame) else whose.short(frame_path(frame))
     line = frame_line(frame, project, path)
     if row.run.owners and number > 1:

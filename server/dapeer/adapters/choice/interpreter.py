@@ -24,8 +24,8 @@ _LAST_MINOR = 20
 """The minor version of the newest Python 3 that is looked for."""
 _INSTALLED = (".pyenv/versions/3.*/bin", ".local/share/uv/python/cpython-3.*/bin")
 """Where pyenv and uv keep Pythons, from the home."""
-_SECONDS = 10
-_WORDS = 300
+_SECONDS_TO_ANSWER = 10
+_MAX_ERROR_CHARS = 300
 """Characters of what an interpreter says that does not run."""
 
 
@@ -170,13 +170,13 @@ def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd=cwd,
-            timeout=_SECONDS,
+            timeout=_SECONDS_TO_ANSWER,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return "", 0
     told = (done.stderr if done.returncode else done.stdout).decode("utf-8", "replace")
-    return (told.strip()[-_WORDS:] if done.returncode else told), done.returncode
+    return (told.strip()[-_MAX_ERROR_CHARS:] if done.returncode else told), done.returncode
 
 
 def called(

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.system import foreign_files
 
-_ENOUGH = 256
+_HEADER_BYTES = 256
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 # ELF, and Mach-O: 32 and 64 bit of either byte order.
@@ -180,7 +180,7 @@ def above(path: Path, names: Iterable[str]) -> Path | None:
 
 def _first_bytes(path: str) -> bytes:
     try:
-        return foreign_files.read_bytes(path, _ENOUGH)
+        return foreign_files.read_bytes(path, _HEADER_BYTES)
     except OSError:
         return b""
 

@@ -28,9 +28,9 @@ from dapeer.mirror.failures import EVENT
 
 _SETS = frozenset({"setBreakpoints", "setFunctionBreakpoints"})
 _SPEAKS = frozenset({"logMessage", "collect"})
-HELD = 65_536
+MAX_HELD_CHARS = 65_536
 """Characters of a message whose end is awaited."""
-DIGITS = 8
+MAX_NUMBER_DIGITS = 8
 """Digits of a log point's number, at most."""
 
 
@@ -162,7 +162,7 @@ class LogPointReader:
 
     def __init__(self, points: LogPoints) -> None:
         self._points = points
-        self._begin = re.compile(rf"{points.mark}\.(\d{{1,{DIGITS}}})@")
+        self._begin = re.compile(rf"{points.mark}\.(\d{{1,{MAX_NUMBER_DIGITS}}})@")
         self._end = f"{points.mark}@"
         self._held: dict[str, str] = {}
         self._ended: set[str] = set()
@@ -233,13 +233,13 @@ class LogPointReader:
 
     def _unfinished(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a message."""
-        if self._begin.match(text) and len(text) <= HELD:
+        if self._begin.match(text) and len(text) <= MAX_HELD_CHARS:
             return len(text)
         at = text.rfind("@")
         tail, mark = text[at:], f"{self._points.mark}."
         digits = tail.removeprefix(mark)
         begun = mark.startswith(tail) or (digits != tail and digits.isdigit())
-        return len(tail) if at >= 0 and begun and len(digits) <= DIGITS else 0
+        return len(tail) if at >= 0 and begun and len(digits) <= MAX_NUMBER_DIGITS else 0
 
 
 class LogPointTransport:

@@ -20,7 +20,7 @@ from dapeer.adapters.runners.runner import Build, Lookup, Naming
 from dapeer.base.errors import AdapterFailed
 from dapeer.base.json_types import as_array, is_array, is_object
 
-QUOTED = 1500
+MAX_QUOTED_CHARS = 1500
 """Characters of a failed command's output in an error."""
 SECONDS_TO_LIST = 60
 
@@ -174,7 +174,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
     if process.returncode:
         words = err.decode("utf-8", "replace").strip() or out.decode("utf-8", "replace").strip()
         raise AdapterFailed(
-            f"`{shown}` failed, so there is nothing to test. It said:\n{words[-QUOTED:]}",
+            f"`{shown}` failed, so there is nothing to test. It said:\n{words[-MAX_QUOTED_CHARS:]}",
             "\nFix that, then run the test again.",
         )
     return out.decode("utf-8", "replace")

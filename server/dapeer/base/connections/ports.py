@@ -15,9 +15,9 @@ Source: Documentation/networking/ip-sysctl.rst of the kernel.
 """
 FIRST_GIVEN: Final = 49_152
 """The first such port by RFC 6335."""
-LOWEST: Final = 15_000
+LOWEST_PORT: Final = 15_000
 """Those below it are often taken by services."""
-TRIES: Final = 20
+MAX_PORT_TRIES: Final = 20
 
 
 def free_port(host: str) -> int:
@@ -26,8 +26,8 @@ def free_port(host: str) -> int:
     The server listens there only after a while, and is connected to as soon as it does. By then the system could have given such a
     port to another program, which would be connected to in its place: the start of a program's debugger fails by that.
     """
-    ours = range(LOWEST, first_given())
-    for port in random.sample(ours, min(TRIES, len(ours))):
+    ours = range(LOWEST_PORT, first_given())
+    for port in random.sample(ours, min(MAX_PORT_TRIES, len(ours))):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind((host, port))
             return port

@@ -22,7 +22,7 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
 """Names of arguments, each with those that other debuggers have for it."""
 COMMAND_LINES: Final = frozenset({"args"})
 """Lists that a shell would make of one text."""
-NEAR: Final = 0.75
+MIN_NAME_LIKENESS: Final = 0.75
 """How alike two names are of which one may be meant for the other."""
 _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 """A line of a file, perhaps with a column, as compilers write it."""
@@ -61,7 +61,7 @@ def near(name: str, properties: Json) -> str | None:
     if meant in properties:
         return meant
     longer = (each for each in properties if each.startswith(f"{meant}_"))
-    close = get_close_matches(meant, properties, n=1, cutoff=NEAR)
+    close = get_close_matches(meant, properties, n=1, cutoff=MIN_NAME_LIKENESS)
     return next(iter([*longer, *close]), None)
 
 

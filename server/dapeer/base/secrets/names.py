@@ -17,10 +17,10 @@ _TOKENS = (
 # The first look, at one letter, is what makes it quick.
 _NAME = re.compile(rf"(?=[aceopstACEOPST])(?:(?P<password>(?i:{_PASSWORDS}))|(?i:{_TOKENS}))")
 """Names of secrets end in one of these words."""
-_BEFORE: Final = 60
+_MAX_PREFIX_CHARS: Final = 60
 """Characters that a name has before that word, at most."""
 _OF_NAMES: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
-_LONG: Final = 12
+_MIN_TOKEN_CHARS: Final = 12
 """Characters that a token or key has at least."""
 _NUMBERS = re.compile(r"(?:pin|otp|cvv|cvc)(?:_?code)?", re.IGNORECASE)
 """Names of secrets that are a number of three to eight digits."""
@@ -59,7 +59,7 @@ def names(text: str) -> Iterator[Name]:
     """Yield the names of secrets in a text."""
     for found in _NAME.finditer(text):
         start = found.start()
-        least = max(start - _BEFORE, 0)
+        least = max(start - _MAX_PREFIX_CHARS, 0)
         begin = least + len(text[least:start].rstrip(_OF_NAMES))
         yield Name(begin, found.end(), found[0], bool(found["password"]))
 
@@ -87,9 +87,9 @@ def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
     if body.startswith(_NO_BEGINNING) or _CODE.fullmatch(body) or " " in body:
         return False
-    if _WORD_AGAIN.search(body) and len(body) < 2 * _LONG:
+    if _WORD_AGAIN.search(body) and len(body) < 2 * _MIN_TOKEN_CHARS:
         return False
     mixed = is_mixed(body)
     if password:
         return len(body) >= 4 if sure else len(body) >= 6 and mixed
-    return len(body) >= _LONG and mixed and not _NUMBERED.fullmatch(body)
+    return len(body) >= _MIN_TOKEN_CHARS and mixed and not _NUMBERED.fullmatch(body)

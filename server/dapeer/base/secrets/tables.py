@@ -10,9 +10,9 @@ from typing import Final
 
 from dapeer.base.secrets.names import Name, Span
 
-ROWS: Final = 1000
+MAX_TABLE_ROWS: Final = 1000
 """Rows below a heading that are looked at."""
-WIDE: Final = 4000
+MAX_LINE_CHARS: Final = 4000
 """Characters of a line that can be of a table."""
 _BREAK = re.compile(r"[\r\n]+|(?:\\r)?\\n")
 """Ends a line of a text, or of a text in the `repr` of one."""
@@ -48,8 +48,8 @@ def in_columns(text: str, names: Sequence[Name]) -> Iterator[Span]:
     while position < len(text) and (heads or following < len(names)):
         if not heads:
             position = max(position, _start(text, names[following].begin))
-        found = _BREAK.search(text, position, position + WIDE)
-        line = position, found.start() if found else min(position + WIDE, len(text))
+        found = _BREAK.search(text, position, position + MAX_LINE_CHARS)
+        line = position, found.start() if found else min(position + MAX_LINE_CHARS, len(text))
         first = following
         while following < len(names) and names[following].begin < line[1]:
             yield from _column(text, names[following])
@@ -59,7 +59,7 @@ def in_columns(text: str, names: Sequence[Name]) -> Iterator[Span]:
             heads, rows = headings, 0
         elif heads:
             rows += 1
-            fits = rows <= ROWS and (found or line[1] == len(text))
+            fits = rows <= MAX_TABLE_ROWS and (found or line[1] == len(text))
             held = _row(text, line, heads) if fits else None
             yield from held or ()
             heads = heads if held is not None else ()
@@ -68,7 +68,7 @@ def in_columns(text: str, names: Sequence[Name]) -> Iterator[Span]:
 
 def _start(text: str, position: int) -> int:
     """Return where the line of a position begins."""
-    least = max(position - WIDE, 0)
+    least = max(position - MAX_LINE_CHARS, 0)
     ends = ((text.rfind(each, least, position), len(each)) for each in ("\n", "\\n"))
     return max([least, *(at + length for at, length in ends if at >= 0)])
 
@@ -156,8 +156,8 @@ def _column(text: str, name: Name) -> Iterator[Span]:
     """Yield what is in a column of pandas: as it prints it, and as dapeer does."""
     before = text[max(name.begin - 6, 0) : name.begin]
     if before == "Name: ":
-        rows = text.rfind("\n\n", max(name.begin - WIDE, 0), name.begin), name.begin
-        yield from _words(text, (max(rows[0], name.begin - WIDE, 0), rows[1]), name)
+        rows = text.rfind("\n\n", max(name.begin - MAX_LINE_CHARS, 0), name.begin), name.begin
+        yield from _words(text, (max(rows[0], name.begin - MAX_LINE_CHARS, 0), rows[1]), name)
     elif before.endswith((") ", ", ")) and _SIZE.search(text, max(name.begin - 400, 0), name.begin):
         found = _BELOW.match(text, name.end)
         in_line = found is not None and found["rows"].startswith(" | ")

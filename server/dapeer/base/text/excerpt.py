@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-BEFORE = 2
+LINES_ABOVE = 2
 """Lines above the next one to run. More lines are shown below it, because they have not run yet."""
 _NAME = re.compile(r"\w+")
 
@@ -23,7 +23,7 @@ def within(first: int, lines: list[str], line: int, function: str) -> tuple[int,
     if not 0 <= at < len(lines):
         return first, lines
     head = _head(lines, at, function)
-    above = max(at - BEFORE, head or 0)
+    above = max(at - LINES_ABOVE, head or 0)
     below = _end(lines, at, 0 if head is None else _indent(lines[head]))
     kept = [number for number in range(above, below) if lines[number].strip() or number == at]
     return first + kept[0], lines[kept[0] : kept[-1] + 1]

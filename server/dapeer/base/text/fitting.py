@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from dapeer.base.text.structure import LEFT_OUT, READ, Group, Item, main_group, read
+from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, Group, Item, main_group, read
 
-LEAST = 8
+MIN_NESTED_CHARS = 8
 """Characters without which nothing of a nested value is shown."""
-LONG = 10_000
+MIN_CUT_CHARS = 10_000
 """Characters from which on an ellipsis in a value is taken for one of the adapter's."""
-QUOTED = 200
+MAX_QUOTED_CHARS = 200
 """Characters of what a caller has sent that an answer repeats."""
 AT_ONCE = 2
 """Elements that share the room that is left."""
 
-ENDING = 24
+MIN_LAST_CHARS = 24
 """Characters without which the last element of a list is not cut."""
 
 _ORIGINAL_LENGTH = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
@@ -52,7 +52,7 @@ def shortened(text: str, limit: int) -> str:
         return text
     original = original_length(text)
     # js-debug, for one, takes the middle out of a long string without a word.
-    least = "at least " if len(text) > LONG and "…" in text else ""
+    least = "at least " if len(text) > MIN_CUT_CHARS and "…" in text else ""
     return f"{text[:limit]}… ({original or f'{least}{_length(text)} chars'})"
 
 
@@ -69,7 +69,7 @@ def original_length(text: str) -> str | None:
 
 def quoted(text: str) -> str:
     """Return a text that a caller has sent, as far as an answer repeats it."""
-    return shortened(text, QUOTED)
+    return shortened(text, MAX_QUOTED_CHARS)
 
 
 def _length(text: str) -> int:
@@ -112,12 +112,12 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     if len(small := _CAPACITY.sub("", text)) <= limit:
         return small
     original = original_length(text)
-    value = read(text[:READ])
+    value = read(text[:MAX_READ_CHARS])
     group = main_group(value, limit)
     if group is None:
         return shortened(text, limit)
     count = original or _count(group)
-    left_out = len(text) > READ
+    left_out = len(text) > MAX_READ_CHARS
     cut = _group(group, limit - (len(value.text) - len(group.text)), used)
     head = value.text[: group.start - value.start]
     tail = "" if original or left_out else value.text[group.end - value.start :]
@@ -224,7 +224,7 @@ def _ending(group: Group, room: int, used: Collection[str]) -> str:
     if group.source[group.end - 1] != group.closing:
         return ""
     # A few characters of the last element say less than one more of the first.
-    text = last.text if len(last.text) <= room or room < ENDING else _item(last, room, used)
+    text = last.text if len(last.text) <= room or room < MIN_LAST_CHARS else _item(last, room, used)
     return "" if len(text) > room or text == "…" or text in _NOTHING else text
 
 
@@ -234,8 +234,8 @@ def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[
         if _is_left_out(item):
             return
         left = len(items) - number
-        share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, LEAST))
-        if room < LEAST and len(item.text) > room:
+        share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, MIN_NESTED_CHARS))
+        if room < MIN_NESTED_CHARS and len(item.text) > room:
             return
         part = _item(item, share, used)
         if len(part) > room or part == "…" or (number and part in _NOTHING):

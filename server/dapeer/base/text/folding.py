@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dapeer.base.text.fitting import AT_ONCE, original_length
-from dapeer.base.text.structure import LEFT_OUT, READ, main_group, read
+from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, main_group, read
 
 _FOLDED = re.compile(
     r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)|\A\(\d+\) \[([A-Z]\w*)[],]"
@@ -29,7 +29,9 @@ def is_folded(text: str) -> bool:
     >>> is_folded("{...}"), is_folded("(2) [Item, Item]"), is_folded("(2) ['A', 'B']")
     (True, True, False)
     """
-    hides = _FOLDED.search(text[:READ]) and not (_KEYED.match(text) or original_length(text))
+    hides = _FOLDED.search(text[:MAX_READ_CHARS]) and not (
+        _KEYED.match(text) or original_length(text)
+    )
     return bool(hides or _CUT.match(text))
 
 
@@ -44,7 +46,7 @@ def says_nothing(text: str, kind: str) -> bool:
 
 def is_list(text: str) -> bool:
     """Whether the elements of a value have no names."""
-    group = main_group(read(text[:READ]), len(text))
+    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
     return group is not None and group.source[group.start] == "["
 
 
@@ -60,7 +62,7 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     >>> unfolded("Cart", [("total", "3")]), unfolded("0x7f10", [("next", "0x0")])
     ('Cart {total: 3}', '0x7f10 → {next: 0x0}')
     """
-    group = main_group(read(text[:READ]), len(text))
+    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
     if not elements:
         return text
     if group is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-READ = 100_000
+MAX_READ_CHARS = 100_000
 """Characters of a value whose structure is read."""
 
 _TOKEN = re.compile(
@@ -103,4 +103,4 @@ def is_nested(text: str) -> bool:
     >>> is_nested("Cart(items=[1, 2])"), is_nested("(2, 3) a int64\n   a\n0  1")
     (True, False)
     """
-    return main_group(read(text[:READ]), len(text)) is not None
+    return main_group(read(text[:MAX_READ_CHARS]), len(text)) is not None

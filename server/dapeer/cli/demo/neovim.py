@@ -23,7 +23,7 @@ from dapeer.cli.demo.transcript import Evidence
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
 
-SECONDS: Final = 30.0
+SECONDS_TO_WAIT: Final = 30.0
 """Seconds that anything may take, on a slow machine."""
 SECONDS_TO_QUIT: Final = 3.0
 """Seconds that Neovim has to quit."""
@@ -66,7 +66,7 @@ class Seat:
 
     async def lua(self, code: str, *arguments: object) -> Value:
         """Run Lua there; `...` are the arguments. Return what it returns."""
-        return await self._neovim.call(code, *arguments, seconds=SECONDS)
+        return await self._neovim.call(code, *arguments, seconds=SECONDS_TO_WAIT)
 
     async def keys(self, keys: str) -> None:
         """Press keys."""
@@ -79,20 +79,20 @@ class Seat:
             Evidence: It does not.
         """
         try:
-            with anyio.fail_after(SECONDS):
+            with anyio.fail_after(SECONDS_TO_WAIT):
                 return await self._notifications[kind].get()
         except TimeoutError:
             raise Evidence(f"Neovim should show: {kind}") from None
 
     async def is_at(self, text: str) -> None:
         """Wait until the line of the cursor says this."""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(SECONDS_TO_WAIT):
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
     async def waits_for_a_key(self) -> str:
         """Wait until Neovim waits for a key; return the clause that says so."""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(SECONDS_TO_WAIT):
             while not (state := await self._neovim.state()):
                 pass  # each question lets Neovim's loop turn once
         return state
@@ -138,7 +138,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         start_new_session=True,
     )  # fmt: skip
     try:
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(SECONDS_TO_WAIT):
             said = await process.stderr.readline() if process.stderr else b""
         if said != b"ready\n":
             raise Evidence(f"Neovim should start, but says: {said.decode(errors='replace')}")

@@ -22,7 +22,7 @@ from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python.debugpy_launcher import patching
 
 LOGGED = "Stack where logged:"
-KEPT = 100
+MAX_KEPT_LINES = 100
 """Lines of the launcher's errors that are told at most: the last ones."""
 
 
@@ -104,7 +104,7 @@ def report_ends(row: Any) -> None:
 
 def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
     """Report a launcher's end; the exit code of one that a signal killed is not the program's."""
-    kept: deque[bytes] = deque(maxlen=KEPT)
+    kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
     for line in launcher.stderr or ():
         if line.startswith(patching.MARK.encode()):
             os.write(2, line)

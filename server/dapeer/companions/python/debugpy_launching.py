@@ -25,7 +25,7 @@ SUPPORT = "GEVENT_SUPPORT"
 INTEGRATION = "_pydevd_bundle.pydevd_gevent_integration"
 GREENLETS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:gevent|eventlet)\b", re.MULTILINE)
 IMPORTED = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
-LARGEST = 1 << 20
+MAX_SOURCE_BYTES = 1 << 20
 """Bytes of a source that are looked at."""
 UNBUFFERED = "-u"
 """Python's option by which output arrives at once."""
@@ -202,6 +202,6 @@ def text_of(path: str) -> bytes:
         if not os.path.isfile(path):
             return b""
         with open(path, "rb") as file:
-            return file.read(LARGEST)
+            return file.read(MAX_SOURCE_BYTES)
     except OSError:
         return b""

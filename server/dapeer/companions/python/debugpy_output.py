@@ -30,9 +30,9 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 del sys.path[0]
 
 COMMAND, CAPABILITY = "dapeerDrain", "dapeerDrains"
-MOST = 1 << 16
+MAX_PIPE_BYTES = 1 << 16
 """Bytes that are read at a time: a pipe holds no more, unless it was made larger."""
-SECONDS = 5.0
+SECONDS_TO_SEND = 5.0
 """Seconds after which the launcher no longer waits: what it reads is not taken from it."""
 
 
@@ -52,11 +52,11 @@ class PipeCounts:
         # Nothing is taken from the pipe without the lock, so no byte is at an unknown place.
         select.select([pipe], [], [])
         with self._changed:
-            data = os.read(pipe, MOST)
+            data = os.read(pipe, MAX_PIPE_BYTES)
             self._read[pipe] += len(data)
         return data
 
-    def wait(self, pipes: list[int], seconds: float = SECONDS) -> bool:
+    def wait(self, pipes: list[int], seconds: float = SECONDS_TO_SEND) -> bool:
         """Wait until all that is in the pipes now, or was read, has been sent; return whether it was in time."""
         with self._changed:
             goal = {pipe: self._read[pipe] + held(pipe) for pipe in pipes}

@@ -20,7 +20,7 @@ KNOWN: Final = path.join(path.dirname(__file__), "known.json")
 NOTHING: Final = b""
 """The answer to what is not answered: a notification, a blank line."""
 
-LONGEST: Final = 1 << 16
+MAX_LINE_BYTES: Final = 1 << 16
 """Bytes of a line that is looked at."""
 MOST_NESTED: Final = 100
 """Objects and lists within one message; more is left to the whole server, which limits the depth."""
@@ -149,7 +149,7 @@ def is_modern(line: bytes) -> bool:
 
 def _read(line: bytes) -> dict[str, Any] | None:
     """Return a request or a notification; None for anything else, and where JSON parsers disagree."""
-    if len(line) > LONGEST or line.count(b"{") + line.count(b"[") > MOST_NESTED:
+    if len(line) > MAX_LINE_BYTES or line.count(b"{") + line.count(b"[") > MOST_NESTED:
         return None
     if rb"\ud" in line.lower():
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Final
 
-CHUNK: Final = 1 << 16
+CHUNK_BYTES: Final = 1 << 16
 MOST_WAITING: Final = 1 << 20
 """Bytes without the end of a line; more are left to the whole server."""
 
@@ -88,7 +88,7 @@ class Front:
             ready = {fd for fd, _ in poll.poll()}
             if self._stopped in ready:
                 return
-            read = os.read(0, CHUNK)
+            read = os.read(0, CHUNK_BYTES)
             self._rest += read
             self._left = not read
 

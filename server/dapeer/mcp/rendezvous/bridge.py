@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-CHUNK: Final = 1 << 16
+CHUNK_BYTES: Final = 1 << 16
 MOST_LINES: Final = 1000
 """That wait for a server; no more is read from the client then."""
 SECONDS_TO_OPEN: Final = 30
@@ -63,7 +63,7 @@ class BridgedClient:
     def read(self) -> None:
         """Read its lines until it disconnects."""
         with suppress(OSError):
-            for line in _lines(lambda: os.read(0, CHUNK), partial=True):
+            for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
                     self._lines.append(_unless_it_fails(self._as_sent, line))
@@ -111,7 +111,7 @@ class Server:
         """Its announcement; None if the bridge has started it."""
         self.over = False
         self.has_answered = False
-        self.lines = _lines(lambda: connection.recv(CHUNK))
+        self.lines = _lines(lambda: connection.recv(CHUNK_BYTES))
         self._process = process
 
     def open(self, standing: Standing) -> None:

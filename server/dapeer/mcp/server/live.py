@@ -19,9 +19,9 @@ from dapeer.view.stacks import frame_line, relative
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2
 """Seconds between two pictures, at least."""
-PROGRAMS: Final = 4
+SHOWN_PROGRAMS: Final = 4
 """Programs that are shown, the latest ones."""
-POINTS: Final = 12
+SHOWN_POINTS: Final = 12
 """Points of a program that are shown."""
 
 
@@ -71,9 +71,9 @@ class Live:
     async def _picture(self) -> str:
         sessions = self._debugger.sessions.values()
         programs = list(dict.fromkeys(each.program for each in sessions))
-        for program in programs[-PROGRAMS:]:
+        for program in programs[-SHOWN_PROGRAMS:]:
             await program.read_rows()
-        firsts = [each.first for each in reversed(programs[-PROGRAMS:])]
+        firsts = [each.first for each in reversed(programs[-SHOWN_PROGRAMS:])]
         return await in_thread(self._drawn, firsts)
 
     def _drawn(self, programs: list[Session]) -> str:
@@ -86,7 +86,7 @@ class Live:
                     "awaited": _awaited(each),
                     "points": [
                         drawn(of, each.project)
-                        for of in list(each.program.collected.collections.values())[-POINTS:]
+                        for of in list(each.program.collected.collections.values())[-SHOWN_POINTS:]
                     ],
                 }
                 for each in programs
@@ -109,7 +109,7 @@ def _awaited(session: Session) -> list[str]:
     come = {id(each.point) for each in collected.collections.values()}
     return [
         f"{relative(each.path, session.project)}:{each.line}" if each.path else each.function
-        for each in list(collected.points.values())[-POINTS:]
+        for each in list(collected.points.values())[-SHOWN_POINTS:]
         if id(each) not in come
     ]
 

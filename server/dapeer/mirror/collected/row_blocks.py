@@ -21,7 +21,7 @@ PLAIN = 128
 FRAME = 3
 """Pieces of 8 bytes of such a row besides its values: shape and context, hit, and at its end the time."""
 WIDTH = 8
-AHEAD = 64
+ROWS_AHEAD = 64
 """Rows that are looked at before more are."""
 LETTERS = frozenset("qd?x")
 """Of a value's type: whole number, fraction, truth, nothing."""
@@ -131,8 +131,8 @@ def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
 def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
     """Return consecutive complete rows with as many plain values, from a place on, and their number."""
     size = WIDTH * (chunk[at] - PLAIN + FRAME)
-    rows = _leading(chunk[at : at + AHEAD * size : size])
-    if rows == AHEAD:
+    rows = _leading(chunk[at : at + ROWS_AHEAD * size : size])
+    if rows == ROWS_AHEAD:
         rows = _leading(chunk[at::size])
     while rows and (at + rows * size > len(chunk) or not chunk[at + rows * size - 1]):
         rows -= 1

@@ -11,7 +11,7 @@ from dapeer.base.text.fitting import fitted
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.stops.handles import Handles
-from dapeer.mirror.stops.unfolding import MEMBERS, Unfolding
+from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding
 
 KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000
@@ -198,7 +198,7 @@ class Stop:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif arguments.get("start") == 0:
-            self.parts.take(reference, variables, int(arguments.get("count") or MEMBERS))
+            self.parts.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
 
     def take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value: some adapters report the old one until the program resumes."""

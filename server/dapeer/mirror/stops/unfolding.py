@@ -10,11 +10,11 @@ from dapeer.base.text.folding import unfolded
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.members import is_aside
 
-UNFOLDED = 100
+MAX_CONTAINERS = 100
 """Containers that are expanded to show one value; some contain the same one many times."""
-DEEPEST = 30
+MAX_LEVELS = 30
 """Containers in each other that are expanded to show one value."""
-MEMBERS = 40
+FIRST_MEMBERS = 40
 """First members of a container that are kept, at most."""
 UNFOLDED_TEXT = 8000
 """Characters that the members of a container share: more than any tool shows of a value."""
@@ -46,7 +46,7 @@ class Unfolding:
     def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
         """Keep the first children of a folded value; an adapter may send more than `count`."""
         members = [each for each in variables if not is_aside(each)]
-        self.first[reference] = members[: min(count, MEMBERS)]
+        self.first[reference] = members[: min(count, FIRST_MEMBERS)]
         self._outdate()
 
     def shown(self, variable: Variable) -> str:
@@ -82,7 +82,7 @@ class Unfolding:
         What was expanded for that is added to `done`.
         """
         first = self.first.get(reference)
-        enough = len(done) >= UNFOLDED or len(around) >= DEEPEST
+        enough = len(done) >= MAX_CONTAINERS or len(around) >= MAX_LEVELS
         if not first or enough or reference in around:
             return []
         done.append(reference)

@@ -24,7 +24,7 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 
 FeedName = Literal["tap", "listeners"]
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 
 REQUEST = "return require('dapeer.nvim_dap.listeners').request(...)"
 
@@ -96,7 +96,7 @@ class Tap:
         """Return the next frame."""
         while not self._frames:
             try:
-                data = await self._reader.read(CHUNK)
+                data = await self._reader.read(CHUNK_BYTES)
             except ConnectionError as error:
                 raise anyio.EndOfStream from error
             if not data:

@@ -30,7 +30,7 @@ from dapeer.sessions.inspection.fetching import SendRequest
 from dapeer.sessions.traits import Traits
 
 Road = Literal["tracer", "log points", ""]
-LONGEST = 200
+MAX_REASON_CHARS = 200
 """Characters of why it does not."""
 OVER = "it has all its rows"
 """The message of a breakpoint of which no more are taken."""
@@ -224,7 +224,7 @@ class LineBreakpoints:
                 body = await self._request("evaluate", arguments)
                 return _read(str(body.get("result") or ""))
             except (RequestFailed, RequestTimeout, ValueError) as error:
-                why = " ".join(str(error).split())[-LONGEST:]
+                why = " ".join(str(error).split())[-MAX_REASON_CHARS:]
         return {"message": f"{FAILED}: {why}"}
 
     def _spec(self) -> Iterable[dict[str, Any]]:

@@ -38,7 +38,7 @@ SECONDS_WITHOUT_OUTPUT = 0.05
 """Seconds without output after which an ended program's output counts as complete."""
 SECONDS_TO_END_ITSELF = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
-QUOTED = 800
+MAX_QUOTED_CHARS = 800
 """Characters of an adapter's output in an error."""
 
 
@@ -177,7 +177,7 @@ class DirectSession(Session):
         killer = self.process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
-        words = self.process.stderr_tail().strip()[-QUOTED:]
+        words = self.process.stderr_tail().strip()[-MAX_QUOTED_CHARS:]
         by = "" if killer is None else f", killed by {killer}"
         return f"the adapter ended unexpectedly{by}{f'; it said: {words}' if words else ''}"
 

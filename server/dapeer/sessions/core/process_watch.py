@@ -21,7 +21,7 @@ SECONDS_TO_REPORT_THE_END: Final = 0.1
 """Seconds that an adapter has to report the end of a program that was killed while stopped."""
 SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
-TARDY: Final = 3.0
+SECONDS_FOR_OTHER_ENDS: Final = 3.0
 """The same for a program that has ended by itself, or in an unknown way."""
 SECONDS_TO_DIE: Final = 3.0
 """Seconds in which a process that is being killed gives its memory back."""
@@ -132,7 +132,7 @@ class ProcessWatch:
             return
         self._dead, self._killer = killer is not None, killer
         if killer is None:
-            patience = TARDY
+            patience = SECONDS_FOR_OTHER_ENDS
         else:
             patience = (
                 SECONDS_TO_REPORT_THE_END

@@ -16,7 +16,7 @@ from dapeer.base.system.exchange import Answer
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 
-QUOTED = 200
+MAX_QUOTED_CHARS = 200
 """Characters of a command in an error."""
 
 
@@ -57,7 +57,7 @@ def run_in_terminal(
     """
     command = [str(word) for word in arguments["args"]]
     if not launched or adapter.address is not None:
-        words = shortened(" ".join(command), QUOTED)
+        words = shortened(" ".join(command), MAX_QUOTED_CHARS)
         raise Overstepped(
             f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
             "an adapter that it has started."

@@ -25,7 +25,7 @@ from dapeer.base.text.tracebacks import cause
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.direct import QUOTED, SECONDS_FOR_LAST_WORDS, DirectSession
+from dapeer.sessions.core.direct import MAX_QUOTED_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
 
 log = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     logged = session.process.stderr_tail().strip()
     # An adapter that has told its reason logs the way to it, too, which is no news.
     own = "" if has_reason and cause(logged) != logged else cause(logged)
-    words = (printed or own)[-QUOTED:]
+    words = (printed or own)[-MAX_QUOTED_CHARS:]
     said = f" It said: {words.rstrip('.')}." if words else ""
     failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)

@@ -20,11 +20,11 @@ None came later at 1,600 stops of eleven adapters.
 """
 SECONDS_TO_SETTLE = 0.3
 """Seconds after which occasional lines are no longer awaited: another process may print for ever."""
-FLOOD = 20_000
+FLOOD_CHARS = 20_000
 """Characters at a time, or per second, that indicate a queue of output."""
 SECONDS_WITHOUT_FLOOD = 0.25
 """Seconds without output after which a flood is over; a busy machine makes pauses in it."""
-LATE = 1.5
+LATE_PAUSES = 1.5
 """A delay of so many pauses is an overloaded machine's: silence says nothing about unread output then."""
 SECONDS_OF_FLOOD = 5.0
 """Seconds after which the end of a flood of output is no longer awaited."""
@@ -56,7 +56,7 @@ class ArrivingOutput:
 
     def floods(self, stop: Stop) -> bool:
         """Whether the program has printed so much since its last stop that more is on its way."""
-        return self._since(stop) > FLOOD
+        return self._since(stop) > FLOOD_CHARS
 
     def _since(self, stop: Stop) -> int:
         return self._output.end - stop.left_at
@@ -85,16 +85,16 @@ class ArrivingOutput:
         """
         output, clock = self._output, anyio.current_time
         begun, first, seen = clock(), output.end, -1
-        flood = printed > FLOOD
+        flood = printed > FLOOD_CHARS
         while seen != output.end:
             passed = clock() - begun
-            flood = flood or output.end - first > FLOOD
-            flows = flood and output.end - first >= FLOOD * passed
+            flood = flood or output.end - first > FLOOD_CHARS
+            flows = flood and output.end - first >= FLOOD_CHARS * passed
             if passed > (SECONDS_OF_FLOOD if flows else SECONDS_TO_SETTLE):
                 return False
             seen, asleep = output.end, clock()
             pause = max(quiet, SECONDS_WITHOUT_FLOOD) if flood else quiet
             came = await self._waiters.wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
-            if not came and clock() - asleep > LATE * pause:
+            if not came and clock() - asleep > LATE_PAUSES * pause:
                 seen = -1
         return True

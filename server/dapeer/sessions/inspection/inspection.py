@@ -21,7 +21,13 @@ from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_bare
-from dapeer.sessions.inspection.fetching import FIRST, Fetching, SendRequest, quietly, together
+from dapeer.sessions.inspection.fetching import (
+    FIRST_ELEMENTS,
+    Fetching,
+    SendRequest,
+    quietly,
+    together,
+)
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
 from dapeer.sessions.traits import Traits
@@ -29,17 +35,17 @@ from dapeer.sessions.waiters import WaitFor
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 
-UNFOLDED = 50
+MAX_LOCALS = 50
 """Locals whose elements are requested if the adapter leaves them out."""
-OPENED = 8
+MAX_LOCALS_IN_NVIM_DAP = 8
 """The same in a session of nvim-dap, whose own requests wait meanwhile."""
-DEPTH = 2
+MAX_LEVELS = 2
 """Levels that are opened below the first."""
 SECONDS_TO_OPEN = 2.0
 """Seconds that this may take."""
 SECONDS_TO_LOOK = 6.0
 """Seconds that an inspection waits for slow values, such as a slow `repr`."""
-CHASED = 50
+MAX_CHASED_STOPS = 50
 """Stops without a resume that are inspected unasked: some adapters' inspections cause the next stop."""
 
 
@@ -125,7 +131,7 @@ class Inspection(Fetching):
         """Start fetching what every reader of a new stop needs, unless it is left to the person's client."""
         stop = self._mirror.stop
         self._chased += 1
-        if self._chased > CHASED or self.other_client.first or self._is_quiet:
+        if self._chased > MAX_CHASED_STOPS or self.other_client.first or self._is_quiet:
             self._left = stop
         elif stop is not None:
             self._begin(stop)
@@ -144,7 +150,7 @@ class Inspection(Fetching):
 
     def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
-        if stop is self._left and self._chased <= CHASED:
+        if stop is self._left and self._chased <= MAX_CHASED_STOPS:
             self._left = None
             self._begin(stop)
 
@@ -244,12 +250,12 @@ class Inspection(Fetching):
     async def _open(self, stop: Stop) -> None:
         """Fetch the omitted elements of values; for important values several levels deep."""
         needed, others = relevance.by_need(stop)
-        most = UNFOLDED if self.folded is None else OPENED
+        most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
         closed = [*filter(self.is_closed, needed[:most])]
         room = max(most - len(needed), 0)
         closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
         if self.folded is not None:
-            bare = [each for each in needed if is_bare(each, self._expressions)][:UNFOLDED]
+            bare = [each for each in needed if is_bare(each, self._expressions)][:MAX_LOCALS]
             await quietly(
                 evaluate_members(stop, [*bare, *closed], self._expressions, self._evaluated)
             )
@@ -259,9 +265,9 @@ class Inspection(Fetching):
         await together(*map(self.unfold, closed))
         if not stop.parts.first:
             return
-        level = needed[:FIRST]
+        level = needed[:FIRST_ELEMENTS]
         with anyio.move_on_after(SECONDS_TO_OPEN):
-            for _ in range(DEPTH):
+            for _ in range(MAX_LEVELS):
                 level = [inner for each in level for inner in stop.parts.inside(each)][:most]
                 await together(*map(self.unfold, filter(self.is_closed, level)))
 

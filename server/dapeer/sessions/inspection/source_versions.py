@@ -11,9 +11,9 @@ from pathlib import Path
 from dapeer.view.enclosing import runs_late
 from dapeer.view.sources import read_lines
 
-KEPT = 200
+MAX_KEPT_FILES = 200
 """Files of one session whose text is kept."""
-COMPARED = 4000
+MAX_COMPARED_LINES = 4000
 """Lines that differ, at most, for which it is found out where each of them is now."""
 RESTART = "dap_restart runs what is there now"
 
@@ -54,7 +54,7 @@ class SourceChange:
         from_end = len(self.then) - line
         if from_end < _common(self.then[same:][::-1], self.now[same:][::-1]):
             return len(self.now) - from_end
-        if len(self.then) + len(self.now) > COMPARED:
+        if len(self.then) + len(self.now) > MAX_COMPARED_LINES:
             return None
         blocks = difflib.SequenceMatcher(None, self.then, self.now).get_matching_blocks()
         found = [b.b + line - 1 - b.a for b in blocks if b.a < line <= b.a + b.size]
@@ -96,7 +96,7 @@ class SourceVersions:
 
     def keep(self, path: str) -> None:
         """Keep the current text of a file, if the program may have loaded it."""
-        if path in self._kept or len(self._kept) >= KEPT:
+        if path in self._kept or len(self._kept) >= MAX_KEPT_FILES:
             return
         lines = read_lines(path)
         if lines is not None:

@@ -31,13 +31,13 @@ from dapeer.view.stacks import frame_line, left_out, missing
 
 SECONDS_TO_LOOK_AROUND = 1.5
 """Timeout of the inspection; later results are left out."""
-MOST = 200
+MAX_THREADS = 200
 """Threads whose stacks are requested."""
 SECONDS_TO_SPY = 0.7
 """Time that another program has at least to read the places; the deadlines of tools leave that."""
 SECONDS_TO_READ = 5.0
 """Timeout to read a frame of a thread that is not stopped."""
-FRAMES = 1000
+MAX_KNOWN_FRAMES = 1000
 """Frames of such threads whose ids are known."""
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ class Whereabouts:
         seen = by_thread(threads, known.get("threads", ()))
         # Some adapters take half a second for a thread that is not at rest, one after the other.
         missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
-        stacks = await self._stacks(missing[:MOST], end - clock())
+        stacks = await self._stacks(missing[:MAX_THREADS], end - clock())
         return Seen(
             [self._place(each, name, seen, stacks) for each, name in threads.items()],
             known.get("tasks", ()),
@@ -179,7 +179,7 @@ class Whereabouts:
         for known, (other, n) in self._blocked.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
                 return known
-        if len(self._blocked) >= FRAMES:
+        if len(self._blocked) >= MAX_KNOWN_FRAMES:
             self._blocked.pop(next(iter(self._blocked)))
         another = self._mirror.history.numbers.another()
         self._blocked[another] = place, number

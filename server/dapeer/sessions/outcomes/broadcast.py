@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 SECONDS_FOR_OTHERS = 1.0
 """Seconds that a change waits for further sessions after the first has applied it."""
-REASON = 160
+REASON_CHARS = 160
 """Characters of why a session has not taken something."""
 
 SendChange = Callable[[Session], Awaitable[object]]
@@ -124,4 +124,4 @@ class Broadcast:
             owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
             return f" yet: its adapter does not answer{owed}"
         why = " ".join(self._answers[session].split()).rstrip(".")
-        return f": {shortened(why, REASON)}" if why else ""
+        return f": {shortened(why, REASON_CHARS)}" if why else ""

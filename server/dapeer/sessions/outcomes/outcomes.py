@@ -14,13 +14,13 @@ from dapeer.mirror.collected.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import REASON, State, at_functions, reason
+from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, reason
 from dapeer.sessions.outcomes.doubts import doubt
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
 from dapeer.view.stacks import relative
 
-LISTED = 10
+MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""
 UNMET = "has met no code of it"
 UNFOLLOWED = ", and follows no other program that this one starts"
@@ -189,7 +189,7 @@ def _ignored(
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"
                 yield BreakpointOutcome("stops anyway", path, line, why)
             elif count and hits and not re.fullmatch(hits, count.strip()):
-                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
+                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON_CHARS)}`)"
                 yield BreakpointOutcome("stops anyway", path, line, said)
 
 
@@ -224,7 +224,7 @@ def _outcome(
         why = (each.placed.unanswered.get(path) for each in mirrors)
         unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
         said = next(filter(None, why), unasked)
-        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
+        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON_CHARS)})"
         yield BreakpointOutcome("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states
@@ -268,5 +268,7 @@ def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
 
 
 def _bounded(places: list[str]) -> list[str]:
-    left = len(places) - LISTED
-    return [*places[:LISTED], f"{left} more: dap_breakpoints"] if left > 0 else places
+    left = len(places) - MAX_LISTED_BREAKPOINTS
+    return (
+        [*places[:MAX_LISTED_BREAKPOINTS], f"{left} more: dap_breakpoints"] if left > 0 else places
+    )

@@ -19,7 +19,7 @@ from dapeer.view.sources import expanded
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
 NAMES: Final = PATHS | {"module", "names", "target", "function", "calls"}
 
-LONGEST: Final = 4096
+MAX_PATH_BYTES: Final = 4096
 """Bytes of a path; Linux has no longer ones."""
 LONGEST_PART: Final = 255
 """Bytes of a file's name."""
@@ -91,10 +91,10 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
         raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
     if "\0" in name:
         raise ArgumentError(f"`{argument}`: {shown(name)} contains a NUL character.", "Remove it.")
-    if size > LONGEST or longest > LONGEST_PART:
+    if size > MAX_PATH_BYTES or longest > LONGEST_PART:
         raise ArgumentError(
             f"`{argument}`: {shown(name)} is too long for a name: {size} bytes.",
-            f"A path has at most {LONGEST} bytes, and each part of it {LONGEST_PART}.",
+            f"A path has at most {MAX_PATH_BYTES} bytes, and each part of it {LONGEST_PART}.",
         )
 
 

@@ -12,13 +12,13 @@ from dapeer.tools.base.arguments import Milliseconds, SessionId, frame_of
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view.snapshot import Snapshot
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
 Show = Literal["full", "brief"] | None
 
 MILLISECONDS_TO_EVALUATE: Final = 5000
 """Milliseconds that the expressions of a caller may take together."""
-ROOM: Final = 2 * VALUE
+ROOM: Final = 2 * VALUE_CHARS
 """Characters of a value."""
 
 

@@ -38,7 +38,7 @@ MILLISECONDS_UNTIL_LOOK = 2000
 """Milliseconds of waiting after which it is of use to name the locations of a program's threads."""
 SECONDS_UNTIL_SLOW = 10.0
 """Seconds of one wait after which it is of use to know what makes a program slow."""
-COMPUTES = 0.25
+SHARE_OF_COMPUTING = 0.25
 """Part of that time in which a program computes that its debugger slows; on a busy machine it is less."""
 SECONDS_TO_BE_OVERTAKEN = 2.0
 """Seconds of inspection in which another client may resume; then the next stop is shown instead."""
@@ -246,7 +246,7 @@ async def _slowness(session: Session, left: Left) -> list[str]:
     if said := session.advice.of_conditions(conditions):
         return [said]
     computed = process_table.cpu_seconds(session.where.pid)
-    if computed is not None and computed < left.spent * COMPUTES:
+    if computed is not None and computed < left.spent * SHARE_OF_COMPUTING:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
     with anyio.move_on_after(left.to_inspect):

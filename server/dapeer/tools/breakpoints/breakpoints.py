@@ -30,7 +30,12 @@ from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
-from dapeer.tools.breakpoints.breakpoint_rows import LISTED, listed, rows_of, text_of
+from dapeer.tools.breakpoints.breakpoint_rows import (
+    MAX_LISTED_BREAKPOINTS,
+    listed,
+    rows_of,
+    text_of,
+)
 from dapeer.view.sources import check_line, source_file
 from dapeer.view.stacks import relative
 
@@ -70,7 +75,7 @@ async def dap_set_breakpoint(
     untaken = await debugger.push(path).untaken()
     rows = [*rows_of(call, path, wanted)]
     if not rows:
-        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
+        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))
     data = listed(rows) if more_lines else rows[0].data()
     return noted(Reply(text_of(rows, debugger), data), untaken)

@@ -18,7 +18,7 @@ from dapeer.mirror.collected.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.tools.base.arguments import LONGEST, frame_of
+from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop_options import ResumeOptions, StopOptions
@@ -32,7 +32,7 @@ from dapeer.tools.run_until.looked_at import NoConditions
 from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
-SHARE = 0.9
+STEPS_SHARE = 0.9
 """Of the caller's time, what steps may take: the last one is still to be shown."""
 _FUNCTION = re.compile(r"[\w.*:<>~()]+")
 _Scope = Annotated[Sequence[str], Field(description="files, functions")]
@@ -52,8 +52,10 @@ async def dap_run_until(
     session = call.session(options.session_id)
     stop = session.mirror.stopped()
     left = Left(options.timeout_ms)
-    if not expression.strip() or len(expression) > LONGEST:
-        raise ArgumentError(f"`expression` has 1 to {LONGEST} characters.", "Give one.")
+    if not expression.strip() or len(expression) > MAX_EXPRESSION_CHARS:
+        raise ArgumentError(
+            f"`expression` has 1 to {MAX_EXPRESSION_CHARS} characters.", "Give one."
+        )
     frame = await frame_of(session, None)
     top = await session.inspect.top(stop)
     path = frame_path(top) if top else ""
@@ -81,7 +83,7 @@ async def _driven(
 ) -> Reply:
     """Run by stops, since the program cannot watch by itself."""
     epoch = session.mirror.epoch
-    seconds = left.to_ask * SHARE
+    seconds = left.to_ask * STEPS_SHARE
     drive = _chosen(call.debugger, session, watch, scope, seconds)
     try:
         await drive.begin(frame)

@@ -22,7 +22,7 @@ from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.tools.base.call import Call
 from dapeer.view.stacks import relative
 
-SHOWN = 5
+MAX_NAMED_BREAKPOINTS = 5
 """Breakpoints that are named."""
 TOOL = "dap_run with fresh=true"
 HINT = "; fresh=true starts without"
@@ -65,9 +65,13 @@ class Inheritance:
             each for each in self.debugger.sessions.programs if each.program is not session.program
         ]
         if others:
-            left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            left = (
+                f" and {len(others) - MAX_NAMED_BREAKPOINTS} more"
+                if len(others) > MAX_NAMED_BREAKPOINTS
+                else ""
+            )
             word = "sessions" if len(others) > 1 else "session"
-            parts.append(f"{word} {listed(others[-SHOWN:])}{left}")
+            parts.append(f"{word} {listed(others[-MAX_NAMED_BREAKPOINTS:])}{left}")
         # A fresh start keeps what others have set and started.
         hint = HINT if self.forgotten is None and (self.own or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
@@ -99,8 +103,12 @@ class Inheritance:
 
 def _listed(names: Sequence[str]) -> str:
     """Return the first names in short, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(map(quoted, names[:SHOWN])) + more
+    more = (
+        f" and {len(names) - MAX_NAMED_BREAKPOINTS} more"
+        if len(names) > MAX_NAMED_BREAKPOINTS
+        else ""
+    )
+    return ", ".join(map(quoted, names[:MAX_NAMED_BREAKPOINTS])) + more
 
 
 def places(

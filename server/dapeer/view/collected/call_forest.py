@@ -9,7 +9,7 @@ from itertools import groupby
 
 from dapeer.view.collected.call_lines import RESULT, CallLines, nanoseconds
 from dapeer.view.collected.collected import ODD_ROWS
-from dapeer.view.collected.columns import FEW, Odd, column, is_rare
+from dapeer.view.collected.columns import MAX_ODD_ROWS, Odd, column, is_rare
 from dapeer.view.collected.kinds import NUMERIC, kind
 
 Lane = tuple[str, str]
@@ -102,7 +102,8 @@ def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> 
         if is_rare(len(changing), len(indices)):
             some = f"one of {len(changing):,} that change something"
             found |= dict.fromkeys(
-                changing[:FEW], some if len(changing) > 1 else "the only one that changes something"
+                changing[:MAX_ODD_ROWS],
+                some if len(changing) > 1 else "the only one that changes something",
             )
     kept = sorted(found)[:ODD_ROWS]
     return {index: found[index] for index in kept}

@@ -15,13 +15,13 @@ from dapeer.view.collected.kinds import kind
 from dapeer.view.repeats import RepeatedPart, repeats
 from dapeer.view.sources import line_text
 
-FIRST, LAST = 40, 15
+FIRST_LINES, LAST_LINES = 40, 15
 """Lines that are shown of a long life, from its begin and before its end."""
-ODD = 8
+MAX_ODD_LINES = 8
 """Lines between these that are shown since they came once only."""
-CHANGE = 60
+VALUE_CHARS = 60
 """Characters of a value that has changed."""
-SOURCE = 70
+SOURCE_CHARS = 70
 """Characters of a source line."""
 
 
@@ -55,10 +55,10 @@ def _change(name: str, before: str, now: str) -> str:
     if not now:
         return f"{name} is gone"
     if before == now:
-        return f"{name} changed within, {fitted(now, CHANGE)}"
+        return f"{name} changed within, {fitted(now, VALUE_CHARS)}"
     if before:
-        return f"{name} {fitted(before, CHANGE)} → {fitted(now, CHANGE)}"
-    return f"{name} = {fitted(now, CHANGE)}"
+        return f"{name} {fitted(before, VALUE_CHARS)} → {fitted(now, VALUE_CHARS)}"
+    return f"{name} = {fitted(now, VALUE_CHARS)}"
 
 
 def step(row: CollectedRow) -> LifeStep:
@@ -91,7 +91,9 @@ def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
     texts = {line: line_text(file, line).expandtabs() for line, file in files.items()}
     cut = min((len(each) - len(each.lstrip()) for each in texts.values() if each), default=0)
     wide = len(str(max(texts, default=0)))
-    return {line: f"{line:>{wide}} {text[cut:][:SOURCE]}".rstrip() for line, text in texts.items()}
+    return {
+        line: f"{line:>{wide}} {text[cut:][:SOURCE_CHARS]}".rstrip() for line, text in texts.items()
+    }
 
 
 def _folded(
@@ -141,8 +143,8 @@ def _turns(count: int, steps: Sequence[LifeStep]) -> str:
 
 def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
     """Yield the first lines and the last ones, and of those between them what came once only."""
-    middle = range(FIRST, len(lines) - LAST)
-    once = [number for number in middle if counts.get(lines[number][1]) == 1][:ODD]
+    middle = range(FIRST_LINES, len(lines) - LAST_LINES)
+    once = [number for number in middle if counts.get(lines[number][1]) == 1][:MAX_ODD_LINES]
     left_out = 0
     for number, (text, _) in enumerate(lines):
         if number in middle and number not in once:

@@ -11,9 +11,9 @@ from dapeer.view.collected.collected import ALL_ROWS, columns_of, odd_rows, show
 from dapeer.view.collected.readable import readable
 from dapeer.view.stacks import relative
 
-POINTS = 8
+MAX_POINTS = 8
 """Points of which a snapshot tells."""
-MANY = 1000
+MIN_ROWS_FOR_RATE = 1000
 """Rows from which on it is told how fast they came."""
 
 
@@ -54,7 +54,7 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     said += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
     said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
     said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
-    if count >= MANY and collection.seconds > 0:
+    if count >= MIN_ROWS_FOR_RATE and collection.seconds > 0:
         made = count + collection.dropped
         said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
     elif collection.road:
@@ -75,7 +75,7 @@ def place_of(point: Point, project: Path) -> str:
 def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
     """Return the lines of a snapshot's section: what is new of each point for a client, as far as it fits."""
     every = [each for each in collections if len(each.table)]
-    lines = [line for each in every[:POINTS] for line in summary(each, project, client)]
-    if len(every) > POINTS:
-        lines.append(f"{len(every) - POINTS} more points: dap_collected")
+    lines = [line for each in every[:MAX_POINTS] for line in summary(each, project, client)]
+    if len(every) > MAX_POINTS:
+        lines.append(f"{len(every) - MAX_POINTS} more points: dap_collected")
     return lines

@@ -8,9 +8,9 @@ from itertools import accumulate, compress, count
 from operator import ne, sub
 from typing import NamedTuple
 
-WINDOW = 20_000
+WINDOW_ROWS = 20_000
 """Rows that are aligned at once: the time grows with its square."""
-CELLS = 4_000_000
+MAX_PAIRS = 4_000_000
 """Pairs of rows of which all differences are kept, two bits each; more are halved."""
 
 
@@ -23,7 +23,7 @@ class Gap(NamedTuple):
     end_b: int
 
 
-def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW) -> Iterator[Gap]:
+def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Iterator[Gap]:
     """Yield where two sequences differ, in order; the time is linear in their lengths and the `window`.
 
     >>> list(gaps([1, 2, 3, 4], [1, 3, 4, 5]))
@@ -62,7 +62,7 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
     if not a or not b or set(a).isdisjoint(b):
         if a or b:
             yield Gap(i, i + len(a), j, j + len(b))
-    elif len(a) * len(b) > CELLS and len(b) > 1:
+    elif len(a) * len(b) > MAX_PAIRS and len(b) > 1:
         # The edits pass the middle of b where those before and behind it are the fewest.
         middle = len(b) // 2
         before = _distances(a, b[:middle])

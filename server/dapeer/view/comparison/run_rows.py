@@ -16,7 +16,7 @@ Lane = tuple[int, str, str]
 ColumnNumbers = tuple[int, int]
 """Number of a place, and of one of its expressions."""
 
-SEVERAL = 3
+MIN_DIFFERENT_ROWS = 3
 """Rows from which on a column that differs in all of them says nothing of where runs part."""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}")
@@ -181,7 +181,7 @@ def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
         of_a, of_b = a.at(place), b.at(place)
-        if min(sum(len(each.table) for each in of) for of in (of_a, of_b)) < SEVERAL:
+        if min(sum(len(each.table) for each in of) for of in (of_a, of_b)) < MIN_DIFFERENT_ROWS:
             continue
         for column in range(of_a[0].table.width):
             left, right = ([each.columns[column] for each in of] for of in (of_a, of_b))

@@ -147,7 +147,7 @@ class Row:
         return self._note(f"{type(error).__name__}: {error}")
 
     def _note(self, why: str) -> dict[str, str]:
-        return {"name": self.name, "lost": self.lost, "why": why[:_MOST]}
+        return {"name": self.name, "lost": self.lost, "why": why[:_MAX_REASON_CHARS]}
 
     def _report(self, why: str) -> None:
         self.off_note = self._note(why)
@@ -237,7 +237,7 @@ class Row:
 
 
 _FAILED, _NOT_YET = "failed: ", "it was not applied yet"
-_MOST = 300
+_MAX_REASON_CHARS = 300
 """Characters of a reason."""
 
 

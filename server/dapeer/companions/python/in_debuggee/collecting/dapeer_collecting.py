@@ -125,7 +125,7 @@ class Collector:
         if self._watch is None:
             self._watch = deadline.Deadline()
             self._watch.start()
-        self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS
+        self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS_TO_EVALUATE
         maker = recorders.Maker(self._watch, self._rows, report_condition)
         return str(self._road.begin(points.Bound(self._points, maker, self._stops)))
 

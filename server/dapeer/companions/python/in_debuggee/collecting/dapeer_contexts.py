@@ -14,7 +14,7 @@ cells: Any = importlib.import_module("in_debuggee.values.dapeer_cells")
 
 NOBODY = ("debugpy_launcher.py", "runpy.py", "pydevd_runpy.py", "pydevd.py", "dapeer_ending.py")
 """Files of who calls the program itself, or its functions of `atexit`."""
-MOST = 10_000
+MAX_PLACES = 10_000
 """Places that are kept."""
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def context(frame: Any) -> str:
 
 def noted(frame: Any) -> str:
     """Return the text of the place where a frame is, and keep it."""
-    if len(places) >= MOST:
+    if len(places) >= MAX_PLACES:
         places.clear()
     code = frame.f_code
     known = places.setdefault(id(code), (code, {}))

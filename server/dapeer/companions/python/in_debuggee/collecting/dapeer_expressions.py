@@ -14,9 +14,9 @@ OURS = "_dapeer_"
 """Begins the names that a recorder uses itself."""
 SLOW_SECONDS = 0.001
 """Seconds: to fail may take so long, and is never held against an expression."""
-ENOUGH = 3
+MIN_FAILURES = 3
 """So often an expression may fail slowly, whatever its share is."""
-SHARE = 0.1
+MAX_SHARE = 0.1
 """Of the time since it was evaluated first: what fails slowly may take it."""
 SHARE_IN_WORDS = "a tenth"
 
@@ -61,7 +61,7 @@ class Expression:
 
     def waits(self, now: float) -> bool:
         """Whether it waits at a time, since its slow failures have taken more than their share of all time."""
-        return self._slow >= ENOUGH and self._spent > SHARE * (now - self._first)
+        return self._slow >= MIN_FAILURES and self._spent > MAX_SHARE * (now - self._first)
 
     def unknown(self, frame: Any) -> tuple[str, ...]:
         """Return names that it cannot do without, and that are in no scope of a frame's code."""

@@ -19,7 +19,7 @@ COLUMNS = ("file", "line", "changed")
 """`changed` is a list in JSON: name, value before (empty: none), value now (the same: changed within)."""
 MOST_NAMES = 40
 """Local variables that are looked at."""
-FEW = 3
+MAX_CHANGED_PARTS = 3
 """Elements and members that are told one by one."""
 UNKNOWN: tuple[Any, Any] = "", None
 
@@ -68,7 +68,9 @@ class CallTracer:
             if now != before and not name.startswith("."):
                 self._known[name] = now
                 inner = held(name, value, before[1], now[1])
-                told += inner if 0 < len(inner) <= FEW else [(name, before[0], now[0])]
+                told += (
+                    inner if 0 < len(inner) <= MAX_CHANGED_PARTS else [(name, before[0], now[0])]
+                )
         return told
 
     def _write(self, frame: Any, changed: list[tuple[str, str, str]]) -> None:

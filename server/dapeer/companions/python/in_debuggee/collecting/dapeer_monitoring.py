@@ -18,7 +18,7 @@ watching: Any = importlib.import_module("in_debuggee.stops.dapeer_watching")
 TOOLS = (3, 4)
 """Numbers that no kind of tool has for itself."""
 NAME = "dapeer"
-OFTEN = 32
+ROWS_BETWEEN_LOOKS = 32
 """After so many rows it is looked which line has them."""
 UNKNOWN: tuple[Any, Any] = None, points.CodePlan()
 """A code that is not known, and nothing that is recorded of it."""
@@ -169,7 +169,7 @@ class MonitoringHooks:
         find, disable = self._codes.get, self._python.DISABLE
         stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)
         latest: tuple[Any, Any] = UNKNOWN
-        turns = itertools.cycle(range(OFTEN))
+        turns = itertools.cycle(range(ROWS_BETWEEN_LOOKS))
 
         def called(code: Any, line: int, up: int = 1) -> Any:
             nonlocal latest

@@ -27,7 +27,7 @@ WAITING = shapes.CellText(
 UNKNOWN = "NameError: no `{}` in any scope of {}"
 MARK = "\0e\0"
 """Stands for an expression until the text is complete."""
-SECONDS = "it took longer than {} s"
+TOO_SLOW = "it took longer than {} s"
 
 
 class Maker:
@@ -66,7 +66,7 @@ class Maker:
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
         if isinstance(error, deadline.CutOff):
-            return f"{cells.FAILED}cut off: {SECONDS.format(self.watch.seconds)}"
+            return f"{cells.FAILED}cut off: {TOO_SLOW.format(self.watch.seconds)}"
         if guard.is_brought(error):
             raise error
         return cells.failed(error)

@@ -1,7 +1,7 @@
 """Rows that outlive the program: in a file that is mapped into memory. Numbers are little-endian.
 
-The file begins with a header of `HEADER` bytes: `FORM`, and from `NAMES` on lines that say what numbers in rows stand for. Chunks of
-`CHUNK` bytes follow: 8 bytes tell which chunk it is, counted from 1 in the order in which they were begun (0: it is unused), then rows, then
+The file begins with a header of `HEADER_BYTES` bytes: `FORM`, and from `NAMES_OFFSET` on lines that say what numbers in rows stand for. Chunks of
+`CHUNK_BYTES` bytes follow: 8 bytes tell which chunk it is, counted from 1 in the order in which they were begun (0: it is unused), then rows, then
 zeros. A row never goes over into the next chunk. The first chunks stay; of the others the oldest is used again, and its rows count as dropped.
 
 A row is a line of UTF-8 text, or, where all its values are plain, `HEAD`, 8 bytes for each value, and the time of `perf_counter` as a double,
@@ -25,18 +25,18 @@ from typing import Any
 
 files: Any = importlib.import_module("in_debuggee.collecting.dapeer_files")
 
-HEADER = 4 * 65536
+HEADER_BYTES = 4 * 65536
 """Bytes; a multiple of what can be mapped on every system."""
-NAMES = 72
+NAMES_OFFSET = 72
 """Where the lines of the header begin: each a letter, and what follows it.
 
 `c`: number, thread, task and caller; `b`: point, and a function that was called, though its calls are not over; `s`:
 number, point, and the letter of each value (`LETTERS`).
 """
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 CHUNKS = 63
 """With the header less than 64 MiB."""
-FIRST = 8
+FIRST_CHUNKS = 8
 """Chunks that stay."""
 MAGIC = b"dapeerR3"
 FORM = struct.Struct("<8sIIIIddQQI")
@@ -45,7 +45,7 @@ FORM = struct.Struct("<8sIIIIddQQI")
 Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, the same by `perf_counter`, rows
 dropped, rows that could not be kept, and the number of the system's error for that; 0: it was none of the system's.
 """
-LOST = 48
+LOST_OFFSET = 48
 """Where the number of these rows is."""
 PAUSE_SECONDS = 1.0
 """Seconds."""
@@ -55,7 +55,7 @@ PLAIN = 128
 LETTERS = {int: "q", float: "d", bool: "?", type(None): "x"}
 """By the type of a value; a `?` is a whole number, an `x` has nothing in its 8 bytes."""
 SERIAL = struct.Struct("<Q")
-ROOM = CHUNK // 4
+ROOM = CHUNK_BYTES // 4
 """Bytes of a row; a longer one is not kept."""
 
 
@@ -65,7 +65,7 @@ class Rows:
     def __init__(self, folder: str, chunks: int = CHUNKS) -> None:
         """Take the folder, and how many chunks there may be. The file is made by `open`, or for the first row."""
         self.folder = folder
-        self.chunks = max(chunks, FIRST + 2)
+        self.chunks = max(chunks, FIRST_CHUNKS + 2)
         self.begin()
 
     def begin(self) -> None:
@@ -90,7 +90,7 @@ class Rows:
         """By number: thread, task and caller, between tabs."""
         self._numbers: dict[str, int] = {}
         self._shapes: dict[str, int] = {}
-        self._named = NAMES
+        self._named = NAMES_OFFSET
 
     def open(self) -> str:
         """Make the file, or what tells how many rows are lost without it; return why neither can be made."""
@@ -106,7 +106,7 @@ class Rows:
         path, file = "", -1
         try:
             path, file = files.made(self.folder)
-            self._header = files.mapped(file, 0, HEADER)
+            self._header = files.mapped(file, 0, HEADER_BYTES)
         except OSError as error:
             files.removed(path, file)
             self._fail(error)
@@ -177,7 +177,7 @@ class Rows:
     def _name(self, line: str) -> bool:
         """Write a line into the header; whether there is room for it."""
         text = line.encode()
-        if self._named + len(text) >= HEADER or not self._is_open():
+        if self._named + len(text) >= HEADER_BYTES or not self._is_open():
             return False
         self._header[self._named : self._named + len(text)] = text
         self._named += len(text)
@@ -192,8 +192,8 @@ class Rows:
         with self._lock:
             self.lost += 1
             if self._header is not None:
-                SERIAL.pack_into(self._header, LOST, self.lost)
-            elif self.lost < AHEAD or not self.lost % AHEAD:
+                SERIAL.pack_into(self._header, LOST_OFFSET, self.lost)
+            elif self.lost < ROWS_AHEAD or not self.lost % ROWS_AHEAD:
                 self._write_header()
 
     def close(self) -> None:
@@ -221,18 +221,18 @@ class Rows:
         """Begin the next chunk; whether there is one."""
         place = self._serial
         if place >= self.chunks:
-            place = FIRST + (place - FIRST) % (self.chunks - FIRST)
+            place = FIRST_CHUNKS + (place - FIRST_CHUNKS) % (self.chunks - FIRST_CHUNKS)
         if not self._is_open():
             return False
         try:
-            chunk = files.mapped(self._file, HEADER + place * CHUNK, CHUNK)
+            chunk = files.mapped(self._file, HEADER_BYTES + place * CHUNK_BYTES, CHUNK_BYTES)
         except OSError as error:
             # The disk is full. What was never reserved must not be written: that would kill the program.
             self._fail(error)
             return False
         if self._serial >= self.chunks:
             self.dropped += count(chunk[SERIAL.size :])
-            chunk[:] = bytes(CHUNK)
+            chunk[:] = bytes(CHUNK_BYTES)
         self._serial += 1
         SERIAL.pack_into(chunk, 0, self._serial)
         chunk.seek(SERIAL.size)
@@ -249,7 +249,7 @@ class Rows:
         """Write the header, or what tells of lost rows without it."""
         if self._header is not None:
             FORM.pack_into(
-                self._header, 0, MAGIC, os.getpid(), HEADER, CHUNK, self.chunks, self._started,
+                self._header, 0, MAGIC, os.getpid(), HEADER_BYTES, CHUNK_BYTES, self.chunks, self._started,
                 self.zero / 1e9, self.dropped, self.lost, self.error,
             )  # fmt: skip
         elif self._spare:
@@ -259,7 +259,7 @@ class Rows:
 
 LINES = re.compile(rb"\n(?=[\x80-\xff\0]|\Z)")
 """The end of lines that follow each other."""
-AHEAD = 64
+ROWS_AHEAD = 64
 """Rows that are looked at before more are, or lost before it is told."""
 
 
@@ -275,8 +275,8 @@ def count(chunk: bytes) -> int:
             at = lines.end()
             continue
         size = struct.calcsize(HEAD) + 8 * (chunk[at] - PLAIN + 1)
-        alike = leading(chunk[at : at + AHEAD * size : size])
-        if alike == AHEAD:
+        alike = leading(chunk[at : at + ROWS_AHEAD * size : size])
+        if alike == ROWS_AHEAD:
             alike = leading(chunk[at::size])
         rows += alike
         at += alike * size

@@ -11,7 +11,7 @@ from typing import Any
 cells: Any = importlib.import_module("in_debuggee.values.dapeer_cells")
 recording: Any = importlib.import_module("in_debuggee.collecting.dapeer_recording")
 
-MOST = 127
+MAX_VALUES = 127
 """Values of a row that is not text."""
 SHAPES = 1 << 24
 LETTERS = {id(kind): letter for kind, letter in recording.LETTERS.items()}
@@ -36,7 +36,7 @@ class Shapes:
         self._rows = rows
         self._failed = failed
         few = 0 < (point.max_hits or 0) <= cells.FEW_ROWS
-        self._room: int = cells.WHOLE if few else cells.ROOM
+        self._room: int = cells.MAX_WHOLE_CELL_CHARS if few else cells.MAX_CELL_CHARS
         self._known: dict[Any, Any] = {}
         self.latest: tuple[Any, ...] = (*[None] * len(point.expressions), None, 0)
         """The types of the values of the row before, what packs them, and how they begin.
@@ -81,7 +81,7 @@ class Shapes:
 
     def _shape(self, letters: str) -> Any:
         """Return what packs values of these types, and how their rows begin; None: they are told as text."""
-        if NONE in letters or len(letters) > MOST:
+        if NONE in letters or len(letters) > MAX_VALUES:
             return None
         number = self._rows.shape(self._id, letters)
         if not 0 < number < SHAPES:

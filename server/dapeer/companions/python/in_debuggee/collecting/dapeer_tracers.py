@@ -15,7 +15,7 @@ cells: Any = importlib.import_module("in_debuggee.values.dapeer_cells")
 guard: Any = importlib.import_module("in_debuggee.dapeer_guard")
 watching: Any = importlib.import_module("in_debuggee.stops.dapeer_watching")
 
-BEFORE = -1
+NOT_STARTED = -1
 """The place of a frame that has not begun, up to Python 3.10."""
 SUSPENDS: Any = importlib.import_module("in_debuggee.collecting.dapeer_points").SUSPENDS
 RUNS_ON = -1
@@ -68,7 +68,7 @@ def begins(plan: Any, frame: Any) -> None:
 def first_of(code: Any) -> int:
     """Return the place up to which a generator's or coroutine's frame has not begun."""
     resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
-    return resumes[0] if resumes else BEFORE
+    return resumes[0] if resumes else NOT_STARTED
 
 
 @guard.hook

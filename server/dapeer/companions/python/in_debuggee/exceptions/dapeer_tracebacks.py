@@ -12,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-MEMBERS = 8
+MAX_MEMBERS = 8
 """Members of an exception group that are shown."""
-FRAMES = 50
+MAX_FRAMES = 50
 """Frames of one traceback that are shown."""
 STOPS_THERE = 'exception_filters=["userUnhandled"] stops there'
 remarks: dict[int, str] = {}
@@ -99,8 +99,8 @@ def place(frames: list[tuple[str, int, str]]) -> str:
 def written(frames: list[tuple[str, int, str]]) -> str:
     """Return frames as Python writes them."""
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(frames)]
-    lines = [f"  [{len(runs) - FRAMES} more lines]\n"] if len(runs) > FRAMES else []
-    for (path, line, function), times in runs[-FRAMES:]:
+    lines = [f"  [{len(runs) - MAX_FRAMES} more lines]\n"] if len(runs) > MAX_FRAMES else []
+    for (path, line, function), times in runs[-MAX_FRAMES:]:
         lines.append(f'  File "{path}", line {line}, in {function}\n')
         text = linecache.getline(path, line).strip()
         lines += [f"    {text}\n"] if text else []
@@ -118,11 +118,11 @@ def group_of(error: BaseException) -> tuple[BaseException, ...]:
 def members(error: BaseException, depth: int = 1) -> Iterator[str]:
     """Yield a line for each member of a group with its location, also for nested groups."""
     inside = group_of(error)
-    for member in inside[:MEMBERS]:
+    for member in inside[:MAX_MEMBERS]:
         yield "  " * depth + named(member) + place(frames_of(member.__traceback__))
         yield from members(member, depth + 1)
-    if len(inside) > MEMBERS:
-        yield "  " * depth + f"and {len(inside) - MEMBERS} more"
+    if len(inside) > MAX_MEMBERS:
+        yield "  " * depth + f"and {len(inside) - MAX_MEMBERS} more"
 
 
 def remote_of(error: BaseException) -> str:
@@ -165,7 +165,7 @@ def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
     remote = remote_of(error)
     if remote:
         return remote + "\n" + CHAINED[True] + text
-    for member in group_of(error)[:MEMBERS]:
+    for member in group_of(error)[:MAX_MEMBERS]:
         text += "\nIn the group:\n" + trace(member, seen)
     cause = error.__cause__
     before = cause or (None if error.__suppress_context__ else error.__context__)

@@ -18,7 +18,7 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 ACTIVATION = "dapeerActivation"
 """Key in the body of `stopped`: the innermost call's number; 0: a generator or coroutine is resumed."""
-KEPT = 200
+MAX_KEPT_CALLS = 200
 """Calls that are remembered."""
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -28,7 +28,7 @@ class StoppedCalls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: collections.deque[tuple[Any, int]] = collections.deque(maxlen=KEPT)
+        self._known: collections.deque[tuple[Any, int]] = collections.deque(maxlen=MAX_KEPT_CALLS)
         self._count = 0
 
     def number(self, tracer: object) -> int:

@@ -15,9 +15,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-TASKS = 20
+MAX_TASKS = 20
 """Tasks in a chain of awaiting tasks, at most."""
-FRAMES = 60
+MAX_FRAMES = 60
 """Frames of a thread that are returned."""
 KINDS = {
     types.CoroutineType: ("cr_frame", "cr_await"),
@@ -75,7 +75,7 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
             if any(one is each for each in waits):
                 continue
             found = parent(one, asyncio)
-            if found is None and isinstance(one, asyncio.Future) and len(waits) <= TASKS:
+            if found is None and isinstance(one, asyncio.Future) and len(waits) <= MAX_TASKS:
                 found = awaiter(one, asyncio, waits)
             if found is not None:
                 return found
@@ -128,7 +128,7 @@ def coroutine_of(task: Any) -> Any:
 def awaiting(task: Any) -> "Iterator[Any]":
     """Yield a label and the frames of the task that awaits a task; then the same for that task, and so on."""
     seen: list[Any] = []
-    while len(seen) < TASKS and task not in seen:
+    while len(seen) < MAX_TASKS and task not in seen:
         seen.append(task)
         how, waits = awaited_by(task)
         if waits is None or waits in seen:
@@ -194,7 +194,7 @@ def places() -> str:
     now: dict[int, types.FrameType] = of_python._current_frames()
     known: Any = threading
     threads: list[dict[str, Any]] = [
-        {"name": own(each, "_name"), "id": ident, "frames": stack(now.get(ident))[:FRAMES]}
+        {"name": own(each, "_name"), "id": ident, "frames": stack(now.get(ident))[:MAX_FRAMES]}
         for ident, each in list(known._active.items())
     ]
     tasks: list[dict[str, Any]] = []
@@ -265,7 +265,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
     told: dict[str, Any] = {
         "name": f"{name_of(task)} {getattr(coroutine, '__qualname__', '')}()",
         "id": id(task),
-        "frames": [*map(place, frames)][:FRAMES],
+        "frames": [*map(place, frames)][:MAX_FRAMES],
     }
     return told if waits is None else {**told, "awaited_by": f"{how} {name_of(waits)}"}
 

@@ -22,7 +22,7 @@ held: Any = importlib.import_module("in_debuggee.held")
 paths: Any = importlib.import_module("in_debuggee.stacks.dapeer_paths")
 
 LIBRARY = os.path.dirname(threading.__file__)
-LARGEST = 4_000_000
+MAX_PARSED_BYTES = 4_000_000
 """Bytes of a file that is parsed."""
 LOCKS = ("lock", "RLock", "_RLock", "Lock", "Condition")
 ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
@@ -180,7 +180,7 @@ def parsed(file: str) -> Any:
     if file not in TREES:
         TREES[file] = None
         try:
-            if os.path.isfile(file) and os.path.getsize(file) < LARGEST:
+            if os.path.isfile(file) and os.path.getsize(file) < MAX_PARSED_BYTES:
                 with tokenize.open(file) as text:
                     TREES[file] = ast.parse(text.read())
         except (OSError, SyntaxError, ValueError, RecursionError):

@@ -16,7 +16,7 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 MAKE = "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_get_thread_stack_message"
 FRAMES = "dapeerFrames"
 """Key of an answer with one frame for each place: all frames' `ids`, and whose each is `like`."""
-FEW = 50
+MAX_DESCRIBED_FRAMES = 50
 """Frames that are described one by one."""
 
 
@@ -130,11 +130,11 @@ def describe_few(row: Any) -> None:
         frames = py_db.suspended_frames_manager.get_frames_list(thread_id)
         whole = frames is None or frames.chained_frames_list or py_db.is_files_filter_enabled
         shown = [] if whole or not levels else listed(py_db, frames)
-        if len(shown) <= min(levels, FEW):
+        if len(shown) <= min(levels, MAX_DESCRIBED_FRAMES):
             return of(py_db, start_frame, levels)
         part: Any = copy.copy(frames)
         wanted = shown[start_frame : start_frame + levels]
-        folds = len(wanted) > FEW
+        folds = len(wanted) > MAX_DESCRIBED_FRAMES
         part._frames, like = places(frames, wanted) if folds else (wanted, [])
         made = of(DebuggerWithFrames(py_db, part), 0, 0)
         body: dict[str, Any] = made.as_dict["body"]

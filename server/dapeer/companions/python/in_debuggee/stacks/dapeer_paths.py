@@ -12,11 +12,11 @@ from typing import Any
 held: Any = importlib.import_module("in_debuggee.held")
 
 MODULE: Any = type.__dict__["__module__"]
-MOST = 100
+MAX_MEMBERS = 100
 """Members of a value."""
-ROOM = 200
+MAX_VARIABLE_CHARS = 200
 """Characters of a variable."""
-SECONDS = 2
+SECONDS_TO_EVALUATE = 2
 """An expression that runs code may take so long."""
 
 
@@ -33,7 +33,7 @@ def variables_of(frame: Any) -> list[tuple[str, Any]]:
 
 def row(name: str, value: Any) -> list[str]:
     """Return name, value and type, as texts."""
-    return [name, held.text(value, ROOM, ()), held.NAME.__get__(type(value))]
+    return [name, held.text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
 
 
 def kind_of(value: Any) -> tuple[str, str]:
@@ -47,14 +47,14 @@ def parts(value: Any) -> list[tuple[str, Any]]:
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, dict):
         known: Any = dict
-        items = [*known.items(value)][:MOST]
+        items = [*known.items(value)][:MAX_MEMBERS]
         return [(held.text(key, 40, ()), each) for key, each in items]
     sequences: Any = (list, tuple)
     for known in sequences:
         if issubclass(kind, known):
-            elements = known.__getitem__(value, slice(MOST))
+            elements = known.__getitem__(value, slice(MAX_MEMBERS))
             return [(str(number), each) for number, each in enumerate(elements)]
-    return [*held.attributes(value, kind).items()][:MOST]
+    return [*held.attributes(value, kind).items()][:MAX_MEMBERS]
 
 
 class NeedsCodeError(LookupError):
@@ -102,9 +102,9 @@ def ran(code: types.CodeType, frame: Any) -> Any:
     daemon: Any = importlib.import_module("_pydevd_bundle.pydevd_daemon_thread")
     debugger: Any = importlib.import_module("pydevd").get_global_debugger()
     daemon.run_as_pydevd_daemon_thread(debugger, run)
-    if not done.acquire(timeout=SECONDS):
+    if not done.acquire(timeout=SECONDS_TO_EVALUATE):
         raise LookupError(
-            f"it is not over after {SECONDS} s, and runs on in a thread of the debugger's"
+            f"it is not over after {SECONDS_TO_EVALUATE} s, and runs on in a thread of the debugger's"
         )
     error, value = ends[0]
     if error:

@@ -200,7 +200,7 @@ def follow_tasks(row: Any) -> None:
 
 def add_members(frames: Any, error: Any, lists: Any) -> None:
     """Add the frames of an exception group's members behind all others, each after a label with its name."""
-    for member in tracebacks.group_of(error)[: tracebacks.MEMBERS]:
+    for member in tracebacks.group_of(error)[: tracebacks.MAX_MEMBERS]:
         # pydevd lists the frames of what it takes for a cause.
         holder = types.SimpleNamespace(__cause__=member)
         listed = lists.create_frames_list_from_exception_cause(None, None, None, holder, set())

@@ -16,7 +16,7 @@ futures: Any = importlib.import_module("in_debuggee.stacks.dapeer_futures")
 holding: Any = importlib.import_module("in_debuggee.stacks.dapeer_holding")
 paths: Any = importlib.import_module("in_debuggee.stacks.dapeer_paths")
 
-MOST = 100
+MAX_MEMBERS = 100
 """Threads and tasks."""
 METHODS = {
     "threading.py": ("acquire", "__enter__", "wait", "wait_for", "join"),
@@ -74,7 +74,7 @@ def look(question: str) -> str:
     With a `path` as well it is the value there.
     """
     wanted = json.loads(question)
-    members = [*threads(), *tasks()][:MOST]
+    members = [*threads(), *tasks()][:MAX_MEMBERS]
     return json.dumps(in_frame(members, wanted) if "number" in wanted else graph(members))
 
 

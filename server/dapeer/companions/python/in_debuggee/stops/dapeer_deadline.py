@@ -19,13 +19,13 @@ from typing import Any
 
 guard: Any = importlib.import_module("in_debuggee.dapeer_guard")
 
-SECONDS = 0.25
+SECONDS_TO_EVALUATE = 0.25
 """An expression may take so long."""
 
 
 RECORDER = "<dapeer>"
 """The file of the code of recorders."""
-PROMPT = 100
+JUMPS_PER_CHECK = 100
 """Jumps at each of which Python looks whether there is an exception for its thread."""
 
 
@@ -39,7 +39,7 @@ class Deadline:
     Who evaluates sets that, calls `woken` if the watcher is `asleep`, and calls `over` at the end.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = SECONDS_TO_EVALUATE) -> None:
         self.seconds = seconds
         self.running: dict[int, float] = {}
         self.asleep = False
@@ -70,7 +70,7 @@ class Deadline:
             with self._lock:
                 self._fired.discard(thread)
             # Where it was raised and has not come yet, it comes now. To take it back would have Python 3.11 hang.
-            for _ in range(PROMPT):
+            for _ in range(JUMPS_PER_CHECK):
                 pass
 
     def start(self) -> None:

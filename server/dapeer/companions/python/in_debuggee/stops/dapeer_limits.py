@@ -20,7 +20,7 @@ from typing import Any
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 deadline: Any = importlib.import_module("in_debuggee.stops.dapeer_deadline")
 
-SECONDS = 5.0
+SECONDS_TO_EVALUATE = 5.0
 """An evaluation may take so long."""
 AWAIT_SECONDS = 4.5
 """An `await` may take so long: pydevd runs it in another thread, for which the evaluation waits."""
@@ -33,7 +33,7 @@ class EvaluationTimeout(KeyboardInterrupt):
     """An evaluation was cut off. pydevd takes a KeyboardInterrupt for the end of an evaluation."""
 
     def __str__(self) -> str:
-        return f"cut off after {SECONDS:g} s"
+        return f"cut off after {SECONDS_TO_EVALUATE:g} s"
 
 
 class Limit:
@@ -85,7 +85,7 @@ class Limit:
                 while not self._came and time.monotonic() < latest:
                     pass
             elif self._cut:
-                for _ in range(deadline.PROMPT):
+                for _ in range(deadline.JUMPS_PER_CHECK):
                     pass
 
 
@@ -132,7 +132,7 @@ def limit(row: Any) -> None:
         given = (original_func, py_db, curr_thread, frame, expression, is_exec, *rest)
         own = Limit()
         try:
-            with own.nudged(), py_db.timeout_tracker.call_on_timeout(SECONDS, own.cut):
+            with own.nudged(), py_db.timeout_tracker.call_on_timeout(SECONDS_TO_EVALUATE, own.cut):
                 try:
                     return stock(*given, **named)
                 finally:

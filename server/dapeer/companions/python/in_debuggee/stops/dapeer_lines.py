@@ -14,7 +14,7 @@ from typing import Any
 
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
-MOST = 50
+MAX_KEPT_FILES = 50
 """Files whose lines are kept."""
 
 
@@ -32,7 +32,7 @@ class CodeLines:
         edition = edition_of(code)
         known = self._known.get(code)
         if known is None or known[0] != edition:
-            if len(self._known) >= MOST:
+            if len(self._known) >= MAX_KEPT_FILES:
                 self._known.clear()
             lines = sorted(set(stock(code, *rest, **named)))
             known = self._known[code] = (edition, lines)

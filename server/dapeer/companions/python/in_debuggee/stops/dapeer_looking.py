@@ -13,7 +13,7 @@ watched: Any = importlib.import_module("in_debuggee.stops.dapeer_watched")
 
 LOOKED = ("function", "file", "line", "value")
 """The columns."""
-MOST = 500
+MAX_ROWS = 500
 """Rows."""
 
 
@@ -47,7 +47,7 @@ class Looks:
 
     def _write(self, rows: Any, frame: Any, cell: str) -> None:
         hit = next(self._hits)
-        if hit <= MOST:
+        if hit <= MAX_ROWS:
             head = f"{self._point}\t{hit}\t{rows.now()}\t\t\t"
             write(rows, f"{head}\t{place_of(frame.f_code)}\t{frame.f_lineno}\t{cell}\n")
 

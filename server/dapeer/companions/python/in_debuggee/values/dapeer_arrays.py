@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-CELLS = 1_000_000
+MAX_COUNTED_CELLS = 1_000_000
 """Size of the largest array in which missing elements are counted."""
-WIDE = 1000
+MIN_ALONE_CHARS = 1000
 """With this many characters or more, a value is shown as if it were alone."""
-ELEMENT = 40
+ELEMENT_CHARS = 40
 """Characters of an element."""
-MOST = 1000
+MAX_ELEMENTS = 1000
 """Elements that are shown at most."""
 
 if TYPE_CHECKING:
@@ -56,14 +56,16 @@ def is_at_hand(value: Any) -> bool:
 
 def edges(room: int) -> tuple[int, int]:
     """Return the size up to which an array is shown whole, and the number of elements at each end else."""
-    return (max(room // 8, 20), 3) if room >= WIDE else (10, 2)
+    return (max(room // 8, 20), 3) if room >= MIN_ALONE_CHARS else (10, 2)
 
 
 def corner(value: Any, room: int) -> tuple[Any, int]:
     """Return a part of an array whose ends have few elements, and how many dimensions deep that part is."""
     threshold, edge = edges(room)
     deep, shape = 0, tuple(value.shape)
-    while shape and size(shape) > threshold and size(min(n, 2 * edge) for n in shape) > MOST:
+    while (
+        shape and size(shape) > threshold and size(min(n, 2 * edge) for n in shape) > MAX_ELEMENTS
+    ):
         value, shape, deep = value[0], shape[1:], deep + 1
     return value, deep
 
@@ -91,10 +93,10 @@ def written(value: Any, room: int, show: Show, numpy: Any) -> str:
 def element(each: Any, show: Show) -> str:
     """Return an element that is an object or a string."""
     if isinstance(each, (str, bytes)):
-        return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT)
+        return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT_CHARS)
     # Such as what stands for an element that is masked.
     own = type(each).__module__.partition(".")[0] == "numpy"
-    return str(each) if own and not hasattr(each, "shape") else show(each, ELEMENT)
+    return str(each) if own and not hasattr(each, "shape") else show(each, ELEMENT_CHARS)
 
 
 def nested(text: str, deep: int) -> str:
@@ -104,7 +106,7 @@ def nested(text: str, deep: int) -> str:
 
 def missing(value: Any, kind: Any, numpy: Any) -> str:
     """Return how many elements of an array are missing (NaN, masked); empty if none, or not counted."""
-    if numpy is None or kind is not numpy.ndarray or value.size > CELLS:
+    if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
         return ""
     if value.dtype.kind not in "fcMm":
         return ""
@@ -142,7 +144,7 @@ def tensor(value: Any, room: int) -> str:
 
 def not_numbers(held: Any) -> int:
     """Return how many elements of a tensor are NaN; 0 if they are not counted."""
-    if not held.is_floating_point() or held.numel() > CELLS:
+    if not held.is_floating_point() or held.numel() > MAX_COUNTED_CELLS:
         return 0
     try:
         return int(held.isnan().sum())

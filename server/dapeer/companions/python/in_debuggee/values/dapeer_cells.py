@@ -8,14 +8,14 @@ from typing import Any
 
 values: Any = importlib.import_module("in_debuggee.values.dapeer_values")
 
-ROOM = 160
+MAX_CELL_CHARS = 160
 """Characters of a cell."""
-WHOLE = 2000
+MAX_WHOLE_CELL_CHARS = 2000
 """Characters of one of a point that has few rows."""
 FEW_ROWS = 10
-LARGE = 1 << 64
+LARGE_INTEGER = 1 << 64
 """Integers below it are written by themselves."""
-FEW = 8
+MAX_ELEMENTS = 8
 """Elements of a container that is written by itself if they are plain."""
 FAILED = "\x15"
 """Begins the text of an expression that could not be evaluated; no value begins so."""
@@ -27,16 +27,20 @@ ROW = values.Inside()
 """A value of a row is shown as at a stop, but without its address."""
 
 
-def cell(value: Any, room: int = ROOM) -> str:
+def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
     """Return a value as text."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:
-        return repr(value) if -LARGE < value < LARGE else values.exact.integer(value, 3 * room)
+        return (
+            repr(value)
+            if -LARGE_INTEGER < value < LARGE_INTEGER
+            else values.exact.integer(value, 3 * room)
+        )
     if kind is str:
         return repr(value) if len(value) <= room else escaped(values.shown(value, room))
     if kind is float or kind is bool or value is None:
         return repr(value)
-    if (kind is list or kind is tuple) and len(value) <= FEW and all(map(is_small, value)):
+    if (kind is list or kind is tuple) and len(value) <= MAX_ELEMENTS and all(map(is_small, value)):
         return repr(value)
     return escaped(values.shown(value, room, ROW))
 
@@ -46,15 +50,15 @@ def is_small(value: Any) -> bool:
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return (
         is_one_of(kind, PLAIN)
-        or (kind is int and -LARGE < value < LARGE)
-        or (kind is str and len(value) <= ROOM // FEW)
+        or (kind is int and -LARGE_INTEGER < value < LARGE_INTEGER)
+        or (kind is str and len(value) <= MAX_CELL_CHARS // MAX_ELEMENTS)
     )
 
 
 def failed(error: BaseException) -> str:
     """Return what an expression has raised."""
     text = str(error) if written_by_python(error) else ""
-    return FAILED + escaped(f"{name_of(type(error))}{': ' if text else ''}{text[:ROOM]}")
+    return FAILED + escaped(f"{name_of(type(error))}{': ' if text else ''}{text[:MAX_CELL_CHARS]}")
 
 
 def written_by_python(error: BaseException) -> bool:

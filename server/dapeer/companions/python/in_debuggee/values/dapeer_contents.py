@@ -13,9 +13,9 @@ from typing import Any
 objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 values: Any = importlib.import_module("in_debuggee.values.dapeer_values")
 
-FIRST = 100
+FIRST_ELEMENTS = 100
 """Elements that are listed; the others are below a child `more`."""
-PART = 1000
+PART_ELEMENTS = 1000
 """Elements below each child of that."""
 LEAVES = (type(None), int, float, complex, str)
 """Types whose values hold nothing."""
@@ -57,8 +57,8 @@ class MoreItems:
         """Return what it stands for, in parts."""
         size = self._known.__len__(self._of)
         parts = (
-            MoreItemsRange(self._of, self._known, first, min(first + PART, size))
-            for first in range(FIRST, size, PART)
+            MoreItemsRange(self._of, self._known, first, min(first + PART_ELEMENTS, size))
+            for first in range(FIRST_ELEMENTS, size, PART_ELEMENTS)
         )
         return [(repr(each), each, None) for each in parts]
 
@@ -94,17 +94,23 @@ def entries(value: Any) -> list[NamedChild]:
         of_fields = zip(named, elements(value, known, 0, size))
         held += [(name, each, f".{name}") for name, (_, each, _) in of_fields]
         return [*held, (SIZE, size, length)]
-    held += elements(value, known, 0, FIRST)
-    if size > FIRST:
-        rest: Any = MoreItemsRange(value, known, FIRST, size)
-        held.append(("more", rest if size <= FIRST + PART else MoreItems(value, known), None))
+    held += elements(value, known, 0, FIRST_ELEMENTS)
+    if size > FIRST_ELEMENTS:
+        rest: Any = MoreItemsRange(value, known, FIRST_ELEMENTS, size)
+        held.append(
+            (
+                "more",
+                rest if size <= FIRST_ELEMENTS + PART_ELEMENTS else MoreItems(value, known),
+                None,
+            )
+        )
     return [*held, (SIZE, size, length)]
 
 
 def fields_of(kind: Any, size: int) -> tuple[str, ...]:
     """Return the names of a named tuple's elements; empty if it is none."""
     names: Any = objects.found(kind, "_fields") if issubclass(kind, tuple) else None
-    if type(names) is not tuple or len(names) != size or size > FIRST:  # pyright: ignore[reportUnknownArgumentType]
+    if type(names) is not tuple or len(names) != size or size > FIRST_ELEMENTS:  # pyright: ignore[reportUnknownArgumentType]
         return ()
     listed: list[Any] = [*names]
     return tuple(listed) if all(type(each) is str for each in listed) else ()

@@ -13,9 +13,9 @@ DIGITS = 4300
 """Digits of an integer that Python writes."""
 BITS = 14_000
 """Bits of an integer that has fewer digits for certain."""
-FIRST = 20
+SHOWN_DIGITS = 20
 """Digits that are shown of a larger one."""
-LARGEST = 1_000_000
+MAX_COUNTED_BITS = 1_000_000
 """Bits of the largest integer whose digits are counted; those of a larger one would take long."""
 
 
@@ -32,13 +32,13 @@ def integer(value: int, most: int = BITS) -> str:
     bits = value.bit_length()
     if bits <= most:
         return repr(value)
-    if bits > LARGEST:
+    if bits > MAX_COUNTED_BITS:
         return f"{value >> (bits - 64):#x}… ({bits} bits)"
     # log10(2) is a little more than this.
-    power = bits * 30_102 // 100_000 - FIRST
+    power = bits * 30_102 // 100_000 - SHOWN_DIGITS
     first = str(abs(value) // 10**power)
     sign = "-" * (value < 0)
-    return f"{sign}{first[:FIRST]}… ({len(first) + power} digits)"
+    return f"{sign}{first[:SHOWN_DIGITS]}… ({len(first) + power} digits)"
 
 
 def plain(value: Any, kind: Any) -> Any:

@@ -21,7 +21,7 @@ statements: Any = importlib.import_module("in_debuggee.values.dapeer_statements"
 
 ARRAYS = ("numpy", "torch", "jax", "jaxlib", "tensorflow", "cupy")
 """Packages whose arrays have a shape and a dtype."""
-WIDE: int = arrays.WIDE
+WIDE: int = arrays.MIN_ALONE_CHARS
 MOMENTS = (dt.datetime, dt.date, dt.time, dt.timedelta)
 PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 
@@ -136,13 +136,13 @@ def place_of(value: Any, kind: Any) -> str | None:
 def memory(value: Any, room: int) -> str:
     """Return what is in a memory view."""
     if value.ndim == 1 and value.contiguous:
-        size = max(room // 4, LEAST)
+        size = max(room // 4, MIN_SHOWN_BYTES)
         more = f"… ({value.nbytes} bytes)" if value.nbytes > size else ""
         return f"<memory {bytes(value.cast('B')[:size])!r}{more}>"
     return f"<memory {value.shape} of format {value.format}>"
 
 
-LEAST = 4
+MIN_SHOWN_BYTES = 4
 """Bytes of a memory view that are shown at least."""
 SUSPENDED = (
     (types.GeneratorType, "generator", "gi_frame"),

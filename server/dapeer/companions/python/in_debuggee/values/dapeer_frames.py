@@ -18,13 +18,13 @@ objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 
 FRAMES = ("DataFrame", "Series")
 """Names of the pandas types that are shown as tables."""
-COLUMNS = 20
+MAX_COLUMNS = 20
 """Columns that are shown."""
-WHOLE = 10
+MAX_ROWS = 10
 """A table with at most this many rows is shown whole."""
 HEAD, TAIL = 3, 2
 """Rows that are shown at each end of a longer one."""
-CELL = 40
+CELL_CHARS = 40
 """Characters of a cell, or of a column's name."""
 PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.timedelta)
 
@@ -51,12 +51,12 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
         return None
     table = value.to_frame() if name == "Series" else value
     told = [f"{column} {dtype}" for column, dtype in table.schema.items()]
-    more = ["…"] if len(told) > COLUMNS else []
-    head = f"{value.shape} {', '.join(told[:COLUMNS] + more)}"
-    if room < arrays.WIDE or any(each.endswith(" Object") for each in told):
+    more = ["…"] if len(told) > MAX_COLUMNS else []
+    head = f"{value.shape} {', '.join(told[:MAX_COLUMNS] + more)}"
+    if room < arrays.MIN_ALONE_CHARS or any(each.endswith(" Object") for each in told):
         return f"{name}({head})"
-    ends = [table] if len(table) <= WHOLE else [table.head(HEAD), table.tail(TAIL)]
-    rows = [[show(row, room // WHOLE) for row in end[:, :COLUMNS].rows()] for end in ends]
+    ends = [table] if len(table) <= MAX_ROWS else [table.head(HEAD), table.tail(TAIL)]
+    rows = [[show(row, room // MAX_ROWS) for row in end[:, :MAX_COLUMNS].rows()] for end in ends]
     return "\n".join([head, *"\n…\n".join("\n".join(each) for each in rows).split("\n")])
 
 
@@ -66,18 +66,18 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     shape = tuple(value.shape)
     named = value.ndim > 1 or value.name is not None
     table = value.to_frame() if value.ndim == 1 else value
-    wide = room >= arrays.WIDE
+    wide = room >= arrays.MIN_ALONE_CHARS
     lost = missing(table) if wide else []
     told = list(columns(table, lost, show, named=named))
     head = f"{shape} {', '.join(told)}"
     if not wide:
         return f"{name}({head})"
-    ends = [table] if len(table) <= WHOLE else [table.iloc[:HEAD], table.iloc[-TAIL:]]
+    ends = [table] if len(table) <= MAX_ROWS else [table.iloc[:HEAD], table.iloc[-TAIL:]]
     with pandas.option_context("display.float_format", None):
         rows = [
             known(part, show, pandas).to_string(
-                max_cols=COLUMNS,
-                max_colwidth=2 * CELL,
+                max_cols=MAX_COLUMNS,
+                max_colwidth=2 * CELL_CHARS,
                 header=value.ndim > 1 and not number,
                 index_names=not number,
             )
@@ -88,7 +88,7 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
 
 def missing(table: Any) -> list[int]:
     """Return how many cells of each column are missing; empty if they are not counted."""
-    if table.size > arrays.CELLS or not all(map(is_known, table.dtypes)):
+    if table.size > arrays.MAX_COUNTED_CELLS or not all(map(is_known, table.dtypes)):
         return []
     return [int(each) for each in table.isna().sum()]
 
@@ -97,9 +97,9 @@ def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
     """Yield columns with types and missing cells; of many, those with missing cells and at both ends."""
     count = table.shape[1]
     chosen = list(range(count))
-    if count > COLUMNS:
+    if count > MAX_COLUMNS:
         gaps = [number for number, each in enumerate(lost) if each]
-        chosen = sorted([*dict.fromkeys([*gaps, count - 1, *range(count)])][:COLUMNS])
+        chosen = sorted([*dict.fromkeys([*gaps, count - 1, *range(count)])][:MAX_COLUMNS])
     last = -1
     for number in chosen:
         if number > last + 1:
@@ -119,7 +119,7 @@ def known(part: Any, show: Show, pandas: Any) -> Any:
     """Return a few rows, each object replaced by its text, so that pandas runs no `repr` of the program."""
     part = part.copy()
     count = part.shape[1]
-    half = COLUMNS // 2
+    half = MAX_COLUMNS // 2
     for number in sorted({*range(min(half, count)), *range(max(count - half, 0), count)}):
         dtype = part.dtypes.iloc[number]
         if str(dtype) in ("object", "category"):
@@ -150,7 +150,7 @@ def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
     plain = is_known(value.dtype)
     shown = ", …, ".join(
         ", ".join(
-            show(each, CELL) if isinstance(each, str) else text(each, show)
+            show(each, CELL_CHARS) if isinstance(each, str) else text(each, show)
             for each in (end if plain else ())
         )
         for end in ends
@@ -168,5 +168,5 @@ def text(each: Any, show: Show) -> str:
     if own and kind is not str and not hasattr(each, "shape"):
         return str(each)
     if kind is str:
-        return each if len(each) <= CELL else f"{each[:CELL]}… ({len(each)} chars)"
-    return show(each, CELL)
+        return each if len(each) <= CELL_CHARS else f"{each[:CELL_CHARS]}… ({len(each)} chars)"
+    return show(each, CELL_CHARS)

@@ -24,9 +24,9 @@ LIST: Any = list
 TUPLE: Any = tuple
 TARGET = re.compile(r" to (?:'.*?)?(\w+)'? at 0x")
 """Names a type in the `repr` of a proxy; since Python 3.13 with its module."""
-MANY = 1000
+MAX_LISTED_ITEMS = 1000
 """Items of a view that are not listed."""
-CALLS = 3
+SHOWN_CALLS = 3
 """Calls of a mock that are shown: the last ones."""
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
         held = gc.get_referents(value)
         return f"<cell: {show(held[0], room)}>" if held else "<cell: empty>"
     if objects.is_one_of(kind, VIEWS):
-        items = f"{len(value)} items" if len(value) > MANY else show(list(value), room)
+        items = f"{len(value)} items" if len(value) > MAX_LISTED_ITEMS else show(list(value), room)
         return f"{objects.name_of(kind)}({items})"
     for path, tell in KNOWN:
         if issubclass(kind, known(path)):
@@ -85,7 +85,9 @@ def mock(value: Any, of: Any, room: int, show: Show) -> str:
         parts.append(f"spec={objects.name_of(held['_spec_class'])}")
     calls: Any = held.get("_mock_mock_calls") or ()
     if LIST.__len__(calls) if calls else 0:
-        last = [call(each, room, show) for each in LIST.__getitem__(calls, slice(-CALLS, None))]
+        last = [
+            call(each, room, show) for each in LIST.__getitem__(calls, slice(-SHOWN_CALLS, None))
+        ]
         more = LIST.__len__(calls) - len(last)
         parts.append(f"calls=[{'…, ' * bool(more)}{', '.join(last)}]")
     return f"<{name}{': ' * bool(parts)}{', '.join(parts)}>"

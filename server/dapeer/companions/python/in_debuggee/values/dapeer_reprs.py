@@ -14,9 +14,9 @@ from typing import Any
 
 objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 
-MOST = 100
+MAX_OBJECTS = 100
 """Objects that are looked at."""
-LONG = 10_000
+MAX_TEXT_CHARS = 10_000
 """Characters of a text; of a longer one the `repr` would take more than is shown."""
 PLAIN = (
     int, float, complex, bool, type(None), type(Ellipsis), type(NotImplemented), range, bytearray, type(re.compile("")),
@@ -37,14 +37,14 @@ CONTENTS: Any = OF_MODULES.__dict__["__dict__"]
 
 def is_safe(value: Any) -> bool:
     """Whether the `repr` of a value runs no code of the program."""
-    return _is_safe(value, [MOST])
+    return _is_safe(value, [MAX_OBJECTS])
 
 
 def _is_safe(value: Any, left: list[int]) -> bool:
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
-        return len(value) <= LONG
+        return len(value) <= MAX_TEXT_CHARS
     if objects.is_one_of(kind, PLAIN) or objects.module_of(kind) in OURS:
         return True
     shows = objects.found(kind, "__repr__")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 
-MOST = 300
+MAX_PARTS = 300
 """Parts of the largest expression that is compiled, which takes some ten milliseconds."""
 HOOKS = ("bind_expression", "column_expression", "_compiler_dispatcher")
 """Methods by which a type or construct takes part in compiling SQL."""
@@ -35,7 +35,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     if not is_expression(value):
         return None
     if not is_small(value):
-        return f"<{kind.__name__} of more than {MOST} parts>"
+        return f"<{kind.__name__} of more than {MAX_PARTS} parts>"
     if not all(map(is_known, parts(value))):
         return f"<{objects.name_of(kind)}, not compiled>"
     compiled = value.compile()
@@ -69,7 +69,7 @@ def parts(value: Any) -> Iterator[Any]:
 def is_small(value: Any) -> bool:
     """Whether an expression compiles fast."""
     rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
-    return rows + sum(1 for _ in itertools.islice(parts(value), MOST + 1)) <= MOST
+    return rows + sum(1 for _ in itertools.islice(parts(value), MAX_PARTS + 1)) <= MAX_PARTS
 
 
 def is_known(part: Any) -> bool:

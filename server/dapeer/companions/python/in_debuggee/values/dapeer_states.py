@@ -18,11 +18,11 @@ objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 
 PLAIN = (int, str, bool, bytes, type(None))
 """Types whose values are compared by Python itself."""
-PARTS = 300
+MAX_PARTS = 300
 """Parts of a value that are looked at one by one; plain elements of a list are no parts."""
-SMALL = 4096
+MAX_KEPT_BYTES = 4096
 """Bytes that are kept; of more a sum is."""
-DEEPEST = 40
+MAX_LEVELS = 40
 """Parts within each other."""
 DICT: Any = dict
 NO_KEYS: dict[Any, Any] = {}
@@ -55,7 +55,7 @@ class Parts:
     """The parts of one value."""
 
     def __init__(self) -> None:
-        self._left = PARTS
+        self._left = MAX_PARTS
         self._around: set[int] = set()
 
     def of(self, value: Any) -> Any:
@@ -68,7 +68,7 @@ class Parts:
             return kind.__name__, repr(value)
         self._left -= 1
         here = id(value) in self._around
-        if self._left < 0 or here or len(self._around) > DEEPEST:
+        if self._left < 0 or here or len(self._around) > MAX_LEVELS:
             return id(kind), id(value)
         self._around.add(id(value))
         try:
@@ -152,4 +152,4 @@ def _of_array(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...
     if value.dtype.hasobject:
         return (*head, of(kind.tolist(value)))
     data = kind.tobytes(value)
-    return (*head, data if len(data) <= SMALL else zlib.crc32(data))
+    return (*head, data if len(data) <= MAX_KEPT_BYTES else zlib.crc32(data))

@@ -15,15 +15,15 @@ forms: Any = importlib.import_module("in_debuggee.values.dapeer_forms")
 objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 reprs: Any = importlib.import_module("in_debuggee.values.dapeer_reprs")
 
-ROOM = 4000
+MAX_VALUE_CHARS = 4000
 """Characters of a value; the core cuts it further."""
-INSIDE = 200
+MAX_INNER_CHARS = 200
 """Characters of an object inside another one."""
-LEAST = 12
+MIN_CHARS = 12
 """Characters of room that an element needs at least."""
-TOGETHER = 4
+SHARING_ELEMENTS = 4
 """Elements that share the remaining room."""
-ENDING = 3
+LAST_ELEMENTS = 3
 """Elements that are shown at the end of a long container."""
 
 BRACKETS: tuple[tuple[Any, str, str], ...] = (
@@ -40,7 +40,7 @@ MAPPINGS: tuple[Any, ...] = (dict, OrderedDict)
 SCALARS = frozenset(map(id, (float, bool, type(None))))
 """The ids of these types. The search for a type itself would call the `__hash__` of its metaclass."""
 ARGUMENTS: Any = BaseException.__dict__["args"]
-SHORT = 60
+MAX_UNCUT_CHARS = 60
 """Characters of a `repr` that is never cut."""
 WHERE = re.compile(r"(?: object)? at 0x[0-9a-f]+(?=>)")
 """An address in memory, as a `repr` shows it."""
@@ -63,23 +63,23 @@ OUTSIDE = Inside()
 """A value by itself: it is shown with its address where its `repr` does that."""
 
 
-def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
+def shown(value: Any, room: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
     """Return a value like its `repr`, in so many characters; if that would run the program, its members.
 
     An object with a `repr` that was not called is shown as `<Order: id=1, name='Ada'>`.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
-        return exact.string(value, max(room, LEAST))
+        return exact.string(value, max(room, MIN_CHARS))
     if kind is int:
-        return exact.integer(value, max(3 * room, LEAST * LEAST))
+        return exact.integer(value, max(3 * room, MIN_CHARS * MIN_CHARS))
     # Of these nothing else has to be found out.
     if id(kind) in SCALARS:
         return repr(value)
     text = contained(value, kind, room, inside)
     if text is None:
         text = recognized(value, kind, room, inside)
-    if len(text) <= max(2 * room, SHORT):
+    if len(text) <= max(2 * room, MAX_UNCUT_CHARS):
         return text
     # Among other values a text that is cut anywhere could not be told from these.
     alone = not inside.ids and not inside.objects
@@ -89,7 +89,7 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
 
 def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
     """Return the text of a value that is no container."""
-    alone = room if not inside.ids else min(room, INSIDE)
+    alone = room if not inside.ids else min(room, MAX_INNER_CHARS)
     within = functools.partial(shown, inside=inside.of(value, opened=True))
     text: str | None = forms.described(value, kind, alone, within)
     if text is not None:
@@ -108,7 +108,7 @@ def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
     if not bare and reprs.is_safe(value):
         text = by_itself(value, kind)
         text = text if inside is OUTSIDE else WHERE.sub("", text)
-        if len(text) <= max(room, SHORT):
+        if len(text) <= max(room, MAX_UNCUT_CHARS):
             return text
     else:
         text = f"<{objects.name_of(kind)}>"
@@ -145,7 +145,7 @@ def container(value: Any, known: Any, around: tuple[str, str], room: int, inside
     if len(parts) == size:
         comma = "," if size == 1 and opening == "(" else ""
         return f"{opening}{', '.join(parts)}{comma}{closing}"
-    ending = fitting(backwards(value, known, inside), ENDING, room // 4)[::-1]
+    ending = fitting(backwards(value, known, inside), LAST_ELEMENTS, room // 4)[::-1]
     parts = fitting(elements(value, known, inside), size, room - sum(map(len, ending)))
     if not parts:
         return f"{opening}… {size} items{closing}"
@@ -177,7 +177,7 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
         yield from ((inside, *item) for item in reversed(known.items(value)))
     elif known in SEQUENCES:
         size: int = known.__len__(value)
-        for index in range(size - 1, max(size - ENDING, 0) - 1, -1):
+        for index in range(size - 1, max(size - LAST_ELEMENTS, 0) - 1, -1):
             yield inside, known.__getitem__(value, index)
 
 
@@ -186,14 +186,14 @@ def fitting(parts: Iterable[Part], size: int, room: int) -> list[str]:
     texts: list[str] = []
     for inside, *part in parts:
         # Fewer elements, rather than elements of which nothing is visible.
-        small = not texts or len(texts[-1]) <= 2 * LEAST
-        if room < (LEAST if small else 2 * TOGETHER * LEAST):
+        small = not texts or len(texts[-1]) <= 2 * MIN_CHARS
+        if room < (MIN_CHARS if small else 2 * SHARING_ELEMENTS * MIN_CHARS):
             break
         left = size - len(texts)
-        share = max(room // max(min(left, TOGETHER), 1), min(room, LEAST))
+        share = max(room // max(min(left, SHARING_ELEMENTS), 1), min(room, MIN_CHARS))
         text = shown(part[0], share, inside)
         if len(part) > 1:
-            text = f"{text}: {shown(part[1], max(share - len(text), LEAST), inside)}"
+            text = f"{text}: {shown(part[1], max(share - len(text), MIN_CHARS), inside)}"
         if texts and len(text) > room:
             break
         texts.append(text)
@@ -218,10 +218,10 @@ def unasked(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     if inside.objects <= 1 and id(value) not in inside.ids:
         for known, opening, closing in reversed(BRACKETS):
             if issubclass(kind, known):
-                return f"<{name}: {container(value, known, (opening, closing), min(room, INSIDE), within)}>"
+                return f"<{name}: {container(value, known, (opening, closing), min(room, MAX_INNER_CHARS), within)}>"
         plain = exact.plain(value, kind)
         if plain is not None:
-            return f"<{name}: {shown(plain, min(room, INSIDE), within)}>"
+            return f"<{name}: {shown(plain, min(room, MAX_INNER_CHARS), within)}>"
     held = objects.own(value)
     if issubclass(kind, BaseException):
         held = {"args": ARGUMENTS.__get__(value), **held}
@@ -242,7 +242,7 @@ def written(
         return f"{name}(...)"
     if inside.objects > 1:
         return f"<{name}>"
-    room = room if not inside.objects else min(room, INSIDE)
+    room = room if not inside.objects else min(room, MAX_INNER_CHARS)
     within = inside.of(value, opened=True)
     left = room - sum(map(len, around))
     parts = named(held, left, within)
@@ -257,10 +257,10 @@ def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
     parts: list[str] = []
     for attribute, each in held.items():
         rest = len(held) - len(parts)
-        share = max(left // min(rest, TOGETHER) - len(attribute), LEAST)
+        share = max(left // min(rest, SHARING_ELEMENTS) - len(attribute), MIN_CHARS)
         parts.append(f"{attribute}={shown(each, share, within)}")
         left -= len(parts[-1]) + 2
-        if left < LEAST:
+        if left < MIN_CHARS:
             break
     return parts
 
