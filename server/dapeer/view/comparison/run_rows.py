@@ -20,8 +20,6 @@ MIN_DIFFERENT_ROWS = 3
 """Rows from which on a column that differs in all of them says nothing of where runs part."""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}")
-_PROCESS = 1 << 40
-"""More than the rows of any process."""
 
 
 @dataclass(slots=True)
@@ -86,15 +84,12 @@ class RunRows:
     """By row: its index there."""
 
     def __post_init__(self) -> None:
-        """Bring the rows into their order."""
-        count = len(self.parts) or 1
-        coded = sorted(
-            chain.from_iterable(
-                [(order + each.process * _PROCESS) * count + number for order in each.table.order]
-                for number, each in enumerate(self.parts)
-            )
+        """Bring the rows into their order: by process, and there as they were collected."""
+        rows = (
+            zip(repeat(each.process), each.table.order, repeat(number))
+            for number, each in enumerate(self.parts)
         )
-        self.of = [code % count for code in coded]
+        self.of = [number for *_, number in sorted(chain.from_iterable(rows))]
         self.index = self.merged([range(len(each.table)) for each in self.parts])
 
     def merged(self, columns: Sequence[Sequence[int]]) -> list[int]:
