@@ -125,6 +125,26 @@ PURE = (
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
+ASYNCIO = {
+    "processes": (
+        "adapters/process/started.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
+        "sessions/inspection/thread_locations.py",
+    ),
+    "descriptors": (
+        "adapters/process/reaper.py", "adapters/process/tail.py", "adapters/process/terminal.py", "base/system/process_end.py",
+    ),
+    "streams": (
+        "mcp/rendezvous/neovims.py", "mcp/transports/connections.py", "mcp/transports/jsonl.py", "mcp/transports/stdio.py",
+        "mcp/transports/unix_socket.py", "neovim/nvim_dap/feeds.py", "neovim/nvim_dap/taps.py",
+    ),
+    "signals": ("mcp/serving.py",),
+    "other threads": ("base/system/threads.py", "mcp/web.py", "neovim/client.py", "neovim/connection.py"),
+    "tasks of objects, timers": ("base/system/tasks.py",),
+}  # fmt: skip
+"""The modules that import asyncio, by what they need it for; all others use anyio."""
+ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semaphore", "TaskGroup", "gather", "run", "timeout", "wait_for"}  # fmt: skip
+"""Names of asyncio for which anyio, `base/system/tasks` or `base/system/exchange` has another."""
+
 IN_OUR_PYTHON = ("companions/python/debugpy_",)
 """Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
 MOST_ARROWS = 63
@@ -268,6 +288,23 @@ def test_a_pure_module_awaits_nothing_and_reads_no_clock() -> None:
         if name_of(path).startswith(PURE)
         if impure & {imported[0] for imported in imports(path)}
         or any(isinstance(node, nodes) for node in ast.walk(parse(path)))
+    ]
+
+
+def test_asyncio_is_imported_only_for_what_anyio_lacks() -> None:
+    importing = {
+        name_of(path)
+        for path in MODULES
+        if any(imported[0] == "asyncio" for imported in imports(path))
+    }
+    assert importing == {name for names in ASYNCIO.values() for name in names}
+    assert not [
+        f"{name_of(path)}:{node.lineno}: asyncio.{node.attr}"
+        for path in MODULES
+        if name_of(path) in importing
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Attribute) and node.attr in ANYIO_HAS
+        if ast.unparse(node.value) == "asyncio"
     ]
 
 

@@ -39,14 +39,14 @@ def stdio(arguments: argparse.Namespace) -> int:
             )
             return bridge.carry(reached, wish)
     nvim = AUTO if nvim == ANY else nvim
-    import asyncio
+    import anyio
 
     from dapeer.mcp import loading
 
     with loading.quickly():
         from dapeer.mcp.serving import serve_stdio
 
-    asyncio.run(serve_stdio(_offer(arguments, nvim), arguments.front))
+    anyio.run(serve_stdio, _offer(arguments, nvim), arguments.front)
     return 0
 
 
@@ -85,7 +85,7 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serve clients over HTTP."""
-    import asyncio
+    import anyio
 
     from dapeer.mcp import loading
 
@@ -96,7 +96,7 @@ def serve(arguments: argparse.Namespace) -> int:
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
     offer = _offer(arguments, arguments.nvim)
-    asyncio.run(serve_http(offer, address, with_stdin=arguments.with_stdin))
+    anyio.run(lambda: serve_http(offer, address, with_stdin=arguments.with_stdin))
     return 0
 
 
@@ -140,12 +140,12 @@ def rtp(_arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Play a demo."""
-    import asyncio
+    import anyio
 
     from dapeer.cli.demo import story, story_collect, story_nvim
 
     told = story_nvim if arguments.nvim else story_collect if arguments.collect else story
-    return asyncio.run(told.run())
+    return anyio.run(told.run)
 
 
 def doctor(arguments: argparse.Namespace) -> int:
@@ -159,7 +159,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def register(arguments: argparse.Namespace) -> int:
     """Give this project's tools to a running OpenCode server."""
-    import asyncio
+    import anyio
 
     from dapeer.mcp.rendezvous import announcement
     from dapeer.opencode.client import OpenCode, address
@@ -178,7 +178,7 @@ def register(arguments: argparse.Namespace) -> int:
             core = Core(found.url, found.token)
             return await register(opencode, core, directory, name=arguments.name)
 
-    sys.stdout.write(f"{asyncio.run(run())}\n")
+    sys.stdout.write(f"{anyio.run(run)}\n")
     return 0
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -19,6 +18,7 @@ from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
@@ -100,20 +100,25 @@ async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, Tr
     """
     async with Debugger({each.id: each for each in definitions}, folder) as debugger:
         trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}
-        running = {name: asyncio.create_task(each.outcome()) for name, each in trials.items()}
-        if running:
-            await asyncio.wait(running.values(), timeout=SECONDS_FOR_ALL)
+        running = {name: BackgroundTask(each.outcome()) for name, each in trials.items()}
+        with anyio.move_on_after(SECONDS_FOR_ALL):
+            await _ended(running.values())
         outcomes = {
-            name: task.result() if task.done() else trials[name].late()
+            name: task.result() if task.done else trials[name].late()
             for name, task in running.items()
         }
         for task in running.values():
             task.cancel()
-        if running:
-            # What does not end by then, ends by force with the debugger.
-            await asyncio.wait(running.values(), timeout=SECONDS_TO_END)
-    await asyncio.gather(*running.values(), return_exceptions=True)
+        # What does not end by then, ends by force with the debugger.
+        with anyio.move_on_after(SECONDS_TO_END):
+            await _ended(running.values())
+    await _ended(running.values())
     return outcomes
+
+
+async def _ended(tasks: Iterable[BackgroundTask[TrialOutcome]]) -> None:
+    for each in tasks:
+        await each.ended()
 
 
 class _Trial:
@@ -245,13 +250,13 @@ def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
 async def _capabilities(definition: Definition, adapter: Adapter) -> Body:
     """Return the capabilities in an adapter's `initialize` response."""
     channel = Channel(adapter.transport, lambda _message: None, _refuse)
-    receiving = asyncio.create_task(channel.run())
+    receiving = BackgroundTask(channel.run())
     arguments = {**CLIENT, "adapterID": definition.adapter_id}
     try:
         return await channel.request("initialize", arguments, seconds=definition.timeouts.start)
     finally:
         receiving.cancel()
-        await asyncio.wait([receiving])
+        await receiving.ended()
 
 
 async def _refuse(request: Request) -> Body:

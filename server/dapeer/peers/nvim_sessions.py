@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import logging
@@ -166,15 +165,15 @@ class NvimSessions:
         launch = session.hello.launch
         restart = functools.partial(self.again, session)
         with self._debugger.holding(session, restart, focus=launch is not None):
-            running = asyncio.create_task(session.run())
-            self._tasks.start_soon(self._prepare, session)
-            if launch is not None:
-                self._starts.became(launch, session)
-            try:
-                await session.follow()
-            finally:
-                running.cancel()
-                await asyncio.wait({running})
+            async with anyio.create_task_group() as running:
+                running.start_soon(session.run)
+                self._tasks.start_soon(self._prepare, session)
+                if launch is not None:
+                    self._starts.became(launch, session)
+                try:
+                    await session.follow()
+                finally:
+                    running.cancel_scope.cancel()
 
     async def _prepare(self, session: ForwardedSession) -> None:
         """Set what a program collects and at which exceptions it stops; its Neovim waits for that."""

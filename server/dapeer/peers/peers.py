@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import NeovimBusy, NoNeovim, Refused
 from dapeer.base.schemas.judge import Judge
+from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
@@ -55,7 +55,7 @@ class Peers:
         """The assistants that are connected."""
         self._left: dict[str, Peer] = {}
         """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
-        self._arriving: dict[str, asyncio.Task[Peer]] = {}
+        self._arriving: dict[str, BackgroundTask[Peer]] = {}
         """By target: Neovims that are being attached."""
         self._ids = itertools.count(1)
         self._taps = Taps()
@@ -93,7 +93,7 @@ class Peers:
         with anyio.CancelScope(shield=True):
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
-                await asyncio.wait({arriving})
+                await arriving.ended()
             await self.opencode.leave()
             for number in list(self.attached):
                 await self.disconnect(number)
@@ -141,17 +141,19 @@ class Peers:
         for peer in self.attached.values():
             if peer.target == target:
                 return peer
-        if target not in self._arriving:
-            self._arriving[target] = asyncio.create_task(self._arrive(target, seconds))
+        arriving = self._arriving.get(target)
+        if arriving is None:
+            arriving = self._arriving[target] = BackgroundTask(self._arrive(target, seconds))
         try:
             with anyio.fail_after(seconds):
-                # Shielded: one caller's timeout must not cancel the others.
-                return await asyncio.shield(self._arriving[target])
+                # One caller's timeout must not cancel the others.
+                await arriving.ended()
         except TimeoutError as error:
             raise NeovimBusy(
                 f"The Neovim at {target} has not responded within {seconds:g} s.",
                 "It will attach once Neovim responds. Check with nvim_targets.",
             ) from error
+        return arriving.result()
 
     async def _arrive(self, target: str, seconds: float) -> Peer:
         try:
@@ -233,7 +235,7 @@ class Peers:
 
     async def shown(self) -> None:
         """Wait until every Neovim that responds shows the current breakpoints."""
-        await asyncio.gather(*(peer.shown() for peer in self.attached.values()))
+        await all_of(peer.shown() for peer in self.attached.values())
 
     def check_saved(self, path: str, line: int) -> None:
         """Raise `ArgumentError` where a Neovim did not set a breakpoint, as its lines are not those on disk."""

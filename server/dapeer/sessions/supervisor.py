@@ -81,7 +81,7 @@ class Supervisor:
     async def _adopt_offered(self, parent: DirectSession) -> None:
         """Give each process that a debuggee starts a session of its own, side by side."""
         while True:
-            self._tasks.start_soon(self._adopt, parent, await parent.offers.get())
+            self._tasks.start_soon(self._adopt, parent, await parent.offers.take())
 
     async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
         """Debug a process that another one has started, and answer who has offered it."""

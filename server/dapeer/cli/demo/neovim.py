@@ -18,6 +18,7 @@ import anyio
 
 from dapeer.base.json_types import Value
 from dapeer.base.system import folder_names
+from dapeer.base.system.exchange import Mailbox
 from dapeer.cli.demo.person import LUA
 from dapeer.cli.demo.transcript import Evidence
 from dapeer.neovim.client import Neovim
@@ -49,8 +50,8 @@ class Seat:
     def __init__(self, socket: str) -> None:
         self.socket = socket
         """Where the Neovim listens."""
-        self._notifications: defaultdict[str, asyncio.Queue[list[Value]]] = defaultdict(
-            asyncio.Queue
+        self._notifications: defaultdict[str, Mailbox[list[Value]]] = defaultdict(
+            Mailbox[list[Value]]
         )
         self._neovim: Neovim
 
@@ -80,7 +81,7 @@ class Seat:
         """
         try:
             with anyio.fail_after(SECONDS_TO_WAIT):
-                return await self._notifications[kind].get()
+                return await self._notifications[kind].take()
         except TimeoutError:
             raise Evidence(f"Neovim should show: {kind}") from None
 
@@ -107,7 +108,7 @@ class Seat:
 
     def _take(self, name: str, arguments: list[Value]) -> None:
         if name != "redraw":
-            self._notifications[name].put_nowait(arguments)
+            self._notifications[name].put(arguments)
 
 
 @asynccontextmanager

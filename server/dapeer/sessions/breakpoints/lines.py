@@ -6,7 +6,6 @@ Rows come by a tracer in the program, or by log points, as definition and adapte
 from __future__ import annotations
 
 import ast
-import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any, Literal, cast
 import anyio
 
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS
@@ -76,7 +76,6 @@ class LineBreakpoints:
         self._answers: Mapping[int, Mapping[str, Any]] = {}
         """By number of a point: what the program has told of it; 0: of all."""
         self._telling = anyio.Lock(fast_acquire=True)
-        self._removing: set[asyncio.Task[None]] = set()
 
     @property
     def road(self) -> Road:
@@ -133,9 +132,7 @@ class LineBreakpoints:
     def remove(self, number: int) -> None:
         """Remove the log points of a point that has brought all rows that were wanted of it."""
         if self.log.removes(number):
-            task = asyncio.create_task(self._remove(number))
-            self._removing.add(task)
-            task.add_done_callback(self._removing.discard)
+            BackgroundTask(self._remove(number))
 
     async def _remove(self, number: int) -> None:
         # Its further hits are counted if it stays, so no caller needs to know.

@@ -18,6 +18,8 @@ from dapeer.sessions.traits import Traits
 
 NEVER = "1 == 2"
 """A condition that holds in no language."""
+SECONDS_TO_UNDO = 2.0
+"""Seconds for which the answer is awaited that a function breakpoint is gone which was only tried."""
 
 
 class StopsAt:
@@ -74,7 +76,7 @@ class StopsAt:
                 yield new[0] if len(new) == 1 else made[-1] if made else Breakpoint(verified=False)
             finally:
                 # Also when the caller's time is over: the program would stop there.
-                with anyio.CancelScope(shield=True):
+                with anyio.move_on_after(SECONDS_TO_UNDO, shield=True):
                     await self._set(self._every)
 
     @property

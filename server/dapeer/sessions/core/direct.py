@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Sequence
 
@@ -19,6 +18,7 @@ from dapeer.base.errors import (
     RequestFailed,
     Unsupported,
 )
+from dapeer.base.system.exchange import Mailbox
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -59,7 +59,7 @@ class DirectSession(Session):
         """The process of its adapter."""
         self.launched: bool = parent.launched if parent else plan.launched
         """Whether dapeer has started the debuggee, so that it ends with its session."""
-        self.offers: asyncio.Queue[Offer] = asyncio.Queue()
+        self.offers = Mailbox[Offer]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = context.definitions
         self._leaving = False
@@ -97,7 +97,7 @@ class DirectSession(Session):
                 if self.launched and local and self.process.claim(pid):
                     self.watch.follow(pid)
             case Event(event=str(name), body=offered) if children and name == children.event:
-                self.offers.put_nowait(Offer({"configuration": offered}))
+                self.offers.put(Offer({"configuration": offered}))
             case _:
                 self.watch.on_message(message)
 
@@ -112,7 +112,7 @@ class DirectSession(Session):
             match request.command:
                 case "startDebugging":
                     offer = Offer(asked)
-                    self.offers.put_nowait(offer)
+                    self.offers.put(offer)
                     await offer.taken()
                     return {}
                 case "runInTerminal" if asked.get("args"):

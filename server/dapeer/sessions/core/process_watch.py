@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from typing import Final
 
@@ -12,6 +11,7 @@ from dapeer.adapters.process.adapter import Adapter
 from dapeer.base.errors import NotStopped
 from dapeer.base.system import process_end
 from dapeer.base.system.process_table import descendants, tracer
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.messages import Event, Message
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
@@ -40,7 +40,7 @@ class ProcessWatch:
         """The process; 0: it is not known, or not watched any more."""
         self._file: int | None = None
         self._sure = True
-        self._task: asyncio.Task[None] | None = None
+        self._task: BackgroundTask[None] | None = None
         self._stopped = anyio.Event()
         """It may have started threads since it was last looked at."""
         self._dead = False
@@ -115,15 +115,16 @@ class ProcessWatch:
         CodeLLDB tells -1 of one that a signal kills: with much memory, that takes a while.
         """
         if self._task is not None and exit_code is not None and exit_code < 0:
-            await asyncio.wait({self._task}, timeout=SECONDS_TO_DIE)
+            with anyio.move_on_after(SECONDS_TO_DIE):
+                await self._task.ended()
 
     def _begin(self) -> None:
         """Wait for the end; an older wait learns that there may be more threads, one of which it may need."""
-        if self._task is not None and not self._task.done():
+        if self._task is not None and not self._task.done:
             self._stopped.set()
             self._stopped = anyio.Event()
         elif self._file is not None:
-            self._task = asyncio.create_task(self._keep(self.pid, self._file))
+            self._task = BackgroundTask(self._keep(self.pid, self._file))
 
     async def _keep(self, pid: int, file: int) -> None:
         session = self._session

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
-from typing import Any
 
 import anyio
 
@@ -21,6 +19,7 @@ from dapeer.base.errors import (
     RequestTimeout,
 )
 from dapeer.base.system.process_table import lack_of_tasks
+from dapeer.base.system.tasks import all_of, first_of
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
@@ -101,27 +100,22 @@ def _watch_over(session: DirectSession) -> None:
 async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
     """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
     plan = session.plan
-    started = asyncio.create_task(
-        handshake(
-            session.channel,
-            adapter_id=plan.definition.adapter_id,
-            request=plan.definition.request_of(plan.request, plan.inputs),
-            arguments=arguments,
-            initialized=session.initialized,
-            patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
-            configure=lambda: _configure(session, breakpoints),
-        )
+    started = partial(
+        handshake,
+        session.channel,
+        adapter_id=plan.definition.adapter_id,
+        request=plan.definition.request_of(plan.request, plan.inputs),
+        arguments=arguments,
+        initialized=session.initialized,
+        patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
+        configure=lambda: _configure(session, breakpoints),
     )
-    over = asyncio.create_task(session.wait_for(lambda: session.mirror.ended, None))
-    try:
-        await asyncio.wait({started, over}, return_when=asyncio.FIRST_COMPLETED)
-        if not started.done():
-            await asyncio.wait({started}, timeout=SECONDS_FOR_LAST_WORDS)
-        if started.done():
-            started.result()
-    finally:
-        started.cancel()
-        over.cancel()
+
+    async def over() -> None:
+        await session.wait_for(lambda: session.mirror.ended, None)
+        await anyio.sleep(SECONDS_FOR_LAST_WORDS)
+
+    await first_of(started, over)
 
 
 async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
@@ -129,7 +123,7 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     _expect_output(session)
     if not session.launched:
         await _improve(session)
-    sent: list[Coroutine[Any, Any, None]] = [
+    sent: list[Awaitable[None]] = [
         session.set_breakpoints(path, breakpoints.of(path))
         for path in breakpoints.paths
         if session.takes(path) and not session.delegates
@@ -146,12 +140,15 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     filters = _filters(session, breakpoints)
     if filters is not None:
         sent.append(session.stops_at.exceptions(filters))
-    for answer in await asyncio.gather(*sent, return_exceptions=True):
-        if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
-            raise answer
+    await all_of(map(_unless_refused, sent))
     if session.supports("configurationDone"):
         seconds = session.plan.definition.timeouts.launch
         await session.request("configurationDone", seconds=seconds)
+
+
+async def _unless_refused(sent: Awaitable[None]) -> None:
+    with contextlib.suppress(RequestFailed):
+        await sent
 
 
 def _expect_output(session: DirectSession) -> None:

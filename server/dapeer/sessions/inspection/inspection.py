@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 import time
@@ -13,6 +12,7 @@ import anyio
 
 from dapeer.base.errors import RequestFailed
 from dapeer.base.secrets.files import HIDDEN, SecretFiles
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
@@ -83,7 +83,8 @@ class Inspection(Fetching):
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
         self._errors = errors
-        self._first_look: tuple[asyncio.Task[None], anyio.Event] | None = None
+        self._looked: anyio.Event | None = None
+        """Set when the latest stop has been inspected."""
         self._chased = 0
         self._left: Stop | None = None
         """The stop that is inspected only on request."""
@@ -155,17 +156,16 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
-        looked = anyio.Event()
-        # The task is kept: a loop holds on to no task by itself.
-        self._first_look = asyncio.create_task(self._look(stop, looked)), looked
+        self._looked = anyio.Event()
+        BackgroundTask(self._look(stop, self._looked))
 
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
         if stop is self._left:
             self._left = None
             self._begin(stop)
-        if self._first_look is not None:
-            await self._first_look[1].wait()
+        if self._looked is not None:
+            await self._looked.wait()
         if stop.outdated or (stop.top is None and not stop.frames):
             await quietly(self._locals(stop))
 

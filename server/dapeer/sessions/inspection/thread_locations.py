@@ -21,6 +21,7 @@ import anyio
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.json_types import Value, as_object
+from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
@@ -94,11 +95,13 @@ class Whereabouts:
         """Return where the threads and tasks are, as far as known after `seconds`."""
         clock = anyio.current_time
         end = clock() + seconds
-        asked = asyncio.ensure_future(self._names_and_places(end))
-        await asyncio.wait({asked}, timeout=seconds / 3)
+        asked = BackgroundTask(self._names_and_places(end))
+        with anyio.move_on_after(seconds / 3):
+            await asked.ended()
         # It may be silent for the whole time.
-        read = [] if asked.done() else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
-        names, answer = await asked
+        read = [] if asked.done else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
+        await asked.ended()
+        names, answer = asked.result()
         threads = {**(self._mirror.threads if names is None else names)}
         if answer is None and isinstance(read, list) and read:
             return Seen(self._spied(threads, read), silent=True)
@@ -281,7 +284,7 @@ class Whereabouts:
     ) -> Mapping[int, Sequence[StackFrame]]:
         """Return the stacks of stopped threads, side by side."""
         fetches = (_within(seconds, self._inspect.stack_trace(each)) for each in threads)
-        stacks = await asyncio.gather(*fetches)
+        stacks = await all_of(fetches)
         return {each: stack for each, stack in zip(threads, stacks, strict=True) if stack}
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+
+import anyio
 
 from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
@@ -185,7 +186,7 @@ async def witnessed(
     try:
         await people.consent(action)
         reply = await work()
-    except asyncio.CancelledError:
+    except anyio.get_cancelled_exc_class():
         people.show_outcome(action, "The assistant did not wait for the outcome.", ok=False)
         raise
     except Exception as error:

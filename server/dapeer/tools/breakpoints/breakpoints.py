@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -145,7 +145,7 @@ async def dap_clear_breakpoints(call: Call, filename: str | None = None) -> Repl
         count += stops + collecting + len(data_breakpoints.rows_of(debugger))
         count += len(data_breakpoints.recorded(debugger))
         pushes.append(data_breakpoints.clear(debugger))
-    lines = await asyncio.gather(*(each.untaken() for each in pushes))
+    lines = await all_of(each.untaken() for each in pushes)
     removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
     others = [f"{left} of other assistants stay: they collect"] if left else []
     return noted(removed, [*others, *(line for each in lines for line in each)])
