@@ -6,7 +6,7 @@ import itertools
 import logging
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -31,9 +31,6 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
 
 log = logging.getLogger(__name__)
-
-COMING_BACK: Final = "nvim_connect"
-"""The tool that a Neovim is attached with again after it was left."""
 
 
 class Peers:
@@ -274,7 +271,8 @@ class Peers:
         Raises:
             Refused: One has not, or cannot be asked since their Neovim was left.
         """
-        if action.tool != COMING_BACK:
+        # It attaches a Neovim again after it was left.
+        if action.tool != "nvim_connect":
             await self._respect_the_left(action)
         for peer in list(self.attached.values()):
             await peer.approvals.consent(action)
