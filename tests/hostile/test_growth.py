@@ -209,3 +209,40 @@ async def test_twice_as_much_collected_is_about_twice_the_work_for_each_view(
     once = await views(kind, ROWS, tmp_path)
     twice = await views(kind, 2 * ROWS, tmp_path)
     assert all(more <= MOST * less for less, more in zip(once, twice, strict=True)), (once, twice)
+
+
+BREAKPOINTS = 120
+OPTIONS: dict[str, Json] = {
+    "collecting": {"collect": ["i"]},
+    "false conditions": {"condition": "i == 7"},
+    "conditions that fail": {"condition": "nothing"},
+}
+"""What breakpoints do at which the program does not stop."""
+
+
+async def breakpoint_calls(option: Json, n: int, project: Path) -> list[int]:
+    """Return how many calls of functions a run to the end takes with `n` breakpoints, and each look at them."""
+    (project / "a.py").write_text("if True:\n" + "    i = 1\n" * n)
+    places: list[Json] = [{**LINE, **option, "line": 2 + each} for each in range(n)]
+    counts: list[int] = []
+    async with asyncio.timeout(LIMIT), client(project) as c:
+        for tool, arguments in (
+            ("dap_run", {"program": "a.py", "stop_on_entry": True, "breakpoints": places}),
+            ("dap_set_breakpoint", {**LINE, **option}),
+            ("dap_continue", {}),
+            ("dap_breakpoints", {}),
+            ("dap_status", {}),
+        ):
+            with counting(counts):
+                answer = await call(c, tool, **arguments)
+            assert not answer.is_error, tool
+    return counts
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+async def test_twice_as_many_breakpoints_are_about_twice_the_work(
+    kind: str, tmp_path: Path
+) -> None:
+    once = await breakpoint_calls(OPTIONS[kind], BREAKPOINTS, tmp_path)
+    twice = await breakpoint_calls(OPTIONS[kind], 2 * BREAKPOINTS, tmp_path)
+    assert all(more <= MOST * less for less, more in zip(once, twice, strict=True)), (once, twice)

@@ -113,6 +113,16 @@ def test_a_value_of_a_megabyte_is_cut_and_says_how_long_it_was() -> None:
     assert shown(told).get("locals") == {"big": "x" * variables.VALUE_CHARS + "… (1000000 chars)"}
 
 
+def test_of_30_conditions_that_failed_20_are_shown_and_the_others_counted() -> None:
+    told = Told()
+    told.stopped()
+    for line in range(30):
+        told.event("breakpointFailed", expression="x", path="/p/a.py", line=line, error="no")
+    *shown_ones, left = notes(told)
+    assert len(shown_ones) == 20
+    assert left == "10 more expressions of breakpoints failed"
+
+
 def test_locals_of_the_same_name_are_both_shown() -> None:
     told = Told()
     stop(told)

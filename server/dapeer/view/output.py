@@ -1,4 +1,4 @@
-"""A program's output and its log points' messages since the last answer, as limited text. Pure."""
+"""A program's output, log messages and failures since the last answer, as limited text. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from dapeer.base.text.fitting import shortened
+from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.logged import LogMessage
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import squeezed
 from dapeer.view.stacks import relative
-from dapeer.view.variables import one_line
+from dapeer.view.variables import VALUE_CHARS, one_line
 
 OUTPUT_LINES = 10
 OUTPUT_CHARS = 600
 """Characters of new output."""
+FAILURES = 20
+PATCH_OFF = 600
+"""Characters of what is lost without a patch of ours, and why."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """A model needs no colours; `dap_program_output(raw=true)` returns the output unchanged."""
 
@@ -74,3 +79,22 @@ def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
         said = [f"#{each.number} {one_line(each.text)}" for each in group]
         yield f"{relative(place[0], project)}:{place[1]} {said[0]}"
         yield from said[1:]
+
+
+def failed(failures: Sequence[Failure], project: Path) -> list[str]:
+    """Return a line for each failed expression; of many, the first ones, and how many there are more."""
+    left = len(failures) - FAILURES
+    lines = [_failure(each, project) for each in failures[:FAILURES]]
+    return [*lines, f"{left:,} more expressions of breakpoints failed"] if left > 0 else lines
+
+
+def _failure(failure: Failure, project: Path) -> str:
+    """Return a failed expression with its count, location and error, as one line."""
+    if failure.kind == PATCH:
+        return (
+            f"dapeer's patch `{failure.expression}` is off: {shortened(failure.error, PATCH_OFF)}"
+        )
+    times = "" if failure.count == 1 else f" {failure.count} times"
+    place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
+    named = f" `{shortened(failure.expression, VALUE_CHARS)}`" if failure.expression else ""
+    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE_CHARS)}"

@@ -17,21 +17,19 @@ from typing_extensions import TypedDict
 from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import ExceptionDetails, StackFrame
-from dapeer.mirror.failures import PATCH, Failure
+from dapeer.mirror.failures import PATCH
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view import stacks
 from dapeer.view.activations import compared
-from dapeer.view.output import logged, new_output
+from dapeer.view.output import failed, logged, new_output
 from dapeer.view.returns import last_of_raised, last_of_returned
-from dapeer.view.stacks import frame_path, path_of, relative
+from dapeer.view.stacks import frame_path, path_of
 from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of
 
 SOURCE_AROUND = 3
 """Lines of source shown before and after the place."""
 SOURCE_LINE = 160
-PATCH_OFF = 600
-"""Characters of what is lost without a patch of ours, and why."""
 EXCEPTION_CHARS = 600
 ASSERTION = "failed assertion"
 _ASSERTION = re.compile(r"\w*Assert(ion)?\w*Err|Error: \S*\bexpect(\.\w+)?\(")
@@ -148,7 +146,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         raised=last_of_raised(mirror.history, stop),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=logged(session_id, mirror, project, stop.output_start, until, notes),
-        notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.reported],
+        notes=notes + failed([f for f in mirror.failures if f.count != f.reported], project),
     )
     if stop.thread_id != next(iter(mirror.threads), 1):
         optional["other_thread"] = True
@@ -218,9 +216,9 @@ def ended(
     if error is not None and mirror.exit_code != 0:
         _add_error(snapshot, error, project)
     _with_output(snapshot, mirror, project, since)
-    unsaid = (each for each in mirror.failures if each.kind != PATCH or each.count != each.reported)
-    if failed := [_failure(failure, project) for failure in unsaid]:
-        snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
+    unsaid = [each for each in mirror.failures if each.kind != PATCH or each.count != each.reported]
+    if unsaid:
+        snapshot["notes"] = [*snapshot.get("notes", ()), *failed(unsaid, project)]
     return snapshot
 
 
@@ -232,18 +230,6 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
         snapshot["file"], snapshot["line"] = f"{file}", int(found["line"])
     if found.get("error"):
         snapshot["exception"] = shortened(found["error"], EXCEPTION_CHARS)
-
-
-def _failure(failure: Failure, project: Path) -> str:
-    """Return a failed expression with its count, location and error, as one line."""
-    if failure.kind == PATCH:
-        return (
-            f"dapeer's patch `{failure.expression}` is off: {shortened(failure.error, PATCH_OFF)}"
-        )
-    times = "" if failure.count == 1 else f" {failure.count} times"
-    place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
-    named = f" `{shortened(failure.expression, VALUE_CHARS)}`" if failure.expression else ""
-    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE_CHARS)}"
 
 
 def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:

@@ -129,10 +129,16 @@ class Collected:
     """The rows of a program."""
 
     points: dict[int, Point] = field(default_factory=dict[int, Point])
+    _known: dict[tuple[object, ...], Point] = field(default_factory=dict[tuple[object, ...], Point])
+    """The points of places, by what was requested."""
+    _at: dict[tuple[str, int], list[int]] = field(default_factory=dict[tuple[str, int], list[int]])
+    """The numbers of the points of a file and a line."""
     collections: dict[tuple[int, int], Collection] = field(
         default_factory=dict[tuple[int, int], Collection]
     )
     """By process and point, in the order in which they came."""
+    _of: dict[int, list[Collection]] = field(default_factory=dict[int, list[Collection]])
+    """The same by point alone."""
     given_up: bool = False
     """Whether there were rows that had to make room for those of later programs."""
     lost: dict[int, int] = field(default_factory=dict[int, int])
@@ -163,27 +169,31 @@ class Collected:
         """Return the point of a place and its expressions; a new number where there is none yet."""
         place = path, line, function, tuple(expressions), client, max_hits
         wanted = (*place, "", False, calls, expect)
-        for known in self.points.values():
-            if known == Point(known.number, *wanted):
-                return known
-        point = Point(len(self.points) + 1, *wanted)
-        self.points[point.number] = point
-        return point
+        known = self._known.get(wanted)
+        if known is None:
+            known = self._known[wanted] = self._add(Point(len(self.points) + 1, *wanted))
+        return known
 
     def watched(
         self, watch: str, expressions: Sequence[str], client: str = "", *, aside: bool = False
     ) -> Point:
         """Return a new point for what is watched."""
         wanted = ("", 0, "", tuple(expressions), client, 0, watch, aside)
-        point = Point(len(self.points) + 1, *wanted)
+        return self._add(Point(len(self.points) + 1, *wanted))
+
+    def _add(self, point: Point) -> Point:
         self.points[point.number] = point
+        self._at.setdefault((point.path, point.line), []).append(point.number)
         return point
+
+    def of_point(self, number: int) -> Sequence[Collection]:
+        """Return what was collected at a point, by one process after the other."""
+        return self._of.get(number, ())
 
     def rows_of(self, point: Point) -> Iterator[CollectedRow]:
         """Yield the rows of a point, of one process after the other."""
-        for (_, number), each in self.collections.items():
-            if number == point.number:
-                yield from (each.table.row(index, number) for index in range(len(each.table)))
+        for each in self.of_point(point.number):
+            yield from (each.table.row(index, point.number) for index in range(len(each.table)))
 
     @property
     def fields(self) -> int:
@@ -195,6 +205,7 @@ class Collected:
         """Forget all rows, to make room."""
         self.given_up = self.given_up or self.fields > 0
         self.collections.clear()
+        self._of.clear()
 
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
         """Return a point's collection in a process, new where there is none; None: there is no such point."""
@@ -204,7 +215,9 @@ class Collected:
         key = process, number
         if key not in self.collections:
             table = Table(len(point.columns))
-            self.collections[key] = Collection(point, process, table, road, among=self._rows)
+            new = Collection(point, process, table, road, among=self._rows)
+            self.collections[key] = new
+            self._of.setdefault(number, []).append(new)
         return self.collections[key]
 
     def add(self, process: int, row: CollectedRow, road: str) -> None:
@@ -268,13 +281,10 @@ class Collected:
 
     def reached(self, path: str, line: int) -> bool:
         """Whether some process has come by a collection point, or may have: its rows are lost."""
-        place = path, line
-        if not self.complete and any((p.path, p.line) == place for p in self.points.values()):
+        numbers = self._at.get((path, line), ())
+        if numbers and not self.complete:
             return True
-        return any(
-            each.hits and (each.point.path, each.point.line) == place
-            for each in self.collections.values()
-        )
+        return any(each.hits for number in numbers for each in self.of_point(number))
 
     def rows(self, process: int) -> Iterator[CollectedRow]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""

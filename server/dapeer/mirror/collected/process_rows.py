@@ -34,9 +34,8 @@ class Gathered:
 
     def removed(self, body: Body) -> None:
         """Take note that the log points of a `point` are gone, since they have brought all rows."""
-        for (_, number), each in self.collected.collections.items():
-            if number == body.get("point"):
-                each.remove()
+        for each in self.collected.of_point(int(body.get("point") or 0)):
+            each.remove()
 
     def take(self, body: Body, at: float) -> None:
         """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""

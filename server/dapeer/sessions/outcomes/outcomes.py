@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dapeer.base.text.fitting import quoted, shortened
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -37,6 +37,11 @@ class BreakpointOutcome:
     path: str
     line: int
     detail: str = ""
+    requested: RequestedBreakpoint | None = field(default=None, compare=False)
+    """The breakpoint, where there may be a doubt whether the program came to it.
+
+    To find out takes long, so it is done only for those that are listed.
+    """
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -69,28 +74,35 @@ def unreported(
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return {}
-    found = dict.fromkeys(
-        _outcomes(first, sessions, breakpoints, ended=ended, final=final, mute=mute)
-    )
+    found = dict.fromkeys(_outcomes(first, sessions, breakpoints, ended=ended, final=final))
     found |= dict.fromkeys(
         BreakpointOutcome(state, name, 0, why)
         for state, name, why in at_functions(first, sessions, breakpoints, final=final)
     )
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
     new = found if ended else [each for each in found if each.key not in awaited.reported]
-    by_state: dict[str, list[str]] = {}
+    by_state: dict[str, list[BreakpointOutcome]] = {}
     for each in new:
-        repeated = awaited.reported & {each.key, ("rejected", each.path, each.line)}
-        reason = "" if repeated else each.detail
-        at = (
-            f"{relative(each.path, session.project)}:{each.line}"
-            if each.line
-            else quoted(each.path)
-        )
-        place = f"{at}{reason}"
-        by_state.setdefault(each.state, []).append(place)
+        by_state.setdefault(each.state, []).append(each)
+    texts = {
+        state: [_text(first, each, mute=mute) for each in every[:MAX_LISTED_BREAKPOINTS]]
+        for state, every in by_state.items()
+    }
     awaited.mark_reported((each.key for each in new), known)
-    return {state: _bounded(places) for state, places in by_state.items()}
+    for state, every in by_state.items():
+        if (left := len(every) - MAX_LISTED_BREAKPOINTS) > 0:
+            texts[state].append(f"{left} more: dap_breakpoints")
+    return texts
+
+
+def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
+    """Return a place, and the reason where it was not reported yet."""
+    path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
+    at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
+    if reported & {outcome.key, ("rejected", path, line)}:
+        return at
+    unsure = outcome.requested and doubt(first, path, outcome.requested, mute=mute)
+    return f"{at}{outcome.detail}{unsure or ''}"
 
 
 def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
@@ -130,10 +142,10 @@ def _outcomes(
     *,
     ended: bool,
     final: bool,
-    mute: bool,
 ) -> Iterator[BreakpointOutcome]:
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
+    failed = {(of.path, of.line) for each in mirrors for of in each.failures}
     for path in breakpoints.paths:
         changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
         for each in breakpoints.of(path):
@@ -146,9 +158,13 @@ def _outcomes(
                     continue
                 told = (as_loaded(session, path, each) for session in changed)
                 asked = next((one for one in told if one is not each), each)
-                for found in _outcome(first, mirrors, path, asked, ended=ended, final=final):
-                    unsure = doubt(first, path, each, mute=mute) if found.state == "not hit" else ""
-                    yield replace(found, line=each["line"], detail=f"{found.detail}{unsure}")
+                # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
+                tried = (path, asked["line"]) in failed
+                for found in _outcome(
+                    first, mirrors, path, asked, ended=ended, final=final, tried=tried
+                ):
+                    doubtful = each if found.state == "not hit" else None
+                    yield replace(found, line=each["line"], requested=doubtful)
 
 
 def _why_not_collected(
@@ -201,6 +217,7 @@ def _outcome(
     *,
     ended: bool,
     final: bool,
+    tried: bool,
 ) -> Iterator[BreakpointOutcome]:
     """Yield what to report of one breakpoint: nothing, if the program has hit it."""
     line = requested["line"]
@@ -209,8 +226,6 @@ def _outcome(
     made = [each for m in mirrors if (each := answered(m, path, requested)) is not None]
     states = {breakpoint_state(each) for each in made}
     reached = any(_reached(mirror, path, line) for mirror in mirrors)
-    # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
-    tried = any((of.path, of.line) == (path, line) for each in mirrors for of in each.failures)
     if reached or tried or "verified" in states:
         at = next((each.get("line", line) for each in made if each.get("verified")), line)
         moved = f" → {at}" if at != line else ""
@@ -265,10 +280,3 @@ def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
         paths |= mirror.loaded.sources.keys()
         paths.add(os.path.normpath(str(mirror.process.get("name") or "")))
     return paths
-
-
-def _bounded(places: list[str]) -> list[str]:
-    left = len(places) - MAX_LISTED_BREAKPOINTS
-    return (
-        [*places[:MAX_LISTED_BREAKPOINTS], f"{left} more: dap_breakpoints"] if left > 0 else places
-    )
