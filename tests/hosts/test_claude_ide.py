@@ -16,6 +16,7 @@ from tests.hosts.test_claude_code import environment
 from tests.neovim.claude import SERVED, SETUP
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.reviewing import RC
+from tests.neovim.test_following import comes_true
 from tests.opencode.provider import Call, Provider, Say
 
 KEY = "sk-ant-api03-none-of-anybody"
@@ -108,6 +109,7 @@ function rpc.notify(kind, ...)
 end
 """
 
+LINES = "vim.api.nvim_buf_get_lines(vim.fn.bufnr('^add.py$'), 0, -1, true)"
 EDIT = {"old_string": "a - b", "new_string": "a + b"}
 
 
@@ -144,6 +146,10 @@ async def test_it_knows_what_is_selected_and_takes_what_the_person_has_made_of_a
         await at.editor.notified("closed")
         await at.sees("ALL DONE")
         assert at.file.read_text(encoding="utf-8") == f"# mine\n{NEW}"
+        # The buffer shows the file, though nobody goes there.
+        shown = ["# mine", *NEW.splitlines()]
+        await comes_true(at.editor, f"table.concat({LINES}, ' ') == {' '.join(shown)!r}")
+        assert await at.editor.lua("return vim.bo.buftype") == "terminal"
         assert "The user modified your proposed changes" in told(at)
 
 

@@ -301,19 +301,6 @@ async def test_all_that_is_asked_for_is_there_to_read(tmp_path: Path) -> None:
         await answered(editor, 2, yes=True)
 
 
-async def test_who_answers_from_a_terminal_is_back_in_terminal_mode(tmp_path: Path) -> None:
-    setup = {"approve": {"run": True}}
-    rc = PERSON + "vim.keymap.set({ 'n', 't' }, '<F2>', '<Plug>(dapeer-answer)')"
-    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
-        await attach(editor)
-        await editor.keys(":terminal cat<CR>i")
-        await ask(editor, 1, "run")
-        await asked(editor, "run")
-        await editor.keys("<F2>a")
-        await answered(editor, 1, yes=True)
-        assert (await editor.mode())["mode"] == "t"
-
-
 async def test_what_one_core_was_allowed_no_other_core_is(tmp_path: Path) -> None:
     setup = {"approve": {"run": True}}
     async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:

@@ -29,19 +29,31 @@ ENTERED_FROM = [
 """What is typed before an answer, in which mode that ends, what is typed after the answer, and the line that comes of it."""
 
 
+KEY = "vim.keymap.set({ '', '!' }, '<F2>', '<Plug>(dapeer-answer)')"
+CLICK = """
+local at = vim.fn.win_screenpos(vim.fn.win_getid(2))
+for _, action in ipairs({ 'press', 'release' }) do
+  vim.api.nvim_input_mouse('left', action, '', 0, at[1], at[2] + 2)
+end
+"""
+WAYS = {"key": "vim.api.nvim_input('<F2>')", "click": CLICK}
+"""How a person goes to the question."""
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("before", "mode", "after", "line"), ENTERED_FROM)
 async def test_who_answers_goes_on_in_the_mode_in_which_they_were(
-    tmp_path: Path, before: str, mode: str, after: str, line: str
+    tmp_path: Path, before: str, mode: str, after: str, line: str, way: str
 ) -> None:
     setup = {"approve": {"run": True}}
-    rc = PERSON + "vim.keymap.set({ '', '!' }, '<F2>', '<Plug>(dapeer-answer)')"
+    rc = f"{PERSON}\n{KEY}\nvim.o.mouse = 'a'"
     async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, "run")
         await asked(editor, "run")
         await editor.keys(before)
         await in_mode(editor, mode)
-        await editor.keys("<F2>")
+        await editor.lua(WAYS[way])
         await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
         await editor.keys("d")
         assert await answered(editor, 1, yes=False) == "The person denied it."
@@ -49,34 +61,29 @@ async def test_who_answers_goes_on_in_the_mode_in_which_they_were(
         await comes_true(editor, f"vim.api.nvim_get_current_line() == {line!r}")
 
 
-async def test_who_clicks_on_a_question_in_insert_mode_answers_it_and_types_on(
-    tmp_path: Path,
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("keys", "mode"), [("i", "t"), ("i<C-\\><C-n>", "nt")])
+async def test_who_answers_from_a_terminal_is_back_in_the_mode_in_which_they_were(
+    tmp_path: Path, keys: str, mode: str, way: str
 ) -> None:
     setup = {"approve": {"run": True}}
-    rc = PERSON + "vim.o.mouse = 'a'"
-    click = """
-      local at = vim.fn.win_screenpos(vim.fn.win_getid(2))
-      for _, action in ipairs({ 'press', 'release' }) do
-        vim.api.nvim_input_mouse('left', action, '', 0, at[1], at[2] + 2)
-      end
-    """
+    rc = f"{PERSON}\n{KEY}\nvim.keymap.set('t', '<F2>', '<Plug>(dapeer-answer)')\nvim.o.mouse = 'a'"
     async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, "run")
         await asked(editor, "run")
-        await editor.keys("ione")
-        await in_mode(editor, "i")
-        await editor.lua(click)
+        await editor.keys(f":terminal cat<CR>{keys}")
+        await in_mode(editor, mode)
+        await editor.lua(WAYS[way])
         await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
-        await editor.keys("d")
-        assert await answered(editor, 1, yes=False) == "The person denied it."
-        await editor.keys(" two")
-        await comes_true(editor, "vim.api.nvim_get_current_line() == 'one two'")
+        await editor.keys("a")
+        await answered(editor, 1, yes=True)
+        assert await editor.mode() == {"mode": mode, "blocking": False}
 
 
 async def test_who_wants_to_answer_in_a_command_line_gets_there_after_it(tmp_path: Path) -> None:
     setup = {"approve": {"run": True}}
-    rc = PERSON + "vim.keymap.set({ '', '!' }, '<F2>', '<Plug>(dapeer-answer)')"
+    rc = PERSON + KEY
     async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, "run")

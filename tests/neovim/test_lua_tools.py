@@ -23,6 +23,7 @@ from tests.mcp.wire import call as by_hand
 from tests.mcp.wire import request, started
 from tests.neovim.editor import neovim
 from tests.neovim.joint import attached
+from tests.neovim.test_outliving import attached_to
 from tests.processes import LIMIT, process_gone
 from tests.programs import ROOT
 
@@ -236,6 +237,7 @@ async def test_a_call_that_nobody_waits_for_any_more_is_cancelled(tmp_path: Path
     command = ("dapeer", "stdio", "--no-bridge", "--nvim")
     async with workshop(tmp_path) as editor, started(*command, editor.socket) as wire:
         await wire.handshake()
+        await attached_to(editor)
         await wire.send(by_hand(1, "nvim_wait"))
         await editor.notified("waiting")
         if end == "the client leaves":
@@ -485,6 +487,7 @@ async def test_bytes_that_are_no_text_are_told_and_end_nothing(tmp_path: Path) -
         started(*command, editor.socket) as wire,
     ):
         await wire.handshake()
+        await attached_to(editor)
         odd = request("tools/call", 2, name="nvim_odd", arguments={}, _meta={"progressToken": "p"})
         for message, said in ((odd, "is not UTF-8"), (by_hand(3, "nvim_wail"), "oh ?")):
             result = (await wire.ask(message))["result"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.harness import has_all
-from tests.neovim.editor import Editor, neovim
+from tests.neovim.editor import Editor, neovim, nvim_dap
 from tests.neovim.joint import together
 from tests.neovim.wire import NeovimError
 from tests.programs import ROOT, program
@@ -75,6 +75,23 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
         assert await editor.lua(loaded) == after_setup
         assert not await editor.lua("return require('dapeer').is_running()")
         assert await editor.lua(loaded) == after_setup
+
+
+async def test_the_first_require_of_nvim_dap_loads_three_modules_more(tmp_path: Path) -> None:
+    loads = """
+      local before, new = vim.tbl_keys(package.loaded), {}
+      require('dap')
+      for name in pairs(package.loaded) do
+        if not vim.list_contains(before, name) then table.insert(new, name) end
+      end
+      return new
+    """
+    rc = f"vim.opt.rtp:append('{nvim_dap()}')"
+    async with neovim(tmp_path, dap=False, rc=rc) as editor:
+        alone = {*await editor.lua(loads)}
+    async with neovim(tmp_path, dap=False, rc=rc, setup={}) as editor:
+        more = {*await editor.lua(loads)} - alone
+    assert more == {"dap.breakpoints", "dapeer.nvim_dap.breakpoints", "dapeer.rpc"}
 
 
 async def test_what_is_wrong_with_the_options_is_told_once_and_breaks_nothing(

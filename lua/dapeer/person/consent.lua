@@ -18,7 +18,6 @@ local WIDEST = 100
 ---@field mode string
 ---@field focus dapeer.Focus
 ---@field view table
----@field selected integer[]  where the selection begins
 
 ---@alias dapeer.Verdict 'allow'|'session'|'deny'|'none'  none: closed without a choice
 
@@ -151,12 +150,11 @@ local function coming_from(window, previous, mode)
   local came = {
     mode = WRITES_BY[mode] or mode,
     focus = { window = window, previous = previous },
-    selected = vim.fn.getpos('v'),
     view = vim.api.nvim_win_call(window, vim.fn.winsaveview),
   }
   if WRITES[came.mode] then
     vim.cmd.stopinsert()
-  elseif came.mode:match(SELECTS) then
+  elseif vim.api.nvim_get_mode().mode:match(SELECTS) then
     vim.cmd.normal({ '\27', bang = true })
     notice_select(came)
   end
@@ -178,15 +176,18 @@ local function go_back(came)
   end
 end
 
--- Terminal mode ends when the person goes to another window, by a mouse click, too.
+-- Terminal, Visual and Select mode end just before the person enters another window, by a mouse click, too.
 ---@param consent dapeer.Consent
 local function watch(consent, closed)
   local left
   vim.api.nvim_create_autocmd('ModeChanged', {
     group = consent.group,
-    pattern = 't:*',
+    pattern = '[tvVsS\19\22]*:*',
     callback = function()
-      left = vim.api.nvim_get_current_win()
+      left = vim.v.event.old_mode:gsub('^(.)s$', SELECT_OF)
+      vim.schedule(function()
+        left = nil
+      end)
     end,
   })
   vim.api.nvim_create_autocmd('WinEnter', {
@@ -194,9 +195,8 @@ local function watch(consent, closed)
     callback = function()
       local window = vim.fn.win_getid(vim.fn.winnr('#'))
       if vim.api.nvim_get_current_win() == consent.window and not consent.came then
-        consent.came = coming_from(window, 0, left == window and 't' or vim.api.nvim_get_mode().mode)
+        consent.came = coming_from(window, 0, left or vim.api.nvim_get_mode().mode)
       end
-      left = nil
     end,
   })
   vim.api.nvim_create_autocmd('WinClosed', {

@@ -62,16 +62,13 @@ end
 ---@field windows integer[]
 ---@field buffer integer
 ---@field view table
----@field selected integer[]  where the selection begins
 ---@field prompt? integer      remembers Insert mode
 ---@field unfinished? boolean   what they have begun to type is one change with what they type on
 
----Select again what was selected, in the same mode.
----@param held { mode: string, selected: integer[], view: table }
+---Select again what was selected last, in the same mode.
+---@param held { mode: string, view: table }
 function M.select(held)
-  local kind = held.mode:sub(1, 1):gsub('[sS\19]', { s = 'v', S = 'V', ['\19'] = '\22' })
-  vim.fn.setpos('.', held.selected)
-  vim.cmd.normal({ kind, bang = true })
+  vim.cmd.normal({ 'gv', bang = true })
   -- After one command of Visual mode within Select mode (`vs`) Neovim goes back to that by itself.
   if held.mode:match('[sS\19]') and not vim.api.nvim_get_mode().mode:match('^[sS\19]') then
     vim.cmd.normal({ '\7', bang = true })
@@ -121,7 +118,6 @@ local function hold()
     windows = vim.api.nvim_list_wins(),
     buffer = vim.api.nvim_get_current_buf(),
     view = vim.fn.winsaveview(),
-    selected = vim.fn.getpos('v'),
   }
   if held.mode:match('^[iR]') and M.possible() then
     held.unfinished = vim.fn.undotree().synced == 0
