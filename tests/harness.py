@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.server import ALL, make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.opencode.client import OpenCode

@@ -13,7 +13,9 @@ import anyio
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport, transport_pair
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.traits import Traits
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
 
@@ -115,8 +117,8 @@ class Toy(Session):
         """Take both ends."""
         self.killed: list[str] = []
         self._theirs = theirs
-        project = Path("/project")
-        super().__init__(7, "toy", "toy-adapter", ours, project=project, deadlines=deadlines)
+        context = SessionContext(7, Path("/project"))
+        super().__init__(context, "toy", "toy-adapter", ours, Traits(deadlines))
 
     def why_over(self) -> str:
         """Say that nobody knows."""

@@ -43,7 +43,13 @@ INSIDES = {
         ("mappings",),
         ("definition",),
     ),
-    "base": (("schemas", "system"), ("text",), ("errors", "json_types")),
+    "base": (
+        ("schemas", "connections"),
+        ("system",),
+        ("secrets",),
+        ("text",),
+        ("errors", "json_types"),
+    ),
     "cli": (
         ("main",),
         ("stdio",),
@@ -68,6 +74,7 @@ INSIDES = {
         ("rendezvous",),
         ("front",),
         ("server",),
+        ("data_extension",),
     ),
     "mirror": ((OTHERS,), ("collected", "stops"), ("bounded",)),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
@@ -77,6 +84,7 @@ INSIDES = {
         ("core",),
         ("breakpoints",),
         ("inspection",),
+        ("traits",),
         ("waiters",),
     ),
     "tools": ((OTHERS,), ("run_until",), ("breakpoints", "collected", "starts"), ("base",)),
@@ -113,9 +121,29 @@ PURE = (
     "mirror/", "view/", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
-    "adapters/definition/", "base/system/redaction.py", "base/system/secret_names.py", "base/system/secret_forms.py", "base/system/secret_neighbours.py", "base/system/secret_tables.py", "base/system/tcp_table.py",
+    "adapters/definition/", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
+
+ASYNCIO = {
+    "processes": (
+        "adapters/process/started.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
+        "sessions/inspection/thread_locations.py",
+    ),
+    "descriptors": (
+        "adapters/process/reaper.py", "adapters/process/tail.py", "adapters/process/terminal.py", "base/system/process_end.py",
+    ),
+    "streams": (
+        "mcp/rendezvous/neovims.py", "mcp/transports/connections.py", "mcp/transports/jsonl.py", "mcp/transports/stdio.py",
+        "mcp/transports/unix_socket.py", "neovim/nvim_dap/feeds.py", "neovim/nvim_dap/taps.py",
+    ),
+    "signals": ("mcp/serving.py",),
+    "other threads": ("base/system/threads.py", "mcp/web.py", "neovim/client.py", "neovim/connection.py"),
+    "tasks of objects, timers": ("base/system/tasks.py",),
+}  # fmt: skip
+"""The modules that import asyncio, by what they need it for; all others use anyio."""
+ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semaphore", "TaskGroup", "gather", "run", "timeout", "wait_for"}  # fmt: skip
+"""Names of asyncio for which anyio, `base/system/tasks` or `base/system/exchange` has another."""
 
 IN_OUR_PYTHON = ("companions/python/debugpy_",)
 """Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
@@ -196,10 +224,10 @@ def test_the_table_of_processes_has_one_reader() -> None:
     readers = [name_of(p) for p in MODULES if re.search(r"\"/proc\b", p.read_text("utf-8"))]
     # The tables of ports, and which are given out; the folders that hold no sources; secret files; what runs in other programs.
     assert [name for name in readers if not name.startswith("companions/")] == [
-        "base/system/ownership.py",
-        "base/system/ports.py",
+        "base/connections/ownership.py",
+        "base/connections/ports.py",
+        "base/secrets/files.py",
         "base/system/process_table.py",
-        "base/system/secret_files.py",
         "sessions/files.py",
     ]
 
@@ -260,6 +288,23 @@ def test_a_pure_module_awaits_nothing_and_reads_no_clock() -> None:
         if name_of(path).startswith(PURE)
         if impure & {imported[0] for imported in imports(path)}
         or any(isinstance(node, nodes) for node in ast.walk(parse(path)))
+    ]
+
+
+def test_asyncio_is_imported_only_for_what_anyio_lacks() -> None:
+    importing = {
+        name_of(path)
+        for path in MODULES
+        if any(imported[0] == "asyncio" for imported in imports(path))
+    }
+    assert importing == {name for names in ASYNCIO.values() for name in names}
+    assert not [
+        f"{name_of(path)}:{node.lineno}: asyncio.{node.attr}"
+        for path in MODULES
+        if name_of(path) in importing
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Attribute) and node.attr in ANYIO_HAS
+        if ast.unparse(node.value) == "asyncio"
     ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import ROOT
+from tools.figures import FORBIDDEN
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"command", "health"}),
@@ -45,6 +46,13 @@ FOR_EVERYBODY = re.compile(r"session\.on_close\[|dap\.(?:listeners|adapters)\b")
 DECLARED = re.compile(r"^---@(?:class|alias) (dapeer\.[\w.]+)", re.MULTILINE)
 """Types of the plugin's own."""
 NOTE = re.compile(r"^---@.*$", re.MULTILINE)
+
+
+NAME = re.compile(
+    r"^\s*(?:local )?function [\w.:]*?(\w+)\(|^local (\w+)|---@(?:field|param) (\w+)|---@(?:class|alias) dapeer\.(?:\w+\.)*(\w+)",
+    re.MULTILINE,
+)
+"""A function, a local of a module, a field, a parameter, a type."""
 
 
 def module_of(path: Path) -> str:
@@ -159,3 +167,14 @@ def test_every_type_that_is_named_is_declared() -> None:
         for name in re.findall(r"\bdapeer\.[\w.]*\w", re.sub(r"['\"`].*?['\"`]", "", note))
     }
     assert {name for name in named if name[1] not in declared} == set()
+
+
+def test_no_name_has_a_forbidden_word() -> None:
+    found = {
+        (module, name)
+        for module, text in SOURCES.items()
+        for name in map("".join, NAME.findall(text))
+        if FORBIDDEN & set(re.sub(r"([A-Z])", r"_\1", name).lower().split("_"))
+    }
+    assert not sorted(found)
+    assert len(set(map("".join, NAME.findall("".join(SOURCES.values()))))) > 1000

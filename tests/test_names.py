@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.figures import names
+from tools.figures import LONGEST_FIRST_LINE, long_first_lines, names
 from tools.source import Source, parse
 
 SOURCE = Source()
@@ -36,6 +36,31 @@ def test_each_kind_of_name_is_looked_at(text: str, tmp_path: Path) -> None:
     (package / "one.py").write_text(text)
     (package / "other.py").write_text("class Twice: ...")
     assert [place for each in names(Source(tmp_path)) for place in each.places]
+
+
+def test_the_first_line_of_a_docstring_is_short() -> None:
+    assert not list(long_first_lines(SOURCE))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""{}"""',
+        'A = 1\n"""{}"""',
+        'class C:\n    """{}"""',
+        'class C:\n    a: int\n    """{}"""',
+        'def f():\n    """{}\n\n    More.\n    """',
+        'async def f():\n    r"""{}"""',
+    ],
+)
+def test_each_docstring_is_looked_at(text: str, tmp_path: Path) -> None:
+    package = tmp_path / "server" / "dapeer"
+    package.mkdir(parents=True)
+    line = "a" * LONGEST_FIRST_LINE
+    (package / "one.py").write_text(text.format(line))
+    assert not list(long_first_lines(Source(tmp_path)))
+    (package / "two.py").write_text(text.format(f"{line}."))
+    assert list(long_first_lines(Source(tmp_path))) == [f"two.py: {line}."]
 
 
 def test_a_constant_of_time_has_its_unit_in_its_name() -> None:

@@ -119,13 +119,16 @@ def habits(source: Source) -> Iterator[Figure]:
     yield listed("attributes set from another file", _set_from_outside(source))
     yield listed(
         f"docstrings whose first line is longer than {LONGEST_FIRST_LINE}",
-        (
-            f"{source.name_of(path)}: {line}"
-            for path in source.modules
-            for line in _first_lines(parse(path))
-            if len(line) > LONGEST_FIRST_LINE
-        ),
+        long_first_lines(source),
     )
+
+
+def long_first_lines(source: Source) -> Iterator[str]:
+    """Yield each first line of a docstring that is too long, and where it is."""
+    for path in source.modules:
+        for line in _first_lines(parse(path)):
+            if len(line) > LONGEST_FIRST_LINE:
+                yield f"{source.name_of(path)}: {line}"
 
 
 def defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -204,15 +207,23 @@ def _runs_elsewhere(name: str) -> bool:
 
 
 def _first_lines(tree: ast.Module) -> Iterator[str]:
-    """Yield the first line of each docstring, also of attributes and constants."""
+    """Yield the first line of each docstring, also of attributes and constants; those of tools are for models."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | Function):
+        if isinstance(node, ast.Module | ast.ClassDef | Function) and not _is_tool(node):
             for each in node.body:
                 match each:
                     case ast.Expr(value=ast.Constant(value=str(text))):
                         yield text.partition("\n")[0]
                     case _:
                         pass
+
+
+def _is_tool(node: ast.Module | ast.ClassDef | Function) -> bool:
+    """Whether a node is a function whose docstring is served as the description of a tool."""
+    decorators = node.decorator_list if isinstance(node, Function) else []
+    return any(
+        isinstance(each, ast.Call) and ast.unparse(each.func) == "tool" for each in decorators
+    )
 
 
 def _matches(source: Source, pattern: str) -> int:

@@ -13,8 +13,8 @@ from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front.conversation import KNOWN
-from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger import Debugger

@@ -24,6 +24,7 @@ from dapeer.dap.decoding import from_json
 from dapeer.dap.messages import Event, Message, Request, Response, encode
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
@@ -228,13 +229,8 @@ async def record(script: Script, folder: Path) -> list[str]:
     arguments = definition.arguments("launch", inputs, {})
     tape, reaper = Tape(), Reaper()
     async with open_adapter(definition, "launch", inputs, reaper) as adapter:
-        session = DirectSession(
-            1,
-            plan,
-            adapter,
-            {definition.id: definition},
-            project=ROOT,
-        )
+        context = SessionContext(1, ROOT, {definition.id: definition})
+        session = DirectSession(context, plan, adapter)
         session.program.subscribe(lambda _, message: tape.add(message))
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
             running = tasks.create_task(session.run())

@@ -25,7 +25,7 @@ local function show(name, lines)
   vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buffer), 0 })
 end
 
-local function tell(sentence)
+local function mention(sentence)
   require('dapeer.person.waiting').mention(sentence)
 end
 
@@ -33,14 +33,14 @@ end
 local function status()
   local now = require('dapeer').status()
   local collects = ''
-  for _, told in ipairs({
-    require('dapeer.editor.collecting').told() or '',
-    require('dapeer.nvim_dap.exceptions').told() or '',
+  for _, summary in ipairs({
+    require('dapeer.editor.collecting').summary() or '',
+    require('dapeer.nvim_dap.exceptions').summary() or '',
   }) do
-    collects = collects .. (told ~= '' and '; ' .. told or '')
+    collects = collects .. (summary ~= '' and '; ' .. summary or '')
   end
   if now.state == 'running' or (not now.failure and now.state ~= 'restarting') then
-    return tell(now.summary .. collects)
+    return mention(now.summary .. collects)
   end
   local lines = { now.state, now.failure or 'The core crashed and will be started again.', '' }
   vim.list_extend(lines, { 'Command: ' .. table.concat(now.command or {}, ' '), 'It said:' })
@@ -58,7 +58,7 @@ end
 local function diffs()
   local lines = require('dapeer.diff').lines()
   if #lines == 0 then
-    return tell('there is no diff to review')
+    return mention('there is no diff to review')
   end
   show('dapeer://diffs', lines)
 end
@@ -66,7 +66,7 @@ end
 local function decide(what, reason)
   local problem = require('dapeer.diff').decide(what, reason)
   if problem then
-    tell(problem)
+    mention(problem)
   end
 end
 
@@ -84,26 +84,26 @@ local function start()
   })
   require('dapeer').start()
   if require('dapeer').is_running() then
-    tell('starting')
+    mention('starting')
   end
 end
 
 local function claude(rest)
-  local told = require('dapeer.integrations.claude').open(vim.split(rest or '', ' ', { trimempty = true }))
-  if told then
-    tell(told)
+  local problem = require('dapeer.integrations.claude').open(vim.split(rest or '', ' ', { trimempty = true }))
+  if problem then
+    mention(problem)
   end
 end
 
 local function live()
-  tell(require('dapeer.core.live').open())
+  mention(require('dapeer.core.live').open())
 end
 
 ---@param verdict 'allow'|'session'|'deny'|'answer'
 local function consent(verdict)
   local problem = require('dapeer.person.approvals').command(verdict)
   if problem then
-    tell(problem)
+    mention(problem)
   end
 end
 
@@ -111,7 +111,7 @@ end
 local COMMANDS = {
   allow = function(rest)
     if rest and rest ~= 'session' then
-      return tell(('there is no :Dapeer allow %s; there is: allow, allow session'):format(rest))
+      return mention(('there is no :Dapeer allow %s; there is: allow, allow session'):format(rest))
     end
     consent(rest or 'allow')
   end,
@@ -126,20 +126,20 @@ local COMMANDS = {
   stop = function()
     require('dapeer').stop()
     require('dapeer.person.approvals').hold('stopped')
-    tell('stopped: no assistant may act in this Neovim; :Dapeer start lets them in again')
+    mention('stopped: no assistant may act in this Neovim; :Dapeer start lets them in again')
   end,
   restart = function()
     require('dapeer.person.approvals').hold(nil)
     require('dapeer').restart()
-    tell('restarting')
+    mention('restarting')
   end,
   pause = function()
     require('dapeer.person.approvals').hold('paused')
-    tell('paused: no assistant may act; :Dapeer resume lets them go on')
+    mention('paused: no assistant may act; :Dapeer resume lets them go on')
   end,
   resume = function()
     require('dapeer.person.approvals').hold(nil)
-    tell('resumed: assistants may act again')
+    mention('resumed: assistants may act again')
   end,
   status = status,
   live = live,

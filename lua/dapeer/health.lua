@@ -66,7 +66,7 @@ local function check_life()
     return not require('dapeer.rpc').has_ended(core.channel)
   end, require('dapeer.rpc').attached())
   health.info(('%d core(s) attached to this Neovim'):format(#attached))
-  health.info(require('dapeer.editor.collecting').told() or 'No assistant collects values')
+  health.info(require('dapeer.editor.collecting').summary() or 'No assistant collects values')
 end
 
 -- Sessions that began before setup(), or with `tap = false`.

@@ -4,6 +4,7 @@ if lacking then
   return require('dapeer.needs').stub(lacking)
 end
 
+---@class dapeer.Module
 local M = setmetatable({}, {
   __index = function(M, name)
     -- Helpers for results of tools.

@@ -12,18 +12,18 @@ end
 
 ---Replaces the whole plugin in a Neovim that is too old: the first call of any function says so.
 ---@param problem string
----@return table
+---@return dapeer.Module
 function M.stub(problem)
-  local told = false
-  local function tell()
-    if not told then
-      told = true
+  local shown = false
+  local function show()
+    if not shown then
+      shown = true
       vim.notify(problem, vim.log.levels.ERROR)
     end
   end
   return setmetatable({}, {
     __index = function()
-      return tell
+      return show
     end,
   })
 end

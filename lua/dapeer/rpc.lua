@@ -54,7 +54,7 @@ function M.join(core)
     watch(core)
   end
   for kind, value in pairs(published) do
-    M.tell(core, kind, value)
+    M.send(core, kind, value)
   end
 end
 
@@ -111,9 +111,9 @@ end
 ---Notify one core; a core that has ended is forgotten. Legal in a luv callback.
 ---@param core dapeer.Core
 ---@param kind string
----@return boolean told  whether the core was attached until then
+---@return boolean sent  whether the core was attached until then
 ---@return string? problem
-function M.tell(core, kind, ...)
+function M.send(core, kind, ...)
   local ok, err = pcall(vim.rpcnotify, core.channel, 'dapeer', kind, ...)
   if not ok and tostring(err):find('Invalid channel', 1, true) then
     vim.schedule(function()
@@ -128,7 +128,7 @@ end
 ---@param kind string
 function M.notify(kind, ...)
   for _, core in pairs(cores) do
-    M.tell(core, kind, ...)
+    M.send(core, kind, ...)
   end
 end
 

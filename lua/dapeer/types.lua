@@ -63,7 +63,7 @@
 ---@field name string
 ---@field title? string
 ---@field description string
----@field execute fun(cb: fun(result: any, err?: string), args: table, ctx: dapeer.Context)
+---@field execute fun(cb: fun(result: any, err?: string), args: table, ctx: dapeer.Context): any  what it returns is not used
 ---@field args? table<string, dapeer.Arg>
 ---@field parameters? table    JSON Schema of the arguments, instead of args
 ---@field timeout? integer     milliseconds; 0: none; default `bridge.tool_timeout`

@@ -12,7 +12,7 @@ from tests.pythons import python_of
 STEP = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from in_debuggee import dapeer_loops
+from in_debuggee.exceptions import dapeer_loops
 step = dapeer_loops.step("half", "shop.py", 12)
 frame = step.gi_frame
 print(frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno, frame.f_locals, frame.f_back)

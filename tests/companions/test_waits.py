@@ -19,7 +19,7 @@ JUDGE = """
 import json, os, runpy, sys, threading, time
 folder, program, *kinds = sys.argv[1:]
 sys.path.insert(0, folder)
-from in_debuggee import dapeer_waits
+from in_debuggee.stacks import dapeer_waits
 
 def watch(kind, expected):
     threads = dapeer_waits.threads
@@ -91,7 +91,7 @@ def test_what_dapeer_runs_in_a_line_is_no_place_of_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "path", [str(COMPANIONS / "python"), *sys.path])
-    awaiting: Any = importlib.import_module("in_debuggee.dapeer_awaiting")
+    awaiting: Any = importlib.import_module("in_debuggee.stacks.dapeer_awaiting")
     made: dict[str, Any] = {"now": sys._getframe}  # pyright: ignore[reportPrivateUsage]
     record = FunctionType(compile("now()", "<dapeer>", "eval"), made)
     own, here = awaiting.stack(record())[:2], awaiting.stack(sys._getframe())[:2]  # pyright: ignore[reportPrivateUsage]

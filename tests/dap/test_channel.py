@@ -200,7 +200,7 @@ async def test_every_waiter_fails_when_the_wire_dies() -> None:
         await w.adapter.aclose()
         assert [type(await task) for task in waiting] == [ChannelClosed] * 3
         with pytest.raises(ChannelClosed, match="`d`"):
-            await sent
+            await sent.wait()
 
 
 async def test_a_request_after_the_end_fails_at_once() -> None:

@@ -14,7 +14,7 @@ from dapeer.mirror.collected.rows import CollectedRow
 from dapeer.mirror.collected.rows_file import Written, read
 from tests.harness import ask
 
-COLLECT = "__import__('in_debuggee.dapeer_collecting', fromlist=['_']).collect({!r})"
+COLLECT = "__import__('in_debuggee.collecting.dapeer_collecting', fromlist=['_']).collect({!r})"
 
 
 async def collect(c: Client, folder: Path, *points: dict[str, object], **more: object) -> Json:

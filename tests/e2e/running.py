@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system import ports
+from dapeer.base.connections import ports
 from dapeer.base.system.process_table import ptrace_scope
 
 

@@ -178,10 +178,10 @@ turns = 0
 while True:
     turns += 1
     turn(turns)
-    if "in_debuggee.dapeer_collecting" not in sys.modules and turns < 0:
+    if "in_debuggee.collecting.dapeer_collecting" not in sys.modules and turns < 0:
         print("left", flush=True)
         break
-    turns = -abs(turns) if "in_debuggee.dapeer_collecting" in sys.modules else turns
+    turns = -abs(turns) if "in_debuggee.collecting.dapeer_collecting" in sys.modules else turns
     time.sleep(0.01)
     print("up", flush=True) if turns == 1 else None
 """
@@ -196,7 +196,7 @@ async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the
     path = tmp_path / "turns.py"
     path.write_text(TURNS, encoding="utf-8")
     modules = Path(str(own_values()["launchers"])) / "python" / "in_debuggee"
-    texts = {each.name: each.read_text() for each in modules.glob("*.py")}
+    texts = {each.name: each.read_text() for each in modules.rglob("*.py")}
     place = {"filename": str(path), "line": 8}
     spec = {"folder": str(tmp_path), "points": [
         {"id": 1, "file": str(path), "line": 8, "collect": ["half * 2 == i"], "max_hits": 3}

@@ -167,7 +167,7 @@ async def test_a_program_that_computes_for_long_is_told_once_that_a_newer_python
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_breakpoint: bool
 ) -> None:
     monkeypatch.setattr(stop_report, "SECONDS_UNTIL_SLOW", 0)
-    monkeypatch.setattr(stop_report, "COMPUTES", 0)
+    monkeypatch.setattr(stop_report, "SHARE_OF_COMPUTING", 0)
     newer = tmp_path / "path" / "python3.20"
     newer.parent.mkdir()
     newer.symlink_to(sys.executable)

@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.base.system.ownership import connected
-from dapeer.base.system.promptness import duplicated, refusal
+from dapeer.base.connections.ownership import connected
+from dapeer.base.connections.promptness import duplicated, refusal
 from dapeer.dap.messages import Message, Request
 from dapeer.mcp.server.server import make_server
 from dapeer.sessions.core.session import Session

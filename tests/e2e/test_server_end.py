@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 from tests.harness import FAKE_PROGRAM, fake
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT, compiled, program

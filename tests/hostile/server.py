@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.neovim.discovery.sockets import NAMED_BY
 from tests.hostile.judge import SLACK, Judge, patience
 from tests.json_types import Json

@@ -43,8 +43,8 @@ READERS = {
     "sessions/core/row_files.py",
     "tools/base/schema.py",
     # The system's tables.
-    "base/system/ownership.py",
-    "base/system/ports.py",
+    "base/connections/ownership.py",
+    "base/connections/ports.py",
     "base/system/process_table.py",
 }
 """Modules that read what is no file of others."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system import credentials
+from dapeer.base.secrets import credentials
 
 
 @pytest.fixture(autouse=True)

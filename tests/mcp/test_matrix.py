@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import INVALID_PARAMS
 
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.instructions import instructions
 from tests.harness import DATA
 from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected, text

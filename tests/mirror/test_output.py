@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dapeer.mirror.output import PIECE, Category, OutputLog
+from dapeer.mirror.output import PIECE_CHARS, Category, OutputLog
 
 CATEGORIES: tuple[Category, ...] = ("stdout", "stderr", "console")
 
@@ -117,7 +117,7 @@ def test_a_piece_ends_where_the_category_or_the_second_does_or_when_it_is_full()
     log.append("stdout", "a", at=10.1)
     log.append("stderr", "b", at=10.2)
     log.append("stderr", "c", at=11.0)
-    log.append("stderr", "d" * PIECE, at=11.1)
+    log.append("stderr", "d" * PIECE_CHARS, at=11.1)
     assert [(p.category, p.text[0], p.at) for p in log.pieces()] == [
         ("stdout", "a", 10.1),
         ("stderr", "b", 10.2),

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.collected.rows_file import START, FilePosition, read
 
-cell: Any = importlib.import_module("in_debuggee.dapeer_cells").cell
-recording: Any = importlib.import_module("in_debuggee.dapeer_recording")
-shapes: Any = importlib.import_module("in_debuggee.dapeer_shapes")
-CHUNK, FIRST, HEADER = recording.CHUNK, recording.FIRST, recording.HEADER
+cell: Any = importlib.import_module("in_debuggee.values.dapeer_cells").cell
+recording: Any = importlib.import_module("in_debuggee.collecting.dapeer_recording")
+shapes: Any = importlib.import_module("in_debuggee.collecting.dapeer_shapes")
+CHUNK, FIRST, HEADER = recording.CHUNK_BYTES, recording.FIRST_CHUNKS, recording.HEADER_BYTES
 LARGE: bytes = b"x" * (CHUNK // 5)
 """Five lines of it do not fit into a chunk."""
 

@@ -345,7 +345,7 @@ async def test_breakpoints_of_a_file_that_is_gone_can_be_taken_away_by_both(
 
 
 CHOOSE = "require('dap').set_exception_breakpoints(...)"
-TOLD = "return require('dapeer.nvim_dap.exceptions').told()"
+TOLD = "return require('dapeer.nvim_dap.exceptions').summary()"
 
 
 async def chosen(c: Client) -> list[str]:

@@ -46,7 +46,7 @@ async def test_a_person_sees_where_an_assistant_collects_until_it_does_not(tmp_p
             assert await signs(editor) == [[inner + 1, "≡"], [middle + 1, "≡"]]
             await editor.lua("vim.cmd.undo()")
             await editor.lua("vim.fn.sign_define('DapeerCollects', { text = 'C' })")
-            told = await editor.lua("return require('dapeer.editor.collecting').told()")
+            told = await editor.lua("return require('dapeer.editor.collecting').summary()")
             assert told == (
                 f"the assistant collects at loop.py:{middle} (value), loop.py:{inner} (value, value * 2)"
             )
@@ -75,7 +75,7 @@ async def test_a_program_that_the_person_starts_collects_from_its_first_line_on(
 async def test_functions_of_a_program_that_the_person_starts_are_named_and_collected(
     tmp_path: Path,
 ) -> None:
-    told = "return require('dapeer.editor.collecting').told()"
+    told = "return require('dapeer.editor.collecting').summary()"
     async with together(tmp_path, {}) as (c, person):
         await ask(c, "dap_set_breakpoint", function="adjust", collect=["LIMIT"])
         await ask(c, "dap_set_breakpoint", calls=["Account.*", "nobody"])

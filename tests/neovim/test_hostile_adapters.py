@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.base.text.lines import escaped
 from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, ask, call, text
 from tests.hostile import forger
 from tests.hostile.forger import forged
 from tests.neovim.consenting import ANSWERS
+from tests.neovim.editor import neovim
 from tests.neovim.joint import heard, together
 from tests.neovim.test_effects import MARKED
 from tests.processes import LIMIT
@@ -126,6 +128,25 @@ async def test_a_value_beside_a_line_is_one_line_whose_unseen_characters_are_esc
     ((_, shown),) = marks
     assert forged(shown) == []
     assert shown.startswith(r" odd = \x1b[2J\u202eFAKE FAKE")
+
+
+ESCAPES = """
+local escaped, codes = require('dapeer.results.fitting').escaped, {}
+for code = 1, 0x10ffff do
+  local character = vim.fn.nr2char(code, true)
+  if (code < 0xd800 or code > 0xdfff) and escaped(character) ~= character then
+    table.insert(codes, code)
+  end
+end
+return codes
+"""
+
+
+async def test_neovim_windows_escape_the_characters_that_answers_escape(tmp_path: Path) -> None:
+    characters = map(chr, (*range(1, 0xD800), *range(0xE000, 0x110000)))
+    async with neovim(tmp_path, setup={}) as editor:
+        escapes = await editor.lua(ESCAPES)
+    assert escapes == [ord(each) for each in characters if escaped(each) != each]
 
 
 async def test_no_line_of_a_question_for_consent_is_one_that_the_assistant_sends(

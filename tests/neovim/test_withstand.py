@@ -162,7 +162,7 @@ async def test_a_fault_of_ours_breaks_nothing_of_nvim_daps(tmp_path: Path, setup
 BREAK_DAPEER = """
 local function broken() error('broken on purpose') end
 local rpc, sessions = require('dapeer.rpc'), require('dapeer.nvim_dap.sessions')
-rpc.tell, rpc.notify = broken, broken
+rpc.send, rpc.notify = broken, broken
 sessions.facts, sessions.find, sessions.all = broken, broken, broken
 require('dapeer.nvim_dap.launch').claim = broken
 require('dapeer.nvim_dap.breakpoints').snapshot = broken

@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx2
 
-from dapeer.base.system import ports
+from dapeer.base.connections import ports
 from tests import npm
 from tests.opencode.provider import Provider, provider
 from tests.processes import LIMIT

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp import Client
 
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from tests.harness import ask, served

@@ -14,7 +14,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.tools import OF_OPENCODE
 from tests.harness import ask, read, refusal, served

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.errors import OpenCodeFailed
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.registration import Core, configuration

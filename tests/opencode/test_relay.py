@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.types import ImageContent, TextContent
 
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow

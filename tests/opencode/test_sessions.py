@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from dapeer.tools import OF_OPENCODE

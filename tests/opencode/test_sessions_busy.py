@@ -102,7 +102,7 @@ async def test_what_is_long_is_cut_and_can_be_read_in_parts(
     shared: OpenCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As with hundreds of messages and calls.
-    monkeypatch.setattr(runs, "PAGE", 2)
+    monkeypatch.setattr(runs, "PAGE_MESSAGES", 2)
     monkeypatch.setattr(report, "MOST_CALLS", 2)
     monkeypatch.setattr(report, "LONGEST_ANSWER", 10)
     lines = Call("bash", {"command": "seq 20000", "description": "count"})

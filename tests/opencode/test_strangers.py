@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.errors import NoOpenCode
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
 from dapeer.opencode.client import OpenCode
 from tests import second_user

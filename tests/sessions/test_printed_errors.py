@@ -73,8 +73,8 @@ def test_the_error_that_ends_a_program_is_found_in_what_it_prints(
     mirror, ends = Mirror(), "" if place is None or adapter != "js-debug" else "\nNode.js v22.1.0\n"
     mirror.printed.output.append("stderr", f"before\n{printed}{ends}")
     mirror.exit_code = 1
-    errors = PrintedErrors(mirror.printed.output)
-    errors.pattern = load_all(shipped())[adapter].stopping.traceback
+    pattern = load_all(shipped())[adapter].stopping.traceback
+    errors = PrintedErrors(mirror.printed.output, pattern)
     end = ended(1, mirror, 0, None, Path("/a"), error=errors.last())
     assert (end.get("file"), end.get("line")) == (place or (None, None))
     assert end.get("exception", "") == error

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
+import anyio
 import pytest
 
 from dapeer.base.errors import (
@@ -308,3 +309,25 @@ async def test_who_waits_is_woken_by_the_end() -> None:
         waiting = tasks.create_task(w.session.wait_for(lambda: w.session.over, None))
         await w.peer.wire.aclose()
         assert await waiting
+
+
+async def test_a_function_breakpoint_that_is_tried_is_removed_also_for_who_no_longer_waits() -> (
+    None
+):
+    supported = {"supportsFunctionBreakpoints": True}
+    async with wired({"setFunctionBreakpoints": never}, capabilities=supported) as w:
+        scope = anyio.CancelScope()
+
+        async def give_up() -> None:
+            await w.peer.asked("setFunctionBreakpoints")
+            scope.cancel()
+            _, undone = await w.peer.asked("setFunctionBreakpoints", times=2)
+            await w.peer.answer(undone)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(give_up)
+            with scope:
+                async with w.session.stops_at.trying("f"):
+                    pass
+        sent = [each.arguments["breakpoints"] for each in w.peer.of("setFunctionBreakpoints")]
+        assert sent == [[{"name": "f"}], []]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.logs import MOST_ALIKE, SECONDS, RepetitionFilter
+from dapeer.base.system.logs import MOST_ALIKE, SECONDS_PER_PLACE, RepetitionFilter
 from tests.processes import LIMIT
 
 LOGS_TWICE = """
@@ -35,7 +35,7 @@ def records(count: int, created: float = 0.0) -> list[logging.LogRecord]:
 def test_what_is_logged_again_and_again_is_left_out_and_counted() -> None:
     bounded = RepetitionFilter()
     assert [bounded.filter(each) for each in records(MOST_ALIKE + 1_000)].count(True) == MOST_ALIKE
-    (later,) = records(1, SECONDS + 1)
+    (later,) = records(1, SECONDS_PER_PLACE + 1)
     assert bounded.filter(later)
     assert later.getMessage() == "bad request 0 (and 1000 more like this before)"
 

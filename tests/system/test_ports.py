@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.definition.definition import LOOPBACK
-from dapeer.base.system import ports
+from dapeer.base.connections import ports
 
 
 def test_a_free_port_is_none_that_the_system_gives_to_who_asks_for_any() -> None:
     with socket.create_server((LOOPBACK, 0)) as other:
         given = other.getsockname()[1]
         found = ports.free_port(LOOPBACK)
-    assert ports.LOWEST <= found < ports.first_given() <= given
+    assert ports.LOWEST_PORT <= found < ports.first_given() <= given
     socket.create_server((LOOPBACK, found)).close()
 
 

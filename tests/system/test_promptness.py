@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from dapeer.base.system import promptness
+from dapeer.base.connections import promptness
 from tests import second_user
 from tests.processes import LIMIT
 from tests.sockets import needs_tables
 
 HASTENS = """
 import ctypes, encodings.ascii, encodings.idna, os, socket, sys
-from dapeer.base.system.promptness import send_at_once
+from dapeer.base.connections.promptness import send_at_once
 
 user = int(sys.argv[1])
 if user:

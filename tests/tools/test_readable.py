@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.system.secret_files import DEFAULT, HIDDEN, SecretFiles
+from dapeer.base.secrets.files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.sessions.files import Files
-from dapeer.view.sources import LARGEST
+from dapeer.view.sources import MAX_FILE_BYTES
 from tests.harness import ask, call, client, read, refusal, text
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
@@ -194,8 +194,8 @@ async def test_a_stop_in_a_secret_file_is_told_without_its_text(project: Path) -
 async def test_lines_of_a_large_file_are_shown(project: Path) -> None:
     large = project / "large.py"
     line = b"number = 1  # and so on\n"
-    large.write_bytes(line * (LARGEST // len(line) + 10) + b"last = 2\n")
-    count = LARGEST // len(line) + 11
+    large.write_bytes(line * (MAX_FILE_BYTES // len(line) + 10) + b"last = 2\n")
+    count = MAX_FILE_BYTES // len(line) + 11
     async with client(project) as c:
         begin = await read(c, "dap_source", filename="large.py", count=2)
         assert begin.splitlines()[-1] == "(maybe more lines: line=3)"

@@ -90,23 +90,27 @@ def test_of_600_frames_the_innermost_are_shown_and_the_others_counted() -> None:
     told = Told()
     stop(told, frames=600)
     lines = shown(told).get("stack", ())
-    assert [line.split()[0] for line in lines[: stacks.ROWS]] == [f"f{n}" for n in range(5)]
-    more = f"… {600 - stacks.ROWS - 1} more: dap_stacktrace start_frame=5"
-    assert lines[stacks.ROWS :] == [more, "f19 a.py:29 [5]"], "the outermost that is known"
+    assert [line.split()[0] for line in lines[: stacks.MAX_STACK_LINES]] == [
+        f"f{n}" for n in range(5)
+    ]
+    more = f"… {600 - stacks.MAX_STACK_LINES - 1} more: dap_stacktrace start_frame=5"
+    assert lines[stacks.MAX_STACK_LINES :] == [more, "f19 a.py:29 [5]"], (
+        "the outermost that is known"
+    )
     assert "Called by [id]:\n  f1 :11 [1]\n" in text(told)
 
 
 def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
     told = Told()
     stop(told, {f"v{n}": str(n) for n in range(30)})
-    assert len(shown(told).get("locals", ())) == relevance.MOST
+    assert len(shown(told).get("locals", ())) == relevance.MAX_LOCALS
     assert notes(told) == ["10 more locals: dap_variables"]
 
 
 def test_a_value_of_a_megabyte_is_cut_and_says_how_long_it_was() -> None:
     told = Told()
     stop(told, big="x" * 1_000_000)
-    assert shown(told).get("locals") == {"big": "x" * variables.VALUE + "… (1000000 chars)"}
+    assert shown(told).get("locals") == {"big": "x" * variables.VALUE_CHARS + "… (1000000 chars)"}
 
 
 def test_locals_of_the_same_name_are_both_shown() -> None:
@@ -146,9 +150,9 @@ def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
     stop(told, {f"v{n}": "0" for n in range(12)})
     stop(told, {f"v{n}": "1" * 1000 for n in range(12)})
     changed = shown(told).get("changed", {})
-    assert len(changed) == variables.CHANGES
-    assert changed["v0"] == ["0", "1" * variables.VALUE + "… (1000 chars)"]
-    assert notes(told) == [f"{12 - variables.CHANGES} more changed: dap_variables"]
+    assert len(changed) == variables.MAX_CHANGES
+    assert changed["v0"] == ["0", "1" * variables.VALUE_CHARS + "… (1000 chars)"]
+    assert notes(told) == [f"{12 - variables.MAX_CHANGES} more changed: dap_variables"]
 
 
 def test_long_source_lines_are_cut_and_say_how_long_they_were() -> None:
@@ -176,7 +180,7 @@ def test_one_endless_line_of_output_is_cut_too() -> None:
     told = Told()
     told.event("output", category="stdout", output="x" * 100_000)
     stop(told)
-    assert shown(told).get("output") == "x" * output.OUTPUT
+    assert shown(told).get("output") == "x" * output.OUTPUT_CHARS
     assert len(notes(told)) == 1
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.messages import new_id
 from dapeer.opencode.relay import NAME

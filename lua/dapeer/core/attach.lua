@@ -29,7 +29,7 @@ function M.attach(channel, opts)
   rpc.join(core)
   local dap = package.loaded['dap']
   return {
-    sessions = dap and nvim_dap.tell(core) or {},
+    sessions = dap and nvim_dap.introduce(core) or {},
     protocol = M.VERSION,
     pid = vim.uv.os_getpid(),
     clock = rpc.now(),

@@ -27,7 +27,7 @@ local OPTIONS = {
 ---@field ended? boolean
 ---@field stdout string            a line that is not complete
 ---@field stderr string[]          the last lines
----@field partial string           and one that is not complete
+---@field rest string              one that is not complete
 
 ---@class dapeer.StartOptions
 ---@field port? integer            instead of the option `bridge.port`
@@ -105,7 +105,7 @@ end
 -- In a luv callback.
 ---@param core dapeer.Process
 local function on_stderr(core, data)
-  local text = core.partial .. (data or '\n')
+  local text = core.rest .. (data or '\n')
   for line in text:gmatch('([^\n]*)\n') do
     if line:match('%S') then
       core.stderr[#core.stderr + 1] = head((line:gsub('\r$', '')), LONGEST_LINE)
@@ -114,7 +114,7 @@ local function on_stderr(core, data)
   while #core.stderr > LINES do
     table.remove(core.stderr, 1)
   end
-  core.partial = head(text:match('[^\n]*$'), LONGEST_LINE)
+  core.rest = head(text:match('[^\n]*$'), LONGEST_LINE)
 end
 
 ---@param core dapeer.Process
@@ -165,7 +165,7 @@ function M.start(command, options, on_ready, on_exit)
     started = M.now(),
     stdout = '',
     stderr = {},
-    partial = '',
+    rest = '',
   }
   local ok, process = pcall(run, core, on_ready, on_exit)
   if ok then

@@ -13,7 +13,7 @@ local WRONG_USE = 2 -- a core's exit code when trying again is no use
 
 ---The whole state.
 ---@class dapeer.Life
----@field wanted boolean                there should be a core
+---@field enabled boolean                there should be a core
 ---@field guest? boolean                 only an integration has asked for it so far
 ---@field core? dapeer.Process             the newest, alive or not
 ---@field options dapeer.StartOptions    of the last start
@@ -22,7 +22,7 @@ local WRONG_USE = 2 -- a core's exit code when trying again is no use
 ---@field timer? uv.uv_timer_t          of a restart
 ---@field failure? string               why no core runs after a start
 local life = require('dapeer.kept').part('life', {
-  wanted = false,
+  enabled = false,
   options = {},
   delay = FIRST_DELAY,
   quick = 0,
@@ -39,7 +39,7 @@ end
 local EVENTS = { on_ready = 'DapeerReady', on_stop = 'DapeerStopped' }
 
 -- Calls a person's callback and triggers the event; an error in these is reported, and stops nothing else.
-local function tell(name, ...)
+local function call_back(name, ...)
   pcall(vim.api.nvim_exec_autocmds, 'User', { pattern = EVENTS[name], modeline = false, data = { port = ... } })
   local callback = require('dapeer.config').get()[name]
   if callback then
@@ -63,12 +63,12 @@ end
 local function gone(core)
   if core.announced then
     core.announced = false
-    tell('on_stop')
+    call_back('on_stop')
   end
 end
 
 local function give_up(sentence)
-  life.wanted = false
+  life.enabled = false
   life.failure = sentence
   require('dapeer.person.attention').say(sentence, vim.log.levels.ERROR, ' See :Dapeer status.')
 end
@@ -119,13 +119,13 @@ end
 local function on_ready(core)
   if core == current() then
     core.announced = true
-    tell('on_ready', core.port)
+    call_back('on_ready', core.port)
   end
 end
 
 local function on_exit(core, result)
   gone(core)
-  if core ~= life.core or not life.wanted then
+  if core ~= life.core or not life.enabled then
     return
   elseif core.leaving then
     spawn()
@@ -150,11 +150,11 @@ end
 ---@param options? dapeer.StartOptions
 function M.start(options)
   life.guest = false
-  if life.wanted and not life.timer then
+  if life.enabled and not life.timer then
     return
   end
   cancel_restart()
-  life.wanted, life.options, life.failure = true, options or {}, nil
+  life.enabled, life.options, life.failure = true, options or {}, nil
   life.delay, life.quick = FIRST_DELAY, 0
   -- Not VimLeavePre: what is decided there, such as a diff, is to be heard by the core.
   vim.api.nvim_create_autocmd('VimLeave', {
@@ -168,7 +168,7 @@ end
 
 ---Start the core for an integration, which dismisses it: unless a person or another part has asked for it meanwhile.
 function M.start_as_guest()
-  if not life.wanted then
+  if not life.enabled then
     M.start()
     life.guest = true
   end
@@ -188,7 +188,7 @@ end
 ---Stop the core, or stop trying to start it.
 function M.stop()
   cancel_restart()
-  life.wanted = false
+  life.enabled = false
   local core = current()
   if core then
     require('dapeer.core.process').dismiss(core)
@@ -205,7 +205,7 @@ end
 ---Whether there is a core, or one is on its way.
 ---@return boolean
 function M.is_running()
-  return life.wanted
+  return life.enabled
 end
 
 ---The URL for MCP clients; nil until the core listens.
@@ -233,7 +233,7 @@ local function state()
   local core = current()
   if core then
     return core.port and 'running' or 'starting'
-  elseif life.wanted then
+  elseif life.enabled then
     return life.timer and 'restarting' or 'starting'
   elseif alive() then
     return 'stopping'

@@ -2,7 +2,7 @@
 local M = {}
 
 ---@class dapeer.Gestures
----@field told? boolean
+---@field warned? boolean
 ---@field there boolean        the person is in the proposal
 ---@field command? string      the command line that runs, if one was typed in the proposal
 
@@ -59,8 +59,8 @@ local function watch_writes(diff, state, decide, on)
       say('nothing written: a proposal has no other file; ZZ accepts it', vim.log.levels.WARN)
     elseif by_person(state) then
       decide('accept')
-    elseif state.there and not state.told then
-      state.told = true
+    elseif state.there and not state.warned then
+      state.warned = true
       say('a write that you did not type accepts nothing; ZZ does')
     end
   end)

@@ -15,6 +15,7 @@ local SAVED, REJECTED = 'FILE_SAVED', 'DIFF_REJECTED'
 ---@field view? dapeer.View    nil until it is shown
 ---@field outcome? 'accepted'|'rejected'
 ---@field done? fun()         withdraws it from the waiting list
+---@field wait? fun()         it waits no longer for a person who types
 
 ---@class dapeer.Accepted
 ---@field caller table
@@ -245,6 +246,7 @@ end
 function M.new(given)
   state.last = state.last + 1
   local name = vim.fn.fnamemodify(given.file, ':.')
+  ---@type dapeer.Diff
   local diff = vim.tbl_extend('force', given, {
     id = state.last,
     tab_name = given.tab_name or name,

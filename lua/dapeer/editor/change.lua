@@ -37,8 +37,8 @@ end
 ---@param part { from: integer, old: string[], new: string[] }
 ---@param hunk integer[]  first line and count of the old lines, and of the new
 local function apply(bufnr, part, hunk)
-  local from, count, to, wanted = unpack(hunk)
-  if count == wanted then
+  local from, count, to, number = unpack(hunk)
+  if count == number then
     for index = 0, count - 1 do
       replace_line(bufnr, part.from + from + index, part.old[from + index], part.new[to + index])
     end
@@ -46,7 +46,7 @@ local function apply(bufnr, part, hunk)
   end
   -- A hunk without old lines names the line after which it inserts.
   local first = part.from + (count == 0 and from or from - 1)
-  local lines = vim.list_slice(part.new, to, to + wanted - 1)
+  local lines = vim.list_slice(part.new, to, to + number - 1)
   vim.api.nvim_buf_set_lines(bufnr, first, first + count, true, lines)
 end
 

@@ -125,7 +125,7 @@ end
 
 ---Where assistants collect, and what; nil: nowhere.
 ---@return string?
-function M.told()
+function M.summary()
   local places = {}
   for _, files in pairs(cores) do
     for path, points in pairs(files) do

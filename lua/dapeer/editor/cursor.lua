@@ -40,6 +40,7 @@ local KINDS = {
 ---@field end_line integer
 ---@field end_column integer  its last character
 ---@field text string         bounded
+---@field total integer       lines
 ---@field active boolean      false: what was selected last in this buffer
 
 ---@class dapeer.editor.Region  positions as getpos() gives them, in the order of the text

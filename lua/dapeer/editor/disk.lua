@@ -148,8 +148,8 @@ end
 ---@return boolean overtaken
 local function look(bufnr)
   -- Without 'autoread' the person wants to be asked, by Neovim.
-  local wanted = vim.F.if_nil(vim.bo[bufnr].autoread, vim.go.autoread)
-  if vim.bo[bufnr].modified or in_hand(bufnr) or not wanted then
+  local reads_again = vim.F.if_nil(vim.bo[bufnr].autoread, vim.go.autoread)
+  if vim.bo[bufnr].modified or in_hand(bufnr) or not reads_again then
     return M.overtaken(bufnr)
   end
   return M.reread(bufnr)

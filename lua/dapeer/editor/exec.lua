@@ -85,7 +85,7 @@ local function bounded(run)
   local results = vim.F.pack_len(xpcall(run, function(problem)
     return type(problem) == 'string' and problem or vim.inspect(problem)
   end))
-  debug.sethook()
+  debug.sethook(nil, '')
   return results
 end
 

@@ -1,7 +1,7 @@
 --- Lines of a buffer with unsaved changes beside those of its file, which programs load and cores count.
 local M = {}
 
----@alias dapeer.editor.Hunks integer[][]  what differs: first line and count on the disk, and in the buffer
+---@alias dapeer.editor.Hunks table<integer, integer>[]  what differs: first line and count on the disk, and in the buffer
 
 ---How a buffer differs from its file; nil: not at all, or it is too large to compare.
 ---@param bufnr integer

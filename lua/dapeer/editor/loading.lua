@@ -53,7 +53,7 @@ end
 
 ---@param path string
 ---@param found { pid: integer }
-local function tell(path, found)
+local function report(path, found)
   local name = vim.fn.fnamemodify(path, ':~:.')
   local sentence = found.pid > 0 and ('loaded %s; Neovim %d has unsaved changes of it'):format(name, found.pid)
     or ('loaded %s; its swap file has unsaved changes (:recover)'):format(name)
@@ -77,7 +77,7 @@ function M.load(bufnr)
     vim.cmd(('silent call bufload(%d)'):format(bufnr))
   end)
   if type(found) == 'table' then
-    tell(path, found)
+    report(path, found)
   end
   return problem
 end

@@ -115,13 +115,13 @@ local function line_of(found)
     place = found.column > 0 and ('%s:%d'):format(place, found.column) or place
   end
   local mark = found.current and '→' or ' '
-  local said = table.concat(
+  local details = table.concat(
     vim.tbl_filter(function(part)
       return part ~= ''
     end, { place, found.type, found.text }),
     ': '
   )
-  return ('%s %d %s'):format(mark, found.index, said)
+  return ('%s %d %s'):format(mark, found.index, details)
 end
 
 ---@param source dapeer.editor.Source
@@ -216,16 +216,16 @@ function M.set(args)
   if failed ~= 0 then
     return nil, 'Neovim rejects the quickfix list: it is in use. Try again.'
   end
-  local said = ('Quickfix list "%s": %d items; :colder brings back the previous one.'):format(title, #args.items)
+  local sentence = ('Quickfix list "%s": %d items; :colder brings back the previous one.'):format(title, #args.items)
   local shown = false
   if args.open and attention.busy() then
-    said = said .. ' Not opened: the person is typing.'
+    sentence = sentence .. ' Not opened: the person is typing.'
   elseif args.open then
     local problem = show()
     shown = problem == nil
-    said = said .. (problem and ' Not opened: ' .. problem or ' It is open.')
+    sentence = sentence .. (problem and ' Not opened: ' .. problem or ' It is open.')
   end
-  return require('dapeer.results').result(said, { title = title, total = #args.items, shown = shown })
+  return require('dapeer.results').result(sentence, { title = title, total = #args.items, shown = shown })
 end
 
 return M

@@ -38,8 +38,8 @@ function M.save(bufnr)
     vim.cmd('silent lockmarks keepalt write! ++p')
   end)
   if not ok then
-    local said = tostring(failure):gsub('^.-Vim%b():', ''):gsub('^.-:(E%d+:)', '%1')
-    return ('Neovim cannot write %s: %s'):format(editor.name(bufnr), said)
+    local message = tostring(failure):gsub('^.-Vim%b():', ''):gsub('^.-:(E%d+:)', '%1')
+    return ('Neovim cannot write %s: %s'):format(editor.name(bufnr), message)
   elseif vim.bo[bufnr].modified then
     return ('Something in Neovim prevented the write of %s. Ask the person.'):format(editor.name(bufnr))
   end

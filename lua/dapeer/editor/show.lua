@@ -112,11 +112,11 @@ end
 
 -- Where a text is: its first place.
 ---@return dapeer.editor.Range?
-local function range_of_text(bufnr, wanted)
+local function range_of_text(bufnr, text)
   local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
   -- The last line ends, too, as in the file.
   local whole = table.concat(lines, '\n') .. (vim.bo[bufnr].endofline and '\n' or '')
-  local first, last = whole:find(wanted, 1, true)
+  local first, last = whole:find(text, 1, true)
   if not first then
     return nil
   end

@@ -149,8 +149,8 @@ end
 
 ---@param problem any
 local function refusal(bufnr, problem)
-  local said = tostring(problem):match('E%d+:.*') or tostring(problem)
-  return ('Neovim refuses that for %s: %s. nvim_undo_tree shows what there is.'):format(editor.name(bufnr), said)
+  local message = tostring(problem):match('E%d+:.*') or tostring(problem)
+  return ('Neovim refuses that for %s: %s. nvim_undo_tree shows what there is.'):format(editor.name(bufnr), message)
 end
 
 -- In insert mode undoing would pull the text away under the person's fingers.

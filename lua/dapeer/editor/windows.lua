@@ -49,7 +49,7 @@ function M.real(bufnr)
   end
   local filetype = vim.bo[bufnr].filetype
   return not vim.iter(BESIDE):any(function(pattern)
-    return filetype:match(pattern)
+    return filetype:match(pattern) ~= nil
   end)
 end
 

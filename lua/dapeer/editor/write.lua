@@ -162,7 +162,7 @@ end
 ---@param edit dapeer.editor.Edit
 ---@return dapeer.editor.Part?
 ---@return string? problem
-local function wanted(bufnr, edit)
+local function part_of(bufnr, edit)
   if edit.old_text then
     return by_text(bufnr, edit)
   elseif edit.line or edit.end_line then
@@ -226,7 +226,7 @@ function M.write(edit)
     return nil, problem
   end
   local part
-  part, problem = wanted(bufnr, edit)
+  part, problem = part_of(bufnr, edit)
   if not part then
     return nil, problem
   end

@@ -5,7 +5,7 @@ local changing = require('dapeer.lsp.changing')
 local edits = require('dapeer.lsp.edits')
 local requests = require('dapeer.lsp.requests')
 local task = require('dapeer.lsp.task')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local EDIT = 'workspace/applyEdit'
 
@@ -105,12 +105,11 @@ function M.act(action, client, question, args)
   local outcomes = outcomes_of(changed, args.save ~= false)
   result.structuredContent.applied = true
   result.structuredContent.changed_by_command = outcomes
-  local told = telling.result({
+  return answer_text.result({
     ('%s: done, with the command %s.'):format(title, command.command),
-    changing.told(outcomes),
+    changing.summary(outcomes),
     #changes > 0 and result.content[1].text or {},
   }, result.structuredContent)
-  return told
 end
 
 return M

@@ -6,7 +6,7 @@ local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local task = require('dapeer.lsp.task')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local METHOD = 'textDocument/codeAction'
 
@@ -103,14 +103,14 @@ local function facts(offer, number)
   }
 end
 
-local function line_of(told)
+local function line_of(offer)
   return ('%d. %s  [%s%s%s]%s'):format(
-    told.number,
-    told.title,
-    told.client,
-    told.kind and ', ' .. told.kind or '',
-    told.preferred and ', preferred' or '',
-    told.disabled and ' not now: ' .. told.disabled or ''
+    offer.number,
+    offer.title,
+    offer.client,
+    offer.kind and ', ' .. offer.kind or '',
+    offer.preferred and ', preferred' or '',
+    offer.disabled and ' not now: ' .. offer.disabled or ''
   )
 end
 
@@ -127,11 +127,11 @@ local function list(offers, problems, at, args)
   local head = ('%s, %s: %s%s'):format(
     at.document.name,
     where,
-    telling.count(#offers, 'code action'),
+    answer_text.count(#offers, 'code action'),
     #offers > 0 and '. `action` with a number or title shows what one changes.' or '.'
   )
-  local page, note = telling.page(actions, args)
-  return telling.result({ head, vim.tbl_map(line_of, page), note or {}, problems }, {
+  local page, note = answer_text.page(actions, args)
+  return answer_text.result({ head, vim.tbl_map(line_of, page), note or {}, problems }, {
     path = vim.api.nvim_buf_get_name(at.document.bufnr),
     actions = page,
     total = #actions,
@@ -140,15 +140,15 @@ local function list(offers, problems, at, args)
 end
 
 ---@param offers dapeer.lsp.Offer[]
----@param wanted string|integer
+---@param choice string|integer
 ---@return dapeer.lsp.Offer
-local function chosen(offers, wanted)
-  local number = tonumber(wanted)
+local function chosen(offers, choice)
+  local number = tonumber(choice)
   if number and offers[number] then
     return offers[number]
   end
   for _, offer in ipairs(offers) do
-    if offer.action.title == wanted then
+    if offer.action.title == choice then
       return offer
     end
   end
@@ -156,13 +156,12 @@ local function chosen(offers, wanted)
   for index, offer in ipairs(offers) do
     table.insert(titles, ('%d. %s'):format(index, offer.action.title))
   end
-  task.fail(
+  return task.fail(
     ('There is no code action %s here. %s'):format(
-      vim.inspect(wanted),
+      vim.inspect(choice),
       #titles > 0 and 'There is: ' .. table.concat(titles, '; ') or 'There is none at all.'
     )
   )
-  return offers[1]
 end
 
 -- Many servers work an action out only when it has been chosen.

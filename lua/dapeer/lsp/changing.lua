@@ -4,7 +4,7 @@ local M = {}
 
 local edits = require('dapeer.lsp.edits')
 local task = require('dapeer.lsp.task')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 ---@class dapeer.lsp.Outcome
 ---@field path string
@@ -97,9 +97,9 @@ local function prepared(change)
   if not bufnr then
     task.fail('Nothing was changed: ' .. problem)
   elseif not vim.bo[bufnr].modifiable then
-    task.fail(('Nothing was changed: %s is not modifiable.'):format(telling.path(change.path)))
+    task.fail(('Nothing was changed: %s is not modifiable.'):format(answer_text.path(change.path)))
   elseif not vim.deep_equal(edits.text(bufnr), change.old) then
-    task.fail(('%s has changed meanwhile. Ask again.'):format(telling.path(change.path)))
+    task.fail(('%s has changed meanwhile. Ask again.'):format(answer_text.path(change.path)))
   end
   return { change = change, bufnr = bufnr, clean = not vim.bo[bufnr].modified }
 end
@@ -110,7 +110,7 @@ local function allowed(change)
   local bufnr = require('dapeer.lsp.sources').new():buffer(change.path)
   if change.kind == 'delete' and bufnr and vim.bo[bufnr].modified then
     task.fail(
-      ('Nothing was changed: %s, which would be deleted, has unsaved changes.'):format(telling.path(change.path))
+      ('Nothing was changed: %s, which would be deleted, has unsaved changes.'):format(answer_text.path(change.path))
     )
   end
   return { change = change }
@@ -165,17 +165,20 @@ end
 
 ---@param outcomes dapeer.lsp.Outcome[]
 ---@return string[]
-function M.told(outcomes)
+function M.summary(outcomes)
   local saved, lines = 0, {}
   for _, each in ipairs(outcomes) do
     if each.saved then
       saved = saved + 1
     else
-      table.insert(lines, ('Not saved: %s, because %s.'):format(telling.path(each.path), (each.why:gsub('%.$', ''))))
+      table.insert(
+        lines,
+        ('Not saved: %s, because %s.'):format(answer_text.path(each.path), (each.why:gsub('%.$', '')))
+      )
     end
   end
   if saved > 0 then
-    table.insert(lines, 1, ('Saved %s. Undo in Neovim takes it back.'):format(telling.count(saved, 'file')))
+    table.insert(lines, 1, ('Saved %s. Undo in Neovim takes it back.'):format(answer_text.count(saved, 'file')))
   end
   return lines
 end

@@ -2,7 +2,7 @@
 local M = {}
 
 local servers = require('dapeer.lsp.servers')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local FILES_SHOWN = 50
 
@@ -57,7 +57,7 @@ local function root(client)
 end
 
 ---@param client vim.lsp.Client
-local function told(client)
+local function facts_of(client)
   local files = {}
   for bufnr in pairs(client.attached_buffers) do
     if vim.api.nvim_buf_is_valid(bufnr) then
@@ -86,7 +86,7 @@ local function lines_of(facts)
     ('%s (id %d): %s%s'):format(facts.name, facts.id, facts.state, doing),
     ('  root: %s'):format(facts.root or 'none'),
     ('  files: %s'):format(
-      facts.file_count == 0 and 'none' or table.concat(vim.tbl_map(telling.path, facts.files), ', ')
+      facts.file_count == 0 and 'none' or table.concat(vim.tbl_map(answer_text.path, facts.files), ', ')
     ),
   }
   if facts.file_count > #facts.files then
@@ -100,12 +100,12 @@ end
 
 ---@return dapeer.Result
 function M.list()
-  local facts = vim.tbl_map(told, servers.all())
+  local facts = vim.tbl_map(facts_of, servers.all())
   if #facts == 0 then
     local nothing = 'No language server runs. Opening a file may start one, if the person has set it up.'
-    return telling.result({ nothing }, { clients = {} })
+    return answer_text.result({ nothing }, { clients = {} })
   end
-  return telling.result(vim.tbl_map(lines_of, facts), { clients = facts })
+  return answer_text.result(vim.tbl_map(lines_of, facts), { clients = facts })
 end
 
 return M

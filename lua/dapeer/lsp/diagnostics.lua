@@ -8,7 +8,7 @@ local reports = require('dapeer.lsp.reports')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local task = require('dapeer.lsp.task')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local OF_WORKSPACE = 'workspace/diagnostic'
 local MESSAGE = 300 -- characters of a message in the text
@@ -21,7 +21,7 @@ local unanswered = {}
 
 ---@class dapeer.lsp.Collected
 ---@field findings dapeer.lsp.Finding[]
----@field asked table<string, boolean>  by `client:path`: reported just now, so what Neovim keeps is older
+---@field fresh table<string, boolean>  by `client:path`: reported just now, so what Neovim keeps is older
 ---@field notes string[]
 ---@field sources dapeer.lsp.Sources
 
@@ -29,7 +29,7 @@ local unanswered = {}
 local function collected()
   return {
     findings = {},
-    asked = {},
+    fresh = {},
     notes = {},
     sources = require('dapeer.lsp.sources').new(),
   }
@@ -41,7 +41,7 @@ end
 ---@param items lsp.Diagnostic[]
 local function take(into, client, uri, items)
   local path = vim.uri_to_fname(uri)
-  into.asked[client.id .. ':' .. path] = true
+  into.fresh[client.id .. ':' .. path] = true
   for _, given in ipairs(items) do
     table.insert(into.findings, reports.of_server(given, path, client, into.sources))
   end
@@ -53,8 +53,8 @@ end
 ---@param question dapeer.lsp.Question
 ---@return vim.lsp.Client[]  those that cannot be asked: they publish on their own
 local function ask(into, clients, bufnr, question)
-  local asked, others = reports.sorted(clients, bufnr, question)
-  for _, answer in ipairs(reports.ask(asked, bufnr, question)) do
+  local pulled, others = reports.sorted(clients, bufnr, question)
+  for _, answer in ipairs(reports.ask(pulled, bufnr, question)) do
     if answer.result and answer.result.items then
       take(into, answer.client, vim.uri_from_bufnr(bufnr), answer.result.items)
     end
@@ -83,7 +83,7 @@ local function recall(into, bufnr)
     local client = owner and owner.client
     local path = vim.api.nvim_buf_is_valid(given.bufnr) and vim.api.nvim_buf_get_name(given.bufnr)
     -- A server may answer with some, and publish others.
-    local known = owner and owner.asked and into.asked[client.id .. ':' .. (path or '')]
+    local known = owner and owner.pulled and into.fresh[client.id .. ':' .. (path or '')]
     if path and not known then
       table.insert(into.findings, reports.of_neovim(given, client, into.sources))
     end
@@ -114,7 +114,7 @@ local function ask_for_workspace(into, question)
     end
   end
   local clients = vim.tbl_filter(function(client)
-    return client.initialized and knows_workspace(client) and question.timeout > (unanswered[client.id] or 0)
+    return client.initialized == true and knows_workspace(client) and question.timeout > (unanswered[client.id] or 0)
   end, servers.all())
   local answers = requests.all(clients, OF_WORKSPACE, function(client)
     return {
@@ -227,9 +227,9 @@ end
 ---@param args table
 ---@param where string
 ---@param clients vim.lsp.Client[]
-local function told(into, args, where, clients)
+local function result_of(into, args, where, clients)
   local findings, counts = sorted(into.findings, args, into.sources)
-  local page, note = telling.page(findings, args)
+  local page, note = answer_text.page(findings, args)
   local least = args.severity and args.severity ~= 'hint' and (', %s or worse'):format(args.severity) or ''
   local who = #clients > 0 and (' (%s)'):format(servers.names(clients)) or ''
   local notes = into.notes
@@ -239,9 +239,9 @@ local function told(into, args, where, clients)
       table.insert(notes, ('%s is busy: %s.'):format(client.name, table.concat(busy, ', ')))
     end
   end
-  return telling.result({
+  return answer_text.result({
     ('Diagnostics of %s%s%s: %s'):format(where, least, who, summary(counts)),
-    telling.by_file(page, line_of),
+    answer_text.by_file(page, line_of),
     note or {},
     notes,
   }, {
@@ -266,7 +266,7 @@ local function of_workspace(args, ctx)
   if #clients == 0 then
     table.insert(into.notes, 'No language server runs, so this list may be incomplete.')
   end
-  return told(into, args, 'the workspace', clients)
+  return result_of(into, args, 'the workspace', clients)
 end
 
 ---@param args table
@@ -294,7 +294,7 @@ function M.list(args, ctx)
   if #clients == 0 then
     table.insert(into.notes, ready.nobody(document.bufnr))
   end
-  return told(into, args, document.name, clients)
+  return result_of(into, args, document.name, clients)
 end
 
 return M

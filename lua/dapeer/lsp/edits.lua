@@ -4,7 +4,7 @@ local M = {}
 
 local positions = require('dapeer.lsp.positions')
 local task = require('dapeer.lsp.task')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local LONGEST = 16000 -- bytes of all differences together
 local FILES_SHOWN = 50
@@ -45,7 +45,7 @@ end
 local function add(changes, uri, edits, version)
   local path = vim.uri_to_fname(uri)
   for _, change in ipairs(changes) do
-    if change.kind == 'edit' and change.path == path then
+    if change.kind == 'edit' and change.edits and change.path == path then
       vim.list_extend(change.edits, edits)
       return
     end
@@ -169,7 +169,7 @@ end
 ---The lines in which two texts differ.
 ---@param old string[]
 ---@param new string[]
----@return { [1]: integer, [2]: integer, [3]: integer, [4]: integer }[]  first, count; in old, in new
+---@return { [1]: integer, [2]: integer, [3]: integer, [4]: integer }[]  hunks  first and count in old, in new
 function M.hunks(old, new)
   local options = { result_type = 'indices', algorithm = 'histogram' }
   return difference(table.concat(old, '\n') .. '\n', table.concat(new, '\n') .. '\n', options)
@@ -198,9 +198,9 @@ local function current(change, load, sources)
     end
   end
   if not bufnr then
-    return sources:text(change.path)
+    return sources.text(change.path)
   elseif (change.version or 0) > 0 and (vim.lsp.util.buf_versions[bufnr] or 0) > change.version then
-    task.fail(('%s has changed meanwhile. Ask again.'):format(telling.path(change.path)))
+    task.fail(('%s has changed meanwhile. Ask again.'):format(answer_text.path(change.path)))
   end
   return M.text(bufnr)
 end
@@ -233,7 +233,7 @@ function M.worked_out(changes, encoding, load)
       change.old = current(change, load, sources)
       change.new, problem = M.applied(change.old, change.edits, encoding)
       if not change.new then
-        task.fail(('Nothing was changed in %s: %s.'):format(telling.path(change.path), problem))
+        task.fail(('Nothing was changed in %s: %s.'):format(answer_text.path(change.path), problem))
       end
       compare(change)
     end
@@ -247,11 +247,11 @@ end
 ---@param change dapeer.lsp.Change
 ---@return string
 local function head_of(change)
-  local path = telling.path(change.path)
+  local path = answer_text.path(change.path)
   if change.kind == 'edit' then
     return ('%s  +%d -%d'):format(path, change.added, change.removed)
   elseif change.kind == 'rename' then
-    return ('%s  renamed to %s'):format(path, telling.path(change.to))
+    return ('%s  renamed to %s'):format(path, answer_text.path(change.to))
   end
   return ('%s  %s'):format(path, change.kind == 'create' and 'created' or 'deleted')
 end
@@ -264,7 +264,7 @@ function M.shown(changes)
   local lines, files, room = {}, {}, LONGEST
   for index, change in ipairs(changes) do
     if index > FILES_SHOWN then
-      table.insert(lines, ('… and %s more.'):format(telling.count(#changes - FILES_SHOWN, 'file')))
+      table.insert(lines, ('… and %s more.'):format(answer_text.count(#changes - FILES_SHOWN, 'file')))
       break
     end
     local diff = change.diff

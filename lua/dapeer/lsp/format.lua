@@ -16,8 +16,7 @@ local function chosen(clients, name)
       return client
     end
   end
-  task.fail(('`%s` does not format this file; %s does.'):format(name, servers.names(clients)))
-  return clients[1]
+  return task.fail(('`%s` does not format this file; %s does.'):format(name, servers.names(clients)))
 end
 
 ---@param document dapeer.lsp.Document

@@ -5,7 +5,7 @@ local locations = require('dapeer.lsp.locations')
 local positions = require('dapeer.lsp.positions')
 local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local PREPARE = 'textDocument/prepareCallHierarchy'
 local CALLS_SHOWN = 20 -- of one function
@@ -35,7 +35,7 @@ end
 ---@param item lsp.CallHierarchyItem
 ---@param client vim.lsp.Client
 ---@param sources dapeer.lsp.Sources
-local function told(item, client, sources)
+local function place_of(item, client, sources)
   local place = locations.place(item.uri, item.selectionRange, client.offset_encoding, sources)
   place.name = item.name
   place.kind = require('dapeer.lsp.symbols').kind(item.kind)
@@ -45,18 +45,18 @@ end
 
 -- The calls stand in the caller's file: of whom is asked when outgoing, of the answer when incoming.
 ---@param call table
----@param asked dapeer.lsp.Item
+---@param item dapeer.lsp.Item
 ---@param sources dapeer.lsp.Sources
-local function function_of(call, asked, sources)
+local function function_of(call, item, sources)
   local other = call.from or call.to
-  local caller = call.from or asked.item
-  local place = told(other, asked.client, sources)
+  local caller = call.from or item.item
+  local place = place_of(other, item.client, sources)
   place.calls = {}
   for index, range in ipairs(call.fromRanges or {}) do
     if index > CALLS_SHOWN then
       break
     end
-    local at = locations.place(caller.uri, range, asked.client.offset_encoding, sources)
+    local at = locations.place(caller.uri, range, item.client.offset_encoding, sources)
     table.insert(place.calls, { line = at.line, column = at.column, text = at.text })
   end
   return place
@@ -64,7 +64,7 @@ end
 
 local function lines_of(place, incoming)
   local lines = {
-    ('%s %s  %s:%d'):format(place.kind, place.name, telling.path(place.path), place.line),
+    ('%s %s  %s:%d'):format(place.kind, place.name, answer_text.path(place.path), place.line),
   }
   for _, call in ipairs(place.calls) do
     local what = incoming and 'calls it at' or 'called at'
@@ -76,17 +76,17 @@ end
 ---@param items dapeer.lsp.Item[]
 ---@param method string
 ---@param question dapeer.lsp.Question
----@return { call: table, asked: dapeer.lsp.Item }[] calls
+---@return { call: table, item: dapeer.lsp.Item }[] calls
 ---@return string[] problems
 local function calls_of(items, method, question)
   local calls, answers = {}, {}
-  for _, asked in ipairs(items) do
-    local answer = requests.all({ asked.client }, method, function()
-      return { item = asked.item }
+  for _, item in ipairs(items) do
+    local answer = requests.all({ item.client }, method, function()
+      return { item = item.item }
     end, question)[1]
     table.insert(answers, answer)
     for _, call in ipairs(answer.result or {}) do
-      table.insert(calls, { call = call, asked = asked })
+      table.insert(calls, { call = call, item = item })
     end
   end
   return calls, requests.problems(answers)
@@ -103,21 +103,21 @@ function M.calls(args, ctx)
   local method = incoming and 'callHierarchy/incomingCalls' or 'callHierarchy/outgoingCalls'
   local calls, more = calls_of(items, method, question)
   vim.list_extend(problems, more)
-  local page, note = telling.page(calls, args)
+  local page, note = answer_text.page(calls, args)
   local sources = require('dapeer.lsp.sources').new()
   local lines, functions = {}, {}
   for _, each in ipairs(page) do
-    local place = function_of(each.call, each.asked, sources)
+    local place = function_of(each.call, each.item, sources)
     table.insert(functions, place)
     vim.list_extend(lines, lines_of(place, incoming))
   end
-  local of = vim.tbl_map(function(asked)
-    return told(asked.item, asked.client, sources)
+  local of = vim.tbl_map(function(item)
+    return place_of(item.item, item.client, sources)
   end, items)
   local name = of[1] and ('%s %s'):format(of[1].kind, of[1].name)
   local head = not name and ('%s: there is no function.'):format(positions.place(target))
-    or ('%s: %s'):format(name, telling.count(#calls, incoming and 'caller' or 'callee'))
-  return telling.result({ head, lines, note or {}, problems }, {
+    or ('%s: %s'):format(name, answer_text.count(#calls, incoming and 'caller' or 'callee'))
+  return answer_text.result({ head, lines, note or {}, problems }, {
     direction = incoming and 'incoming' or 'outgoing',
     of = of,
     functions = functions,

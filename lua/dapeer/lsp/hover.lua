@@ -4,7 +4,7 @@ local M = {}
 local positions = require('dapeer.lsp.positions')
 local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local METHOD = 'textDocument/hover'
 local LONGEST = 6000 -- characters
@@ -47,7 +47,7 @@ function M.hover(args, ctx)
     table.insert(texts, #hovers > 1 and ('[%s]\n%s'):format(hover.client, hover.text) or hover.text)
   end
   local head = positions.place(target) .. (#hovers == 0 and ': the language servers know nothing about it.' or '')
-  return telling.result({ head, texts, problems }, {
+  return answer_text.result({ head, texts, problems }, {
     path = vim.api.nvim_buf_get_name(target.bufnr),
     line = target.line,
     column = target.column,

@@ -5,7 +5,7 @@ local positions = require('dapeer.lsp.positions')
 local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 ---@class dapeer.lsp.Place
 ---@field path string
@@ -14,6 +14,12 @@ local telling = require('dapeer.lsp.telling')
 ---@field end_line? integer
 ---@field end_column? integer  behind its last character
 ---@field text? string         the line
+---@field client? string       the server's name, where several were asked
+---@field name? string         of a symbol
+---@field kind? string
+---@field detail? string
+---@field container? string    the symbol around it
+---@field calls? { line: integer, column: integer, text: string }[]
 
 ---A range in a file in a tool's result.
 ---@param uri string
@@ -24,16 +30,16 @@ local telling = require('dapeer.lsp.telling')
 function M.place(uri, range, encoding, sources)
   local path = vim.uri_to_fname(uri)
   local text = sources:line(path, range.start.line + 1)
-  local line, column = positions.told(text, range.start, encoding)
+  local line, column = positions.from_protocol(text, range.start, encoding)
   local last = sources:line(path, range['end'].line + 1)
-  local end_line, end_column = positions.told(last, range['end'], encoding)
+  local end_line, end_column = positions.from_protocol(last, range['end'], encoding)
   return {
     path = path,
     line = line,
     column = column,
     end_line = end_line,
     end_column = end_column,
-    text = sources:shown(path) and telling.source(text) or '',
+    text = sources:shown(path) and answer_text.source(text) or '',
   }
 end
 
@@ -116,7 +122,7 @@ local function counted_files(found)
   for _, each in ipairs(found) do
     files[each.uri] = true
   end
-  return telling.count(vim.tbl_count(files), 'file')
+  return answer_text.count(vim.tbl_count(files), 'file')
 end
 
 ---Within a task: ask where something is.
@@ -137,7 +143,7 @@ function M.find(args, ctx, method, noun, more)
   local problems = requests.problems(answers)
   local sources = require('dapeer.lsp.sources').new()
   local found = merged(answers, sources)
-  local page, note = telling.page(found, args)
+  local page, note = answer_text.page(found, args)
   local shown = places(page, #clients > 1, sources)
   local head = ('%s at %s: '):format(noun:gsub('^%l', string.upper), positions.place(target))
   if #found == 0 then
@@ -145,9 +151,9 @@ function M.find(args, ctx, method, noun, more)
   else
     head = head .. ('%d in %s'):format(#found, counted_files(found))
   end
-  return telling.result({
+  return answer_text.result({
     head,
-    telling.by_file(shown, function(place)
+    answer_text.by_file(shown, function(place)
       return ('%d:%d  %s'):format(place.line, place.column, place.text)
     end),
     note or {},

@@ -72,7 +72,7 @@ end
 ---@param encoding dapeer.lsp.Encoding
 ---@return integer line    1-based
 ---@return integer column  1-based, in characters
-function M.told(text, position, encoding)
+function M.from_protocol(text, position, encoding)
   if text == '' then
     return position.line + 1, position.character + 1 -- perhaps a text that cannot be read
   end

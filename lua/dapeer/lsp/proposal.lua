@@ -3,7 +3,7 @@ local M = {}
 
 local changing = require('dapeer.lsp.changing')
 local edits = require('dapeer.lsp.edits')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 ---Within a task.
 ---@param title string            what the changes are, such as `Rename a to b`
@@ -22,8 +22,8 @@ function M.answer(title, changes, encoding, args, more)
     files = files,
     file_count = #changes,
   }, more.data or {})
-  local head = ('%s: %s'):format(title, telling.count(#changes, 'file'))
-  local told = {}
+  local head = ('%s: %s'):format(title, answer_text.count(#changes, 'file'))
+  local summary = {}
   if #changes == 0 then
     head = title .. (more.nothing or ': nothing to change.')
   elseif args.apply then
@@ -34,12 +34,12 @@ function M.answer(title, changes, encoding, args, more)
         file.saved, file.not_saved = outcome.saved, outcome.why
       end
     end
-    told = changing.told(outcomes)
+    summary = changing.summary(outcomes)
     head = head .. ' changed.'
   else
     head = head .. ' would change. Nothing is changed yet; apply=true does it.'
   end
-  return telling.result({ head, told, more.lines or {}, lines }, data)
+  return answer_text.result({ head, summary, more.lines or {}, lines }, data)
 end
 
 return M

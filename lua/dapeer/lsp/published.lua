@@ -106,7 +106,8 @@ local function wait(client, bufnr, question)
   elseif state.silent then
     return false
   end
-  local listener, stop_clock
+  local listener ---@type fun(client: vim.lsp.Client, uri: string, exact: boolean)
+  local stop_clock ---@type fun()
   local stop_settling = function() end
   local came = task.await(function(resume)
     stop_clock = task.later(math.min(M.PATIENCE, question.timeout), function()

@@ -27,7 +27,8 @@ local function neovim_looks(bufnr)
   local filetype = vim.bo[bufnr].filetype
   for name in pairs(vim.lsp._enabled_configs or {}) do
     local ok, config = pcall(function()
-      return vim.lsp.config[name]
+      local configs = vim.lsp.config ---@type table<string, vim.lsp.Config>
+      return configs[name]
     end)
     local slow = ok and config and type(config.root_dir) == 'function'
     local served = slow and vim.tbl_contains(config.filetypes or { filetype }, filetype)
@@ -42,8 +43,8 @@ end
 ---@param bufnr integer
 ---@return boolean  whether nvim-lspconfig may be at it: it has an autocommand for each server
 local function lspconfig_looks(bufnr)
-  local wanted = { group = 'lspconfig', event = 'FileType', pattern = vim.bo[bufnr].filetype }
-  local ok, found = pcall(vim.api.nvim_get_autocmds, wanted)
+  local events = { group = 'lspconfig', event = 'FileType', pattern = vim.bo[bufnr].filetype }
+  local ok, found = pcall(vim.api.nvim_get_autocmds, events)
   return ok and #found > #vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true })
 end
 
@@ -120,15 +121,15 @@ local PATIENCE = 1000 -- milliseconds
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
 ---@param which? fun(client: vim.lsp.Client): boolean
-local function told_all(bufnr, question, which)
+local function register_all(bufnr, question, which)
   local brief = { ctx = question.ctx, timeout = math.min(question.timeout, PATIENCE) }
-  local asked = {}
+  local done = {}
   for _, method in ipairs(CHEAP) do
     local clients = vim.tbl_filter(function(client)
-      return not asked[client.id] and (not which or which(client))
+      return not done[client.id] and (not which or which(client))
     end, (sorted_out(bufnr, method)))
     for _, client in ipairs(clients) do
-      asked[client.id] = true
+      done[client.id] = true
     end
     requests.all(clients, method, function()
       local document = { uri = vim.uri_from_bufnr(bufnr) }
@@ -152,7 +153,7 @@ function M.settle(clients, bufnr, question)
     waiting[client.id] = may and not settled[client.id] and not servers.diagnosing(client)
     settled[client.id] = true
   end
-  told_all(bufnr, question, function(client)
+  register_all(bufnr, question, function(client)
     return waiting[client.id] or false
   end)
 end
@@ -170,7 +171,7 @@ function M.offering(target, method, question)
     ready, starting = sorted_out(target.bufnr, method)
   end
   if #ready == 0 then
-    told_all(target.bufnr, question)
+    register_all(target.bufnr, question)
     ready, starting = sorted_out(target.bufnr, method)
   end
   if #ready > 0 then

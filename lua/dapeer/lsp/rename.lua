@@ -24,8 +24,7 @@ function M.rename(args, ctx)
   local question = requests.question(args, ctx, target.bufnr)
   local why = {}
   for _, client in ipairs(ready.offering(target, METHOD, question)) do
-    local params = positions.params(target, client)
-    params.newName = args.new_name
+    local params = vim.tbl_extend('error', positions.params(target, client), { newName = args.new_name })
     local answer = requests.all({ client }, METHOD, function()
       return params
     end, question)[1]
@@ -37,8 +36,7 @@ function M.rename(args, ctx)
     end
     table.insert(why, answer.problem or ('%s has no changes to propose.'):format(client.name))
   end
-  task.fail(('The symbol at %s cannot be renamed. %s'):format(positions.place(target), table.concat(why, ' ')))
-  return {}
+  return task.fail(('The symbol at %s cannot be renamed. %s'):format(positions.place(target), table.concat(why, ' ')))
 end
 
 return M

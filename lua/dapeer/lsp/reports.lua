@@ -45,8 +45,8 @@ function M.of_server(given, path, client, sources)
   local first, last = given.range.start, given.range['end']
   local encoding = client.offset_encoding
   local message = type(given.message) == 'table' and given.message.value or given.message
-  local line, column = positions.told(sources:line(path, first.line + 1), first, encoding)
-  local end_line, end_column = positions.told(sources:line(path, last.line + 1), last, encoding)
+  local line, column = positions.from_protocol(sources:line(path, first.line + 1), first, encoding)
+  local end_line, end_column = positions.from_protocol(sources:line(path, last.line + 1), last, encoding)
   return {
     path = path,
     line = line,
@@ -84,7 +84,7 @@ function M.of_neovim(given, client, sources)
 end
 
 ---Which clients' diagnostics are in which of Neovim's namespaces.
----@return table<integer, { client: vim.lsp.Client, asked: boolean }>  asked: they were asked for
+---@return table<integer, { client: vim.lsp.Client, pulled: boolean }>  pulled: they were asked for
 function M.namespaces()
   local owners = {}
   for namespace, facts in pairs(vim.diagnostic.get_namespaces()) do
@@ -94,7 +94,7 @@ function M.namespaces()
       local _, last = (facts.name or ''):find(own, 1, true)
       local rest = last and facts.name:sub(last + 1)
       if rest and rest:match('^%.?') == rest:sub(1, 1) then
-        owners[namespace] = { client = client, asked = rest ~= '' }
+        owners[namespace] = { client = client, pulled = rest ~= '' }
       end
     end
   end
@@ -105,15 +105,15 @@ end
 ---@param clients vim.lsp.Client[]
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
----@return vim.lsp.Client[] asked
+---@return vim.lsp.Client[] pulled
 ---@return vim.lsp.Client[] others
 function M.sorted(clients, bufnr, question)
   ready.settle(clients, bufnr, question)
-  local asked, others = {}, {}
+  local pulled, others = {}, {}
   for _, client in ipairs(clients) do
-    table.insert(servers.offers(client, OF_FILE, bufnr) and asked or others, client)
+    table.insert(servers.offers(client, OF_FILE, bufnr) and pulled or others, client)
   end
-  return asked, others
+  return pulled, others
 end
 
 ---Within a task: ask for the diagnostics of a buffer as it is now.
@@ -138,7 +138,7 @@ end
 ---@return string[]  a sentence for each client that has not published yet
 function M.raw(bufnr, clients, question)
   local published = require('dapeer.lsp.published')
-  local asked, others = M.sorted(clients, bufnr, question)
+  local pulled, others = M.sorted(clients, bufnr, question)
   local notes = published.unheard(bufnr) and published.wait(others, bufnr, question) or {}
   local found = {}
   for _, client in ipairs(clients) do
@@ -146,13 +146,13 @@ function M.raw(bufnr, clients, question)
   end
   for namespace, owner in pairs(M.namespaces()) do
     local client = owner.client
-    if found[client.id] and not owner.asked then
+    if found[client.id] and not owner.pulled then
       for _, given in ipairs(vim.diagnostic.get(bufnr, { namespace = namespace })) do
         table.insert(found[client.id], given.user_data and given.user_data.lsp)
       end
     end
   end
-  for _, answer in ipairs(M.ask(asked, bufnr, question)) do
+  for _, answer in ipairs(M.ask(pulled, bufnr, question)) do
     vim.list_extend(found[answer.client.id], answer.result and answer.result.items or {})
   end
   return found, notes

@@ -59,7 +59,7 @@ end
 ---A file as it is on disk.
 ---@param path string
 ---@return dapeer.lsp.Text
-function Sources:text(path)
+function Sources.text(path)
   local lines = vim.list_slice(read(path))
   local eol = #lines ~= 1 and lines[#lines] == ''
   if eol then

@@ -6,7 +6,7 @@ local positions = require('dapeer.lsp.positions')
 local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
-local telling = require('dapeer.lsp.telling')
+local answer_text = require('dapeer.lsp.answer_text')
 
 local OF_FILE = 'textDocument/documentSymbol'
 local OF_WORKSPACE = 'workspace/symbol'
@@ -48,7 +48,7 @@ local function collect(listed, at, rows, above)
     local range = given.range or given.location.range
     local named = (given.selectionRange or range).start
     local text = require('dapeer.editor').line(at.bufnr, named.line + 1)
-    local line, column = positions.told(text, named, at.encoding)
+    local line, column = positions.from_protocol(text, named, at.encoding)
     local row = {
       depth = depth,
       above = above,
@@ -93,7 +93,7 @@ local function line_of(row)
   local symbol = row.symbol
   local lines = symbol.end_line > symbol.line and ('%d-%d'):format(symbol.line, symbol.end_line)
     or tostring(symbol.line)
-  local detail = symbol.detail and ' ' .. telling.source(symbol.detail) or ''
+  local detail = symbol.detail and ' ' .. answer_text.source(symbol.detail) or ''
   local client = symbol.client and row.depth == 0 and (' [%s]'):format(symbol.client) or ''
   return ('  '):rep(row.depth) .. ('%s %s  %s%s%s'):format(symbol.kind, symbol.name, lines, detail, client)
 end
@@ -118,10 +118,10 @@ function M.of_file(args, ctx)
       deepest = args.depth,
     }, rows)
   end
-  local page, note = telling.page(rows, args)
+  local page, note = answer_text.page(rows, args)
   local lines = vim.tbl_map(line_of, page)
-  local head = ('%s: %s'):format(document.name, telling.count(#rows, 'symbol'))
-  return telling.result({ head, lines, note or {}, problems }, {
+  local head = ('%s: %s'):format(document.name, answer_text.count(#rows, 'symbol'))
+  return answer_text.result({ head, lines, note or {}, problems }, {
     path = vim.api.nvim_buf_get_name(document.bufnr),
     symbols = nested(page),
     total = #rows,
@@ -163,7 +163,7 @@ end
 local function line_of_match(place)
   local where = place.line and (':%d:%d'):format(place.line, place.column) or ''
   local container = place.container and (' in %s'):format(place.container) or ''
-  return ('%s %s%s  %s%s'):format(place.kind, place.name, container, telling.path(place.path), where)
+  return ('%s %s%s  %s%s'):format(place.kind, place.name, container, answer_text.path(place.path), where)
 end
 
 ---@param args table
@@ -177,13 +177,13 @@ function M.of_workspace(args, ctx)
   end, question)
   local problems = requests.problems(answers)
   local found = matches(answers)
-  local page, note = telling.page(found, args)
+  local page, note = answer_text.page(found, args)
   local sources = require('dapeer.lsp.sources').new()
   local shown = vim.tbl_map(function(each)
     return match(each.given, each.client, sources)
   end, page)
-  local head = ('`%s`: %s (%s)'):format(args.query, telling.count(#found, 'symbol'), servers.names(clients))
-  return telling.result({ head, vim.tbl_map(line_of_match, shown), note or {}, problems }, {
+  local head = ('`%s`: %s (%s)'):format(args.query, answer_text.count(#found, 'symbol'), servers.names(clients))
+  return answer_text.result({ head, vim.tbl_map(line_of_match, shown), note or {}, problems }, {
     symbols = shown,
     total = #found,
     problems = problems,

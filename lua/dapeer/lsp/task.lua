@@ -32,6 +32,7 @@ end
 
 ---End the task with an error result.
 ---@param sentence string
+---@return any  it never returns
 function M.fail(sentence)
   error({ sentence = sentence }, 0)
 end

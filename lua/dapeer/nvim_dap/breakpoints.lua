@@ -5,7 +5,7 @@
 --- Lines are those on disk, which programs load: while a buffer has unsaved changes, its signs stand elsewhere.
 local M = {}
 
-local told ---@type table?
+local sent ---@type table?
 ---The number of the latest change that each core has asked for, by channel.
 ---@type table<integer, integer>
 local applied = {}
@@ -53,12 +53,12 @@ end
 ---@param breakpoints table nvim-dap's own
 ---@param buffer integer
 ---@param line integer
----@param wanted table
-local function set(breakpoints, buffer, line, wanted)
+---@param breakpoint table
+local function set(breakpoints, buffer, line, breakpoint)
   breakpoints.set({
-    condition = wanted.condition,
-    hit_condition = wanted.hitCondition,
-    log_message = wanted.logMessage,
+    condition = breakpoint.condition,
+    hit_condition = breakpoint.hitCondition,
+    log_message = breakpoint.logMessage,
   }, buffer, line)
 end
 
@@ -90,11 +90,11 @@ end
 local function push()
   pending = false
   local now = M.snapshot()
-  if not vim.deep_equal(now, told) then
-    told = now
+  if not vim.deep_equal(now, sent) then
+    sent = now
     local rpc = require('dapeer.rpc')
     for _, core in ipairs(rpc.attached()) do
-      rpc.tell(core, 'breakpoints', now, applied[core.channel] or 0)
+      rpc.send(core, 'breakpoints', now, applied[core.channel] or 0)
     end
   end
 end
@@ -136,11 +136,11 @@ end
 
 ---@param breakpoints table nvim-dap's own
 ---@param buffer integer
----@param change { line: integer, wanted?: table }
+---@param change { line: integer, breakpoint?: table }
 local function place(breakpoints, buffer, change)
-  local wanted = change.wanted
-  if wanted then
-    set(breakpoints, buffer, change.line, wanted)
+  local breakpoint = change.breakpoint
+  if breakpoint then
+    set(breakpoints, buffer, change.line, breakpoint)
   else
     local lines = require('dapeer.editor.lines')
     local line = lines.in_buffer(lines.changed(buffer), change.line)
@@ -148,8 +148,8 @@ local function place(breakpoints, buffer, change)
   end
 end
 
----Apply a core's changes: set the breakpoint on a line, or remove it where `wanted` is missing.
----@param changes { path: string, line: integer, wanted?: table, edited?: boolean }[] edited: a session here has loaded
+---Apply a core's changes: set the breakpoint on a line, or remove it where `breakpoint` is missing.
+---@param changes { path: string, line: integer, breakpoint?: table, edited?: boolean }[] edited: a session here has loaded
 ---other lines
 ---@param channel integer the core's
 ---@param number integer the core's number of this change; the next picture confirms it
@@ -157,12 +157,12 @@ function M.apply(changes, channel, number)
   applied[channel] = number
   -- It defines the signs, and with it comes what watches them.
   if not pcall(require, 'dap') then
-    return require('dapeer.rpc').tell({ channel = channel }, 'not_applied', number)
+    return require('dapeer.rpc').send({ channel = channel }, 'not_applied', number)
   end
   for _, change in ipairs(changes) do
-    if change.wanted and unsaved(change.path) then
+    if change.breakpoint and unsaved(change.path) then
       -- nvim-dap would send all lines of the buffer to the programs, where they are other lines.
-      return require('dapeer.rpc').tell({ channel = channel }, 'not_applied', number, change.path)
+      return require('dapeer.rpc').send({ channel = channel }, 'not_applied', number, change.path)
     end
   end
   local breakpoints = require('dap.breakpoints')
@@ -175,7 +175,7 @@ function M.apply(changes, channel, number)
     pcall(place, breakpoints, buffer, change)
   end
   -- The core that asked gets a picture even if nothing has changed.
-  told = nil
+  sent = nil
   M.changed()
   for buffer in pairs(touched) do
     local now = breakpoints.get(buffer)[buffer] or {}

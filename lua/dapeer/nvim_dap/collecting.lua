@@ -10,7 +10,7 @@ local PATIENCE = 3000
 ---@field session dap.Session
 ---@field go fun()
 
----@type table<integer, dapeer.WaitingStart>  by session id
+---@type table<number, dapeer.WaitingStart>  by session id
 local waiting = {}
 
 ---@param id integer
@@ -49,7 +49,7 @@ end
 ---@param channel integer  the core's
 ---@param id integer       the session's
 ---@param exceptions table|vim.NIL  the arguments of `setExceptionBreakpoints`
-function M.told(channel, id, exceptions)
+function M.ready(channel, id, exceptions)
   local start = waiting[id]
   if start then
     if exceptions ~= vim.NIL then

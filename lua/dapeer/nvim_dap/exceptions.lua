@@ -17,7 +17,7 @@ local chosen = require('dapeer.kept').part('exceptions', { defaults = {} })
 
 ---The arguments of the cores' own requests: the very tables that nvim-dap hands to its listeners.
 ---@type table<table, true>
-local asked = setmetatable({}, { __mode = 'k' })
+local own_requests = setmetatable({}, { __mode = 'k' })
 
 ---Sessions that nvim-dap has not sent its defaults yet.
 ---@type table<dap.Session, true>
@@ -39,7 +39,7 @@ end
 
 ---What the person has chosen is chosen for the cores, too.
 ---@param filters string[]?
-local function tell(filters)
+local function share(filters)
   choose(filters)
   require('dapeer.rpc').notify('exceptions', filters or vim.NIL)
 end
@@ -59,27 +59,27 @@ end
 
 ---What was chosen, in a sentence; nil: nothing.
 ---@return string?
-function M.told()
+function M.summary()
   local filters = M.filters()
   if not filters then
     return
   end
-  local told = 'programs stop at exceptions: ' .. (#filters > 0 and table.concat(filters, ', ') or 'none')
+  local summary = 'programs stop at exceptions: ' .. (#filters > 0 and table.concat(filters, ', ') or 'none')
   local alone = #filters > 0 and #require('dapeer.rpc').attached() == 0
-  return told .. (alone and ' (at a type or a condition only while an assistant is attached)' or '')
+  return summary .. (alone and ' (at a type or a condition only while an assistant is attached)' or '')
 end
 
 ---Notice that a core asks a session for filters. Legal in a luv callback.
 ---@param arguments table
 function M.own(arguments)
-  asked[arguments] = true
+  own_requests[arguments] = true
 end
 
 ---What a program that starts is to stop at, its start's own filters or those that were chosen; nil: nvim-dap's defaults.
 ---@param session dap.Session
 ---@return string[]?
 ---@return boolean? own
-local function wanted(session)
+local function filters_at_start(session)
   local _, _, own = require('dapeer.nvim_dap.launch').claim(session)
   if own then
     return own, true
@@ -106,7 +106,7 @@ end
 ---@param session dap.Session
 ---@return boolean
 function M.need_a_core(session)
-  local filters = wanted(session)
+  local filters = filters_at_start(session)
   return filters ~= nil and #offered(session, filters) < #filters
 end
 
@@ -124,7 +124,7 @@ end
 ---@param session dap.Session
 local function starts(session)
   starting[session] = true
-  local filters, own = wanted(session)
+  local filters, own = filters_at_start(session)
   local default = require('dap').defaults[session.config.type].exception_breakpoints
   if filters then
     local found = offered(session, filters)
@@ -132,7 +132,7 @@ local function starts(session)
       M.heed(session, { filters = found })
     end
   elseif type(default) == 'table' or chosen.filters then
-    tell(type(default) == 'table' and vim.deepcopy(default) or nil)
+    share(type(default) == 'table' and vim.deepcopy(default) or nil)
   end
 end
 
@@ -141,13 +141,13 @@ end
 local function accepted(session, arguments)
   local first = starting[session]
   starting[session] = nil
-  if first or type(arguments) ~= 'table' or asked[arguments] then
+  if first or type(arguments) ~= 'table' or own_requests[arguments] then
     return
   elseif arguments.exceptionOptions then
     -- What these mean the cores can say in words, and tell it to all.
     return require('dapeer.rpc').notify('exception_options', session.id, arguments.exceptionOptions)
   end
-  tell(vim.deepcopy(arguments.filters or {}))
+  share(vim.deepcopy(arguments.filters or {}))
 end
 
 ---@param dap table

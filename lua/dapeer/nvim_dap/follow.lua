@@ -14,11 +14,11 @@ local driven = setmetatable({}, { __mode = 'k' })
 
 ---The arguments of the core's own requests: the very tables that nvim-dap hands to its listeners.
 ---@type table<table, true>
-local asked = setmetatable({}, { __mode = 'k' })
+local own_requests = setmetatable({}, { __mode = 'k' })
 
 ---@class dapeer.Stop  A stop that the assistant has caused.
 ---@field body table               of the event; nvim-dap reads it when it jumps
----@field told boolean?            the adapter's own hint on the focus
+---@field hint boolean?            the adapter's own hint on the focus
 ---@field shown? boolean           nvim-dap or we have shown it
 ---@field hasty? boolean           the person's cursor would go there, had they not just pressed a key
 ---@field forget? fun()            withdraws the message to the person
@@ -44,7 +44,7 @@ local latest
 function M.drive(session, arguments)
   driven[session] = true
   if arguments then
-    asked[arguments] = true
+    own_requests[arguments] = true
   end
 end
 
@@ -87,7 +87,7 @@ end
 ---@param session dap.Session
 ---@param stop dapeer.Stop
 ---@param frame dap.StackFrame
-local function tell(session, stop, frame)
+local function lead(session, stop, frame)
   latest = session
   local name = frame.source and vim.fs.basename(frame.source.path or frame.source.name or '') or frame.name
   local sentence = ('stopped at %s:%d; :Dapeer follow goes there'):format(name, frame.line)
@@ -119,7 +119,7 @@ end
 local function stopped(session, body)
   forget(session)
   if type(body) == 'table' and M.drives(session) then
-    stops[session] = { body = body, told = body.preserveFocusHint }
+    stops[session] = { body = body, hint = body.preserveFocusHint }
   end
 end
 
@@ -130,7 +130,7 @@ local function about_to_jump(session)
   if stop and not stop.shown then
     local jumps, hasty = may_jump()
     stop.hasty = hasty
-    stop.body.preserveFocusHint = stop.told or not jumps
+    stop.body.preserveFocusHint = stop.hint or not jumps
   end
 end
 
@@ -145,7 +145,7 @@ local function jumped(session, response)
   if not (own and frame) then
     return
   end
-  local left = stop and stop.body.preserveFocusHint and not stop.told
+  local left = stop and stop.body.preserveFocusHint and not stop.hint
   local stays = left and session.stopped_thread_id == stop.body.threadId
   if stop and stop.shown then
     -- Where two stops came at once, the stack of the first has shown the second; nvim-dap takes its sign away with the next.
@@ -162,7 +162,7 @@ local function jumped(session, response)
   stop.shown = true
   if stays then
     require('dapeer.nvim_dap.showing').show(session, stop.body, frame, before)
-    tell(session, stop, frame)
+    lead(session, stop, frame)
   end
 end
 
@@ -215,7 +215,7 @@ end
 ---@param arguments any
 local function resumed(session, arguments)
   forget(session)
-  if type(arguments) == 'table' and not asked[arguments] and not session.stopped_thread_id then
+  if type(arguments) == 'table' and not own_requests[arguments] and not session.stopped_thread_id then
     driven[session] = false
   end
 end

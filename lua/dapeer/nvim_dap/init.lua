@@ -3,20 +3,20 @@ local M = {}
 
 ---Tell sessions of the changes of nvim-dap that are off: of all when they begin, and of each that fails later.
 ---@param dap table
-local function tell_what_is_off(dap)
+local function report_what_is_off(dap)
   local internals = require('dapeer.nvim_dap.internals')
-  local function tell(session, body)
+  local function forward(session, body)
     pcall(require('dapeer.nvim_dap.tap').say, session, 'dapeerPatchOff', body)
     pcall(require('dapeer.nvim_dap.listeners').say, session, 'dapeerPatchOff', body)
   end
   dap.listeners.after.event_initialized['dapeer.patches'] = function(session)
     for _, body in ipairs(internals.left_alone()) do
-      tell(session, body)
+      forward(session, body)
     end
   end
-  internals.tell_by(function(body)
+  internals.report_by(function(body)
     for _, session in ipairs(require('dapeer.nvim_dap.sessions').all()) do
-      tell(session, body)
+      forward(session, body)
     end
   end)
 end
@@ -39,7 +39,7 @@ end
 
 ---@param dap table the module `dap`
 local function loaded(dap)
-  tell_what_is_off(dap)
+  report_what_is_off(dap)
   install(dap, { 'breakpoints' })
   -- All else is about sessions.
   require('dapeer.nvim_dap.internals').when_debugging(function()
@@ -58,15 +58,15 @@ end
 ---Tell a core that has just joined of every session that runs.
 ---@param core dapeer.Core
 ---@return integer[] ids
-function M.tell(core)
+function M.introduce(core)
   local ids = {}
   for _, session in ipairs(require('dapeer.nvim_dap.sessions').all()) do
     -- A session whose adapter is still starting is announced with its first message.
     if session.seq > 1 then
       ids[#ids + 1] = session.id
-      local tapped = require('dapeer.nvim_dap.tap').tell(core, session)
+      local tapped = require('dapeer.nvim_dap.tap').introduce(core, session)
       if not tapped then
-        require('dapeer.nvim_dap.listeners').tell(core, session)
+        require('dapeer.nvim_dap.listeners').introduce(core, session)
       end
     end
   end

@@ -23,7 +23,7 @@ end
 ---The question to the person in a text, if any: nvim-dap would open a picker, or send the text unchanged.
 ---@param text string
 ---@return string?
-local function asked(text)
+local function question_in(text)
   return text:match('%${command:[^}]*}') or text:match('%${input:[^}]*}')
 end
 
@@ -48,7 +48,7 @@ local function copied(value, path, asks, above, depth)
   local kind = type(value)
   local wants = kind == 'function' and 'a function'
     or kind == 'thread' and 'a coroutine'
-    or kind == 'string' and asked(value)
+    or kind == 'string' and question_in(value)
   if wants then
     asks[#asks + 1] = path .. ': ' .. wants
     return nil
@@ -236,15 +236,15 @@ function M.cancel(id)
 end
 
 ---@type table<string, true>
-local told = {}
+local mentioned = {}
 
 ---Tell the person, once, that programs of a language are debugged without nvim-dap.
 ---@param kind string  the adapter
 function M.elsewhere(kind)
-  if told[kind] then
+  if mentioned[kind] then
     return
   end
-  told[kind] = true
+  mentioned[kind] = true
   local attention = require('dapeer.person.attention')
   attention.when_free(function()
     attention.say(('the assistant debugs outside of Neovim: nvim-dap has no adapter `%s`'):format(kind))

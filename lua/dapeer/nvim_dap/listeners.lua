@@ -35,24 +35,24 @@ local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.nvim_dap.commands').
 ---@class dapeer.Forwarded
 ---@field stop_seq integer? number of the next request when the session stopped last
 
----@type table<integer, dapeer.Forwarded> by session id
+---@type table<number, dapeer.Forwarded> by session id
 local forwarded = {}
 
 ---Our own requests, known by the very table of their arguments, which nvim-dap hands to its listeners.
 ---@type table<table, { core: dapeer.Core, number: integer }>
-local asked = setmetatable({}, { __mode = 'k' })
+local own_requests = setmetatable({}, { __mode = 'k' })
 
 ---@param core dapeer.Core
 ---@param session dap.Session
 ---@param kind string
 ---@param number integer
 ---@param message table
-local function tell(core, session, kind, number, message)
+local function send(core, session, kind, number, message)
   local rpc = require('dapeer.rpc')
-  if not rpc.tell(core, 'dap', session.id, kind, number, message) then
+  if not rpc.send(core, 'dap', session.id, kind, number, message) then
     -- Somebody else's arguments may hold what msgpack cannot: functions, or a table within itself.
     message.arguments = vim.empty_dict()
-    rpc.tell(core, 'dap', session.id, kind, number, message)
+    rpc.send(core, 'dap', session.id, kind, number, message)
   end
 end
 
@@ -60,7 +60,7 @@ end
 ---@param session dap.Session
 local function replay(core, session)
   local function event(name, body)
-    tell(core, session, 'i', 0, { type = 'event', event = name, body = body })
+    send(core, session, 'i', 0, { type = 'event', event = name, body = body })
   end
   event('capabilities', { capabilities = vim.deepcopy(session.capabilities or {}) })
   if session.initialized then
@@ -86,10 +86,10 @@ end
 ---Tell a core of a session and of what has become of it so far.
 ---@param core dapeer.Core
 ---@param session dap.Session
-function M.tell(core, session)
+function M.introduce(core, session)
   M.follow(session)
   local rpc = require('dapeer.rpc')
-  rpc.tell(core, 'session', require('dapeer.nvim_dap.sessions').facts(session))
+  rpc.send(core, 'session', require('dapeer.nvim_dap.sessions').facts(session))
   replay(core, session)
 end
 
@@ -128,7 +128,7 @@ local function listening(session)
   M.follow(session)
   local facts = require('dapeer.nvim_dap.sessions').facts(session)
   for _, core in ipairs(cores) do
-    require('dapeer.rpc').tell(core, 'session', facts)
+    require('dapeer.rpc').send(core, 'session', facts)
   end
   return cores
 end
@@ -142,7 +142,7 @@ local function on_event(name, session, body)
     forwarded[session.id].stop_seq = tonumber(session.seq)
   end
   for _, core in ipairs(cores) do
-    tell(core, session, 'i', 0, { type = 'event', event = name, body = body })
+    send(core, session, 'i', 0, { type = 'event', event = name, body = body })
   end
 end
 
@@ -161,7 +161,7 @@ end
 ---@return boolean
 local function is_late(command, session, arguments, seq)
   local stop_seq = (forwarded[session.id] or {}).stop_seq
-  return stop_seq ~= nil and seq < stop_seq and OF_ONE_STOP[command] and not asked[arguments] or false
+  return stop_seq ~= nil and seq < stop_seq and OF_ONE_STOP[command] and not own_requests[arguments] or false
 end
 
 ---@param command string
@@ -175,7 +175,7 @@ local function on_response(command, session, err, response, arguments, seq)
   if #cores == 0 or is_late(command, session, arguments, seq) then
     return
   end
-  local mine = type(arguments) == 'table' and asked[arguments] or nil
+  local mine = type(arguments) == 'table' and own_requests[arguments] or nil
   local private = command == 'launch' or command == 'attach' or command == 'restart' or type(arguments) ~= 'table'
   local request = {
     type = 'request',
@@ -192,8 +192,8 @@ local function on_response(command, session, err, response, arguments, seq)
     body = err and err.body or response,
   }
   for _, core in ipairs(cores) do
-    tell(core, session, 'o', mine and mine.core == core and mine.number or 0, vim.tbl_extend('force', {}, request))
-    tell(core, session, 'i', 0, answer)
+    send(core, session, 'o', mine and mine.core == core and mine.number or 0, vim.tbl_extend('force', {}, request))
+    send(core, session, 'i', 0, answer)
   end
 end
 
@@ -216,7 +216,7 @@ function M.request(channel, id, number, text, latest)
   local arguments = message.arguments or vim.empty_dict()
   for _, core in ipairs(require('dapeer.rpc').attached()) do
     if core.channel == channel then
-      asked[arguments] = { core = core, number = number }
+      own_requests[arguments] = { core = core, number = number }
     end
   end
   require('dapeer.nvim_dap.requests').send(session, message.command, arguments, function()

@@ -2,7 +2,7 @@
 local M = {}
 
 ---Configurations of past sessions, by session id, so that they can be started again.
----@type table<integer, table>
+---@type table<number, table>
 local configs = {}
 local KEPT = 20
 

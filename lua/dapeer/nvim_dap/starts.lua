@@ -17,12 +17,12 @@ local LONGEST = 800
 ---@field request string
 ---@field exception_filters? string[]
 ---@field timer uv.uv_timer_t
----@field said string[] nvim-dap's messages to the person since
+---@field messages string[] nvim-dap's messages to the person since
 ---@field session? dap.Session set when it is claimed
 ---@field initialized? boolean the adapter has answered once, so it lives
 ---@field waited? boolean the person had to leave a mode first
 ---@field wait? fun() stops waiting for that
----@field begun? boolean nvim-dap has been asked
+---@field requested? boolean nvim-dap has been asked
 ---@field given_up? boolean nobody waits for it, and nvim-dap has no session of it yet
 
 ---@type dapeer.Launch[]
@@ -58,7 +58,7 @@ function M.fail(launch, why)
     return
   end
   finish(launch)
-  local words = why == '' and table.concat(launch.said, ' ') or why
+  local words = why == '' and table.concat(launch.messages, ' ') or why
   local text = require('dapeer.results.fitting').head((words:gsub('%s+', ' ')), LONGEST)
   require('dapeer.rpc').notify('launch_failed', launch.id, text)
 end
@@ -89,12 +89,12 @@ local function time_out(launch)
   vim.schedule(function()
     abandon(launch)
   end)
-  if not launch.begun or (launch.session and require('dapeer.nvim_dap.holding').waits(launch.session)) then
+  if not launch.requested or (launch.session and require('dapeer.nvim_dap.holding').waits(launch.session)) then
     return M.fail(launch, 'the person has not left a completion, a command or its window in Neovim for too long.')
   end
   local what = launch.session and "nvim-dap's adapter did not answer" or 'nvim-dap started no session'
-  local said = #launch.said > 0 and ' It said: ' .. table.concat(launch.said, ' ') or ''
-  M.fail(launch, ('%s within %d s.%s'):format(what, TIMEOUT / 1000, said))
+  local messages = #launch.messages > 0 and ' It said: ' .. table.concat(launch.messages, ' ') or ''
+  M.fail(launch, ('%s within %d s.%s'):format(what, TIMEOUT / 1000, messages))
 end
 
 ---The launch that a notification is about: the oldest that waits, those without a session first.
@@ -110,7 +110,7 @@ end
 
 ---@param message any
 ---@param level integer?
-local function heard(message, level)
+local function note_message(message, level)
   local launch = concerned()
   if not launch then
     return
@@ -120,7 +120,7 @@ local function heard(message, level)
   elseif (level or 0) < vim.log.levels.WARN then
     return
   end
-  launch.said[#launch.said + 1] = tostring(message)
+  launch.messages[#launch.messages + 1] = tostring(message)
   if level >= vim.log.levels.ERROR and not launch.session then
     M.fail(launch, '')
   end
@@ -147,7 +147,7 @@ local function answered(session, err, last)
     if launch.session == session then
       launch.initialized = true
       if err then
-        M.fail(launch, #launch.said > 0 and '' or tostring(err))
+        M.fail(launch, #launch.messages > 0 and '' or tostring(err))
       elseif last then
         finish(launch)
       end
@@ -169,7 +169,7 @@ end
 ---@return function
 local function hearing(original)
   return function(message, level, ...)
-    pcall(heard, message, level)
+    pcall(note_message, message, level)
     return original(message, level, ...)
   end
 end
@@ -191,7 +191,7 @@ local function starting(original)
     if session then
       pcall(M.claim, session)
     elseif launch then
-      M.fail(launch, #launch.said > 0 and '' or "nvim-dap could not start the adapter's program.")
+      M.fail(launch, #launch.messages > 0 and '' or "nvim-dap could not start the adapter's program.")
     end
     return session
   end
@@ -217,12 +217,12 @@ function M.claim(session)
     launch.session = session
     require('dapeer.nvim_dap.follow').start(session)
     session.on_close['dapeer.launch'] = function()
-      if #launch.said > 0 then
+      if #launch.messages > 0 then
         M.fail(launch, '')
       elseif not launch.timer:is_closing() then
-        launch.said[1] = 'The debug adapter ended before it started the program.'
+        launch.messages[1] = 'The debug adapter ended before it started the program.'
         launch.timer:start(LAST_WORDS, 0, function()
-          M.fail(launch, launch.said[2] and table.concat(launch.said, ' ', 2) or '')
+          M.fail(launch, launch.messages[2] and table.concat(launch.messages, ' ', 2) or '')
         end)
       end
     end
@@ -235,7 +235,7 @@ end
 ---Nothing stands against a start any more.
 ---@param launch dapeer.Launch
 function M.begin(launch)
-  launch.begun = true
+  launch.requested = true
   if not launch.timer:is_closing() then
     launch.timer:start(TIMEOUT, 0, function()
       time_out(launch)
@@ -252,7 +252,7 @@ function M.cancel(id)
   if launch then
     abandon(launch)
   end
-  if launch and (launch.session or not launch.begun) then
+  if launch and (launch.session or not launch.requested) then
     finish(launch)
   end
 end
@@ -270,7 +270,7 @@ function M.watch(config, opts)
     request = config.request,
     exception_filters = opts.exception_filters,
     timer = assert(vim.uv.new_timer()),
-    said = {},
+    messages = {},
   }
   watched[#watched + 1] = launch
   launch.timer:start(TIMEOUT, 0, function()

@@ -20,7 +20,7 @@ local sinks = require('dapeer.nvim_dap.sink')
 ---@field sinks table<table, dapeer.Sink> by pipe
 ---@field journal dapeer.Journal
 
----@type table<integer, dapeer.Tap> by session id
+---@type table<number, dapeer.Tap> by session id
 local taps = require('dapeer.kept').part('taps')
 ---The read loop made last, until it is known whose it is.
 ---@type { tap?: dapeer.Tap, early: string[] }?
@@ -116,10 +116,15 @@ local function obey(tap, sink, number, text)
   sending = { pipe = sink.pipe, number = number }
   local ok, err = pcall(function()
     assert(not tap.session.closed, 'the session is closed')
-    local asked = vim.json.decode(text, { luanil = { object = true } })
-    require('dapeer.nvim_dap.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict(), function()
-      return tap.journal.stopped
-    end)
+    local request = vim.json.decode(text, { luanil = { object = true } })
+    require('dapeer.nvim_dap.requests').send(
+      tap.session,
+      request.command,
+      request.arguments or vim.empty_dict(),
+      function()
+        return tap.journal.stopped
+      end
+    )
   end)
   sending = nil
   if not ok then
@@ -176,10 +181,10 @@ local function begin(session)
   local loop = latest
   latest = nil
   local tap = { session = session, sinks = {}, journal = journal.new() }
-  local function heard(text)
+  local function forward(text)
     outgoing(tap, text)
   end
-  if not loop or not require('dapeer.nvim_dap.internals').on_writing(session, heard) then
+  if not loop or not require('dapeer.nvim_dap.internals').on_writing(session, forward) then
     return
   end
   taps[session.id] = tap
@@ -232,7 +237,7 @@ end
 ---@param core dapeer.Core
 ---@param session dap.Session
 ---@return boolean
-function M.tell(core, session)
+function M.introduce(core, session)
   local tap = taps[session.id]
   if not tap or not core.tap then
     return false

@@ -8,7 +8,7 @@ local M = {}
 ---The mark of what comes from a terminal; no adapter knows it.
 local MARK = 'dapeerTerminal'
 
----@type table<integer, integer> jobs by session id
+---@type table<number, integer> jobs by session.id
 local jobs = require('dapeer.kept').part('terminals')
 
 ---@param session dap.Session

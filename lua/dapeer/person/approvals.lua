@@ -9,7 +9,7 @@ local allowed = {}
 ---@class dapeer.Question
 ---@field id any
 ---@field action dapeer.Action
----@field asked dapeer.Kind[]  those of its kinds that the person wants to be asked about
+---@field to_approve dapeer.Kind[]  those of its kinds that the person wants to be asked about
 ---@field channel integer  of the core that asks
 ---@field window? dapeer.Consent  the person sees it
 ---@field over? boolean    a choice is of no interest any more
@@ -60,11 +60,11 @@ function M.wants(channel)
 end
 
 ---@param channel integer  of one core only, or UNKNOWN: of all
-local function tell_wants(channel)
+local function send_wants(channel)
   local rpc = require('dapeer.rpc')
   for _, core in ipairs(rpc.attached()) do
     if channel == UNKNOWN or core.channel == channel then
-      rpc.tell(core, 'approve', M.wants(core.channel))
+      rpc.send(core, 'approve', M.wants(core.channel))
     end
   end
 end
@@ -72,7 +72,7 @@ end
 ---The options have changed: what was allowed for this session is asked again, and every core knows.
 function M.reconsider()
   allowed = {}
-  tell_wants(UNKNOWN)
+  send_wants(UNKNOWN)
 end
 
 local function answer(id, allow, reason)
@@ -105,7 +105,7 @@ function M.hold(what)
     finish(question)
     answer(question.id, false, HELD[what])
   end
-  tell_wants(UNKNOWN)
+  send_wants(UNKNOWN)
 end
 
 ---@return dapeer.Hold?
@@ -125,10 +125,10 @@ local function decide(question, verdict)
     return answer(question.id, false, reason)
   elseif verdict == 'session' then
     allowed[question.channel] = allowed[question.channel] or {}
-    for _, kind in ipairs(question.asked) do
+    for _, kind in ipairs(question.to_approve) do
       allowed[question.channel][kind] = true
     end
-    tell_wants(question.channel)
+    send_wants(question.channel)
   end
   answer(question.id, true)
 end
@@ -147,7 +147,7 @@ local function show(question)
     present()
   end
   local kinds = kinds_of(question.action)
-  question.window = require('dapeer.person.consent').open(question.action, kinds, question.asked, done, closed)
+  question.window = require('dapeer.person.consent').open(question.action, kinds, question.to_approve, done, closed)
 end
 
 function present()
@@ -190,13 +190,13 @@ end
 ---@param id any
 ---@param channel integer
 ---@param action dapeer.Action
----@param asked dapeer.Kind[]
-local function question_person(id, channel, action, asked)
+---@param to_approve dapeer.Kind[]
+local function question_person(id, channel, action, to_approve)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(id, false, 'No person can answer in this Neovim: it has no user interface.')
   end
   local done = require('dapeer.person.waiting').add('a question waits for you: ' .. actions.described(action))
-  table.insert(questions, { id = id, channel = channel, action = action, asked = asked, done = done })
+  table.insert(questions, { id = id, channel = channel, action = action, to_approve = to_approve, done = done })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
   local attention = require('dapeer.person.attention')
@@ -243,17 +243,17 @@ function M.ask(id, action, channel)
   end
   -- A crashed core may have left a question with this number, whose answer must not count for this one.
   M.forget(id)
-  local asked = {}
+  local to_approve = {}
   for _, kind in ipairs(kinds_of(action)) do
     local verdict, reason = ruled(action, kind)
     if verdict == false then
       return answer(id, false, reason)
     elseif verdict == nil and not is_allowed(channel, kind) then
-      table.insert(asked, kind)
+      table.insert(to_approve, kind)
     end
   end
-  if #asked > 0 then
-    question_person(id, channel, action, asked)
+  if #to_approve > 0 then
+    question_person(id, channel, action, to_approve)
   else
     answer(id, true)
   end

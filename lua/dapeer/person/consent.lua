@@ -56,10 +56,10 @@ end
 
 ---@param action dapeer.Action
 ---@param kinds dapeer.Kind[]
----@param asked dapeer.Kind[]
+---@param to_approve dapeer.Kind[]
 ---@return string[] lines
 ---@return integer first  the line of the first choice
-local function lines_for(action, kinds, asked)
+local function lines_for(action, kinds, to_approve)
   local lines = { ('The assistant wants %s (%s):'):format(action.tool, table.concat(kinds, ', ')) }
   vim.list_extend(lines, argument_lines(action.arguments or '{}'))
   table.insert(lines, '')
@@ -67,7 +67,7 @@ local function lines_for(action, kinds, asked)
   vim.list_extend(lines, {
     '[d] Deny',
     '[a] Allow once',
-    ('[s] Allow %s for this session'):format(table.concat(asked, ', ')),
+    ('[s] Allow %s for this session'):format(table.concat(to_approve, ', ')),
   })
   return lines, first
 end
@@ -217,12 +217,12 @@ end
 ---Show a question; the person stays where they are.
 ---@param action dapeer.Action
 ---@param kinds dapeer.Kind[]
----@param asked dapeer.Kind[]
+---@param to_approve dapeer.Kind[]
 ---@param done fun(verdict: dapeer.Verdict)
 ---@param closed fun(inside: boolean)  its window was closed, by the person in it, or by others
 ---@return dapeer.Consent
-function M.open(action, kinds, asked, done, closed)
-  local lines, first = lines_for(action, kinds, asked)
+function M.open(action, kinds, to_approve, done, closed)
+  local lines, first = lines_for(action, kinds, to_approve)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].bufhidden = 'wipe'

@@ -18,7 +18,7 @@ local values = require('dapeer.results.values')
 ---@field reported? boolean         the tool has reported progress
 ---@field problem? string           why the returned value is no result
 
----@class dapeer.Sink  Who waits for a call.
+---@class dapeer.Waiter  Who waits for a call.
 ---@field done fun(value: any, err?: string)
 ---@field progress fun(done?: number, total?: number, message?: string)
 ---@field if_lost? fun(value: any)  what the caller gets if this Neovim ends before `done`
@@ -91,7 +91,7 @@ local function end_watch(run)
 end
 
 ---@param run dapeer.Running
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@param value any
 ---@param err? any
 local function finish(run, sink, value, err)
@@ -109,7 +109,7 @@ local function finish(run, sink, value, err)
 end
 
 ---@param run dapeer.Running
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@return fun(value: any, err?: any, how?: string)  `how`: what the tool did, if it is not calling back
 local function callback(run, sink)
   local first
@@ -166,7 +166,7 @@ end
 
 -- A callback that nobody holds is never called: that is no tool at work, but one that has forgotten to answer.
 ---@param run dapeer.Running
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@param callbacks table  the callback, weakly
 local function look(run, sink, callbacks)
   end_watch(run)
@@ -186,7 +186,7 @@ end
 
 ---@param tool dapeer.Tool
 ---@param run dapeer.Running
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@param callbacks table
 local function watch(tool, run, sink, callbacks)
   -- Those of the plugin always answer.
@@ -202,7 +202,7 @@ end
 ---Run a tool; `sink.done` gets its result once, now or later, but not after `cancel`.
 ---@param tool dapeer.Tool
 ---@param arguments table  as the caller gave them
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@param caller? table
 ---@return dapeer.Running
 function M.run(tool, arguments, sink, caller)

@@ -89,8 +89,8 @@ end
 ---Bring the tools of groups back that were unregistered.
 ---@param groups table<string, boolean>  as in `setup{ tools = … }`
 function M.restore(groups)
-  for group, wanted in pairs(groups) do
-    for _, tool in ipairs(wanted == true and require('dapeer.tools').group(group) or {}) do
+  for group, choice in pairs(groups) do
+    for _, tool in ipairs(choice == true and require('dapeer.tools').group(group) or {}) do
       state.removed[tool.name] = nil
     end
   end

@@ -20,8 +20,8 @@ local MOST = 100
 local problems = require('dapeer.kept').part('problems')
 
 ---@type dapeer.Problem[]
-local untold = {}
-local telling = false
+local unreported = {}
+local reporting = false
 
 ---@param found dapeer.Problem[]
 local function line(found)
@@ -39,21 +39,21 @@ local function line(found)
   return ('%s: %s; see :checkhealth dapeer'):format(what, table.concat(names, ', '))
 end
 
-local function tell()
+local function report()
   -- What has been put right meanwhile is no problem.
   local fresh = vim.tbl_filter(function(problem)
     return vim.tbl_contains(problems, problem)
-  end, untold)
-  untold, telling = {}, #fresh > 0
-  if telling then
+  end, unreported)
+  unreported, reporting = {}, #fresh > 0
+  if reporting then
     require('dapeer.person.attention').warn(line(fresh))
-    vim.defer_fn(tell, PAUSE)
+    vim.defer_fn(report, PAUSE)
   end
 end
 
-local function remove(wanted)
+local function remove(matches)
   for index = #problems, 1, -1 do
-    if wanted(problems[index]) then
+    if matches(problems[index]) then
       table.remove(problems, index)
     end
   end
@@ -78,11 +78,11 @@ function M.note(concern, name, sentence)
   if #problems > MOST then
     table.remove(problems, 1)
   end
-  table.insert(untold, problem)
-  if not telling then
-    telling = true
+  table.insert(unreported, problem)
+  if not reporting then
+    reporting = true
     -- Several that come in one go make one line.
-    vim.schedule(tell)
+    vim.schedule(report)
   end
 end
 

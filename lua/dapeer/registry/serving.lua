@@ -100,7 +100,7 @@ local function answer_to(core, id)
   local answered = false
   local function send(ok, text)
     registry.flush()
-    rpc.tell(core, 'tool_result', id, ok, text)
+    rpc.send(core, 'tool_result', id, ok, text)
   end
   return function(ok, text)
     if answered then
@@ -121,17 +121,17 @@ end
 
 ---@param core dapeer.Core
 ---@param id integer
----@return dapeer.Sink
+---@return dapeer.Waiter
 local function sink_of(core, id)
   local answer = answer_to(core, id)
   return {
     progress = function(done, total, message)
-      rpc.tell(core, 'tool_progress', id, done or vim.NIL, total or vim.NIL, message or vim.NIL)
+      rpc.send(core, 'tool_progress', id, done or vim.NIL, total or vim.NIL, message or vim.NIL)
     end,
     if_lost = function(value)
       local json = values.encode(value, 'result')
       if json then
-        rpc.tell(core, 'tool_if_lost', id, json)
+        rpc.send(core, 'tool_if_lost', id, json)
       end
     end,
     done = function(value, err)
@@ -148,7 +148,7 @@ local function sink_of(core, id)
   }
 end
 
----@param sink dapeer.Sink
+---@param sink dapeer.Waiter
 ---@param call { channel: integer, id: integer, name: string, arguments: string, client?: string }
 local function begin(sink, call)
   local tool = registry.find(call.name)
@@ -173,7 +173,7 @@ function M.start(channel, id, name, arguments, options)
   if rpc.now() > options.latest then
     return -- it was told that Neovim does not answer, and must not be surprised
   end
-  rpc.tell(core, 'tool_started', id)
+  rpc.send(core, 'tool_started', id)
   local sink = sink_of(core, id)
   local call = { channel = channel, id = id, name = name, arguments = arguments, client = options.client }
   local ok, failure = pcall(begin, sink, call)

@@ -16,7 +16,7 @@ local function flag(value)
   return type(value) == 'boolean'
 end
 
----@type { [1]: string, [2]: fun(value: any): boolean, [3]: string }[]  field, check, what it must be
+---@type { [1]: string, [2]: (fun(value: any): boolean), [3]: string }[]  field, check, what it must be
 local FIELDS = {
   { 'description', text(10000), 'text in UTF-8, at most 10000 bytes' },
   { 'title', text(200), 'text in UTF-8, at most 200 bytes' },
@@ -181,7 +181,7 @@ function M.checked(given)
   if problem then
     return nil, problem
   end
-  local tool = vim.tbl_extend('force', {}, given)
+  local tool = vim.tbl_extend('force', {}, given) ---@type dapeer.Tool
   -- Only built-in tools are in one: their schemas are known to be right.
   tool.group = nil
   tool.args, tool.parameters = vim.deepcopy(given.args), vim.deepcopy(given.parameters)

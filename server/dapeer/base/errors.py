@@ -39,6 +39,7 @@ All errors of dapeer. Each is one sentence on what happened and one on what to d
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterable
 from types import MappingProxyType
 
 TYPE_CHECKING = False
@@ -46,16 +47,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Final
 
-LONGEST = 4_000
+MAX_ERROR_CHARS = 4_000
 """Characters of a sentence, which may repeat an argument or an adapter's message of any length."""
 
 
 def _bounded(sentence: str) -> str:
     """Return a sentence without its middle, if it is too long."""
-    if len(sentence) <= LONGEST:
+    if len(sentence) <= MAX_ERROR_CHARS:
         return sentence
-    half = LONGEST // 2
-    return f"{sentence[:half]} … ({len(sentence) - LONGEST} characters) … {sentence[-half:]}"
+    half = MAX_ERROR_CHARS // 2
+    return (
+        f"{sentence[:half]} … ({len(sentence) - MAX_ERROR_CHARS} characters) … {sentence[-half:]}"
+    )
 
 
 class DapeerError(Exception):
@@ -68,6 +71,10 @@ class DapeerError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".rstrip()
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """Have the hint end with notes of the call in which it happened."""
+        self.hint = " ".join([self.hint, *(f"({note})" for note in notes)]).strip()
 
 
 class ArgumentError(DapeerError):

@@ -1,4 +1,4 @@
-"""`dapeer adapters install`: gets debug adapters into folders of dapeer's own, which outlive its upgrades.
+"""`dapeer adapters install`: gets debug adapters into folders of dapeer's, which outlive upgrades.
 
 npm and PyPI tell the checksum of each file; what does not have it is not unpacked.
 """
@@ -142,7 +142,7 @@ def _filled(folder: Path, way: Install, aside: Path) -> str:
 
 
 def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
-    """Make an environment with packages of PyPI. Its Python is that under dapeer's own, which an upgrade leaves."""
+    """Make an environment with packages of PyPI, and with the Python under dapeer's, which upgrades keep."""
     base, python = getattr(sys, "_base_executable", sys.executable), folder / "bin" / "python"
     uv = shutil.which("uv")
     if uv is None:

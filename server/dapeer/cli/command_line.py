@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import dapeer
 from dapeer.base.errors import DapeerError
-from dapeer.base.system import credentials, foreign_files, logs, preconditions
+from dapeer.base.secrets import credentials
+from dapeer.base.system import foreign_files, logs, preconditions
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
 from dapeer.cli.install import arguments as installing
@@ -40,10 +41,8 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     preconditions.open_standard_streams()
     # First of all, so that no child process inherits them.
     secrets = credentials.taken()
-    arguments = command_parser().parse_args(given)
-    arguments.credentials = secrets
-    arguments.given = given
-    arguments.front, arguments.door = front, door
+    known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
+    arguments = command_parser().parse_args(given, known)
     try:
         preconditions.check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)

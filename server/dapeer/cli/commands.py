@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.credentials import OPENCODE_URL
+from dapeer.base.secrets.credentials import OPENCODE_URL
 from dapeer.base.system.stderr import say
 from dapeer.mcp.rendezvous.reaching import ANY, AUTO, NONE
 
@@ -39,19 +39,19 @@ def stdio(arguments: argparse.Namespace) -> int:
             )
             return bridge.carry(reached, wish)
     nvim = AUTO if nvim == ANY else nvim
-    import asyncio
+    import anyio
 
     from dapeer.mcp import loading
 
     with loading.quickly():
         from dapeer.mcp.serving import serve_stdio
 
-    asyncio.run(serve_stdio(_offer(arguments, nvim), arguments.front))
+    anyio.run(serve_stdio, _offer(arguments, nvim), arguments.front)
     return 0
 
 
 def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
-    """Connect to a server that runs, and does all that was asked for; the person learns why another one is not joined."""
+    """Connect to a server that runs and has all these options; warn why another one is not joined."""
     from dapeer.mcp.rendezvous import reaching
 
     reached = reaching.reach(str(Path.cwd()), nvim)
@@ -85,7 +85,7 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serve clients over HTTP."""
-    import asyncio
+    import anyio
 
     from dapeer.mcp import loading
 
@@ -96,7 +96,7 @@ def serve(arguments: argparse.Namespace) -> int:
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
     offer = _offer(arguments, arguments.nvim)
-    asyncio.run(serve_http(offer, address, with_stdin=arguments.with_stdin))
+    anyio.run(lambda: serve_http(offer, address, with_stdin=arguments.with_stdin))
     return 0
 
 
@@ -120,7 +120,10 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
 
 
 def _neovim_around() -> str:
-    """Return the Neovim in whose terminal dapeer runs; without it, or after its end: any, as `reaching.reach` has it."""
+    """Return the Neovim in whose terminal dapeer runs; else, or after its end: any.
+
+    `reaching.reach` does it likewise.
+    """
     from dapeer.neovim.discovery import sockets
 
     address = sockets.terminal_of()
@@ -137,12 +140,12 @@ def rtp(_arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Play a demo."""
-    import asyncio
+    import anyio
 
     from dapeer.cli.demo import story, story_collect, story_nvim
 
     told = story_nvim if arguments.nvim else story_collect if arguments.collect else story
-    return asyncio.run(told.run())
+    return anyio.run(told.run)
 
 
 def doctor(arguments: argparse.Namespace) -> int:
@@ -156,7 +159,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def register(arguments: argparse.Namespace) -> int:
     """Give this project's tools to a running OpenCode server."""
-    import asyncio
+    import anyio
 
     from dapeer.mcp.rendezvous import announcement
     from dapeer.opencode.client import OpenCode, address
@@ -175,7 +178,7 @@ def register(arguments: argparse.Namespace) -> int:
             core = Core(found.url, found.token)
             return await register(opencode, core, directory, name=arguments.name)
 
-    sys.stdout.write(f"{asyncio.run(run())}\n")
+    sys.stdout.write(f"{anyio.run(run)}\n")
     return 0
 
 

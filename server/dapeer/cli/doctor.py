@@ -23,8 +23,8 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.retired import RETIRED, retired_in
 from dapeer.adapters.definition.table import parsed
+from dapeer.base.connections import ownership
 from dapeer.base.errors import AdapterUnknown, DapeerError
-from dapeer.base.system import ownership
 from dapeer.base.system.process_table import ptrace_scope
 from dapeer.base.text.fitting import shortened
 from dapeer.cli.install.clients import CLIENTS
@@ -38,7 +38,7 @@ NOTHING_READY: Final = 1
 """Exit code when nothing can be debugged."""
 
 
-ROOM: Final = 45
+LANGUAGES_COLUMNS: Final = 45
 """Columns for languages, in a terminal of 80."""
 
 
@@ -71,7 +71,9 @@ def report_adapters() -> int:
         found = detect(definition)
         languages = ", ".join(definition.languages) or definition.title
         title = f"{definition.id} {found.version}".rstrip()
-        row = Finding("ready" if found.ready else "missing", title, shortened(languages, ROOM))
+        row = Finding(
+            "ready" if found.ready else "missing", title, shortened(languages, LANGUAGES_COLUMNS)
+        )
         own = definition.path.parent != shipped()
         _print([str(row), *([_below(f"defined in {definition.path}")] if own else [])])
         if not found.ready:
@@ -81,7 +83,7 @@ def report_adapters() -> int:
 
 
 def check(name: str) -> int:
-    """Start one adapter for real, have it introduce itself and debug a program, and print all that; return the exit code.
+    """Start one adapter for real, debug a program with it, and print all that; return the exit code.
 
     Raises:
         AdapterUnknown: There is no adapter of this name.
@@ -140,7 +142,7 @@ def _definitions() -> Iterable[Definition]:
 
 
 def _retired_keys() -> Iterator[Finding]:
-    """Yield each key in the user's own definitions, of adapters and of test runners, that dapeer ignores now."""
+    """Yield each key in the user's definitions of adapters and test runners that dapeer ignores now."""
     folder = user_folder()
     for path in sorted((*folder.glob("*.toml"), *folder.glob("tests/*.toml"))):
         for name in dict.fromkeys(retired_in(parsed(path))):
@@ -172,13 +174,13 @@ def _examined() -> list[Finding]:
 
 
 def _notes(definition: Definition) -> list[Finding]:
-    """Return what there is to know of an adapter that is there: who else can use it, what is slow, what is not changed."""
+    """Return notes on an installed adapter: who else can use it, what is slow, what is not changed."""
     rows = rows_of(definition, detect(definition))
     return [*doors(definition), *rows_off(definition.id, rows)]
 
 
 def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
-    """Return what dapeer changes in other versions of some software, and leaves as it is in the installed one."""
+    """Return which changes dapeer makes in other versions of some software, but not in the installed one."""
     return [
         Finding("note", name, f"not changed: {described(each)}")
         for each in rows

@@ -1,4 +1,4 @@
-"""What dapeer changes in other software: all rows of the register, in all languages, each with its state."""
+"""What dapeer changes in other software: all rows of the register, in all languages, with states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dapeer.adapters.choice.detection import UNUSED, Detection, Patch, detect, p
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.tcp_nodelay import HASTENED
-from dapeer.base.system.promptness import refusal
+from dapeer.base.connections.promptness import refusal
 from dapeer.cli.demo.neovim import find_nvim, find_nvim_dap, where_nvim_dap_goes
 from dapeer.companions.python.in_debuggee import dapeer_patching as patching
 from dapeer.neovim.discovery.discovery import plugin_folder

@@ -1,4 +1,4 @@
-"""`dapeer stdio` with the options that clients give: it answers before `argparse` and the MCP library are loaded.
+"""`dapeer stdio` with usual options: it answers before `argparse` and the MCP library are loaded.
 
 The MCP library takes half a second and 50 MB. It is loaded by the first request that needs it, or for a Neovim.
 What is unusual about the options or the environment goes the long way, by `command_line`.
@@ -35,7 +35,7 @@ def run(given: Sequence[str]) -> int | None:
         from dapeer.mcp.rendezvous import reaching
 
         if reached := reaching.reach(os.getcwd(), nvim):
-            from dapeer.base.system import credentials
+            from dapeer.base.secrets import credentials
             from dapeer.mcp.rendezvous import bridge, standing
 
             wish = standing.ClientWish(nvim, given, credentials.taken(), data=DATA in flags)
@@ -61,7 +61,7 @@ def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
 
 def _is_usual() -> bool:
     """Whether a whole server would start with nothing but its own tools, and without an error."""
-    from dapeer.base.system.credentials import OPENCODE_URL
+    from dapeer.base.secrets.credentials import OPENCODE_URL
     from dapeer.base.system.folder_names import configuration
     from dapeer.mcp.front.streams import can_serve
 

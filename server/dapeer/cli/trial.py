@@ -1,13 +1,12 @@
-"""Debugs a small program under each adapter, as `dapeer doctor` does: start, breakpoint, a local's value, end."""
+"""Debugs a small program under each adapter, for `dapeer doctor`: start, breakpoint, local, end."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -19,6 +18,7 @@ from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
@@ -30,10 +30,10 @@ from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
 
-SECONDS: Final = 16.0
+SECONDS_FOR_ALL: Final = 16.0
 """Seconds for the programs of all adapters together. To end those that are late takes up to 3 more."""
 SECONDS_TO_END: Final = 1.0
-BUSY: Final = 2
+MAX_READY_PROCESSES: Final = 2
 """Processes that are ready to run, for each processor, above which a machine is busy."""
 NAME: Final = "answer"
 VALUE: Final = "42"
@@ -80,7 +80,7 @@ PROGRAMS: Final = {
     ".rb": ("trial.rb", "answer = 42\nputs answer\n"),
     ".sh": ("trial.sh", "answer=42\necho $answer\n"),
 }
-"""By extension: the file name and text of a program that gives `answer` the value 42, and uses it in a later line."""
+"""By extension: the name and text of a program that sets `answer` to 42, and uses it in a later line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +94,31 @@ class TrialOutcome:
 
 
 async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
-    """Debug a program under each of these adapters, all at once, in a folder; return the outcomes by the adapters' ids.
+    """Debug a program under each of these adapters at once, in a folder; return the outcomes by id.
 
-    An adapter that is late is ended. That takes `SECONDS` and 3 more at most.
+    An adapter that is late is ended. That takes `SECONDS_FOR_ALL` and 3 more at most.
     """
     async with Debugger({each.id: each for each in definitions}, folder) as debugger:
         trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}
-        running = {name: asyncio.create_task(each.outcome()) for name, each in trials.items()}
-        if running:
-            await asyncio.wait(running.values(), timeout=SECONDS)
+        running = {name: BackgroundTask(each.outcome()) for name, each in trials.items()}
+        with anyio.move_on_after(SECONDS_FOR_ALL):
+            await _ended(running.values())
         outcomes = {
-            name: task.result() if task.done() else trials[name].late()
+            name: task.result() if task.done else trials[name].late()
             for name, task in running.items()
         }
         for task in running.values():
             task.cancel()
-        if running:
-            # What does not end by then, ends by force with the debugger.
-            await asyncio.wait(running.values(), timeout=SECONDS_TO_END)
-    await asyncio.gather(*running.values(), return_exceptions=True)
+        # What does not end by then, ends by force with the debugger.
+        with anyio.move_on_after(SECONDS_TO_END):
+            await _ended(running.values())
+    await _ended(running.values())
     return outcomes
+
+
+async def _ended(tasks: Iterable[BackgroundTask[TrialOutcome]]) -> None:
+    for each in tasks:
+        await each.ended()
 
 
 class _Trial:
@@ -127,8 +132,8 @@ class _Trial:
 
     def late(self) -> TrialOutcome:
         """Return the outcome of a trial that is not done when the time is up."""
-        late = f"did not {self._step} within {SECONDS:g} s"
-        if os.getloadavg()[0] <= BUSY * (os.cpu_count() or 1):
+        late = f"did not {self._step} within {SECONDS_FOR_ALL:g} s"
+        if os.getloadavg()[0] <= MAX_READY_PROCESSES * (os.cpu_count() or 1):
             return TrialOutcome("failed", late)
         alone = f"`dapeer doctor {self._definition.id}` tries it alone"
         return TrialOutcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
@@ -175,7 +180,7 @@ class _Trial:
         own.add(str(source), RequestedBreakpoint(line=line))
         session = await self._debugger.start(replace(plan, breakpoints=own))
         self._step = "stop at a breakpoint"
-        stopped = await session.program.next_stop(session, 0, SECONDS)
+        stopped = await session.program.next_stop(session, 0, SECONDS_FOR_ALL)
         if stopped is None or stopped.mirror.stop is None:
             raise DapeerError("passed the breakpoint without a stop", "")
         self._step = "show a local variable"
@@ -199,7 +204,7 @@ def _compiled(compiler: str, source: Path) -> Path:
 
 
 async def _value(session: Session) -> str | None:
-    """Return the value of the variable, among the locals or directly below one of them; None: it is not there."""
+    """Return the value of the variable, of the locals or directly below one; None: it is not there."""
     stop = session.mirror.stopped()
     await session.inspect.complete(stop)
     found = _named(stop.locals())
@@ -245,13 +250,13 @@ def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
 async def _capabilities(definition: Definition, adapter: Adapter) -> Body:
     """Return the capabilities in an adapter's `initialize` response."""
     channel = Channel(adapter.transport, lambda _message: None, _refuse)
-    receiving = asyncio.create_task(channel.run())
+    receiving = BackgroundTask(channel.run())
     arguments = {**CLIENT, "adapterID": definition.adapter_id}
     try:
         return await channel.request("initialize", arguments, seconds=definition.timeouts.start)
     finally:
         receiving.cancel()
-        await asyncio.wait([receiving])
+        await receiving.ended()
 
 
 async def _refuse(request: Request) -> Body:

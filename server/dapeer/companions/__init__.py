@@ -1,1 +1,1 @@
-"""Programs of our own that run elsewhere, by language: inside of debuggers, of debugged programs, or as processes beside them."""
+"""Programs of our own that run elsewhere, by language: in debuggers, in programs, or beside them."""

@@ -1,4 +1,4 @@
-"""The bodies of messages that dapeer reads, under the specification's own names, as `types` has the rest.
+"""The bodies of messages that dapeer reads, under the specification's names; `types` has the rest.
 
 Source: https://microsoft.github.io/debug-adapter-protocol/specification, "Events", "Requests" and "Reverse Requests".
 Only the fields that are used here are named. A test holds every one against the protocol's JSON schema.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import logging
@@ -19,6 +18,7 @@ from dapeer.base.errors import (
     RequestFailed,
     RequestTimeout,
 )
+from dapeer.base.system.exchange import Answer
 from dapeer.dap.messages import Body, Message, Request, Response, describe
 from dapeer.dap.shapes import shaped
 from dapeer.dap.transport import Transport
@@ -46,7 +46,7 @@ class Channel:
         self._answer = answer
         # > The `seq` for the first message sent by a client or debug adapter is 1, …
         self._seq = itertools.count(1)
-        self._pending: dict[int, tuple[Request, asyncio.Future[Response]]] = {}
+        self._pending: dict[int, tuple[Request, Answer[Response]]] = {}
         self._watched: set[int] = set()
         """Numbers of another client's requests without an answer yet."""
         self._orders = 0
@@ -77,25 +77,25 @@ class Channel:
             ChannelClosed: The session ended first.
         """
         try:
-            async with asyncio.timeout(seconds):
-                _, future = await self.send(command, arguments)
-                response = await future
+            with anyio.fail_after(seconds):
+                _, answer = await self.send(command, arguments)
+                response = await answer.wait()
         except TimeoutError as error:
             raise RequestTimeout(command, seconds) from error
         return body_of(response)
 
     async def send(
         self, command: str, arguments: Body | None = None
-    ) -> tuple[Request, asyncio.Future[Response]]:
-        """Send one request and return at once, with the future of its response.
+    ) -> tuple[Request, Answer[Response]]:
+        """Send one request and return at once, with the response to come.
 
-        The future raises `ChannelClosed` when the session ends first.
+        That fails with `ChannelClosed` when the session ends first.
         """
         if self.closed.is_set():
             raise _closed(command)
         request = Request(next(self._seq), command, arguments or {})
-        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        self._pending[request.seq] = request, future
+        answer = Answer[Response]()
+        self._pending[request.seq] = request, answer
         _log("->", request)
         self._observe(request)
         try:
@@ -107,7 +107,7 @@ class Channel:
             # The request was not sent: the observer must undo what it assumed.
             self._respond(Response(request.seq, command, success=False, message=str(error)))
             raise
-        return request, future
+        return request, answer
 
     @property
     def unanswered(self) -> list[str]:
@@ -145,7 +145,7 @@ class Channel:
                 return
 
     def _take_request(self, request: Request, tasks: TaskGroup) -> None:
-        """Handle a request: of the adapter, or, with a negative number, of the client whose session is mirrored."""
+        """Handle a request: the adapter's, or, with a negative number, that of a mirrored session's client."""
         self._see(request)
         if request.seq < 0:
             self._watched.add(request.seq)
@@ -167,7 +167,7 @@ class Channel:
 
     def _respond(self, response: Response) -> None:
         # Only the number counts: some adapters leave `command` empty in error responses.
-        request, future = self._pending.pop(response.request_seq, (None, None))
+        request, answer = self._pending.pop(response.request_seq, (None, None))
         if request is None and response.request_seq not in self._watched:
             return  # answered before, or never asked
         self._watched.discard(response.request_seq)
@@ -186,8 +186,8 @@ class Channel:
             response = response if told == request.command else shaped(response)
         _log("<-", response)
         self._see(response)
-        if future is not None and not future.done():
-            future.set_result(response)
+        if answer is not None:
+            answer.give(response)
 
     async def _reverse(self, request: Request) -> None:
         """Answer a request of the adapter; an adapter that gets no answer waits for ever."""
@@ -208,11 +208,8 @@ class Channel:
 
     def _close(self) -> None:
         self.closed.set()
-        for request, future in self._pending.values():
-            if not future.done():
-                future.set_exception(_closed(request.command))
-                # A caller that was cancelled never looks at the failure; that is no bug worth a warning.
-                future.exception()
+        for request, answer in self._pending.values():
+            answer.fail(_closed(request.command))
         self._pending.clear()
 
 

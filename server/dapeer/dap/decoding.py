@@ -11,7 +11,7 @@ from dapeer.base.json_types import Value, as_object, is_array, is_object
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.shapes import shaped
 
-DEEPEST = 100
+MAX_LEVELS = 100
 """Levels of objects and lists in each other; the protocol's own are less than ten."""
 
 
@@ -20,12 +20,12 @@ def decode(data: bytes) -> Message | None:
 
     Adapters send more than the specification allows: bodies that are lists or strings, a null
     `message`, bytes that are not UTF-8, and lone surrogates for a program's raw bytes. All of it is
-    made harmless here, and bodies get the specification's shape, so that no other module has to think of it. What is nested deeper than `DEEPEST`
+    made harmless here, and bodies get the specification's shape, so that no other module has to think of it. What is nested deeper than `MAX_LEVELS`
     is no message, either: who walks through a body may do so by recursion.
     """
     try:
         value = json.loads(data.decode("utf-8", "replace"))
-        if data.count(b"[") + data.count(b"{") > DEEPEST and _is_deep(value):
+        if data.count(b"[") + data.count(b"{") > MAX_LEVELS and _is_deep(value):
             return None
         if b"\\u" in data:
             value = without_surrogates(value)
@@ -42,9 +42,9 @@ _INNER: Mapping[type, Callable[[Any], Iterable[object]]] = {
 
 
 def _is_deep(value: object) -> bool:
-    """Whether a decoded value is nested deeper than `DEEPEST`."""
+    """Whether a decoded value is nested deeper than `MAX_LEVELS`."""
     level: list[Iterable[object]] = [[value]]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_LEVELS + 1):
         level = [
             _INNER[type(each)](each) for values in level for each in values if type(each) in _INNER
         ]

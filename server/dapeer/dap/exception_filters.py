@@ -84,7 +84,7 @@ class Filters:
         return [text for text in texts if self.parsed(text, adapters)]
 
     def parsed(self, text: str, adapters: Mapping[str, bool]) -> FilterChoice | None:
-        """Return the parts of `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None if it is none of these."""
+        """Return the parts of `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None: it is none."""
         offered = self.offered(adapters)
         if text in offered:
             return FilterChoice(text, "")
@@ -139,7 +139,7 @@ class Filters:
         return {"filters": plain, "filterOptions": list(self._conditions(self._types, wanted))}
 
     def named(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
-        """Return what another client's `exceptionOptions` are as a caller names them; None if they have no such name."""
+        """Return another client's `exceptionOptions` as a caller names them; None: they have no such name."""
         if self._types is None or not self._types.modes:
             return None
         modes = {mode: name for name, mode in self._types.modes.items()}

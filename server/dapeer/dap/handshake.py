@@ -7,13 +7,14 @@ they do not debug, some send it twice.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 
+from dapeer.base.system.exchange import Answer
+from dapeer.base.system.tasks import first_of
 from dapeer.dap.channel import Channel, body_of
 from dapeer.dap.messages import Body, Request, Response
 
@@ -65,31 +66,25 @@ async def handshake(
     started = await channel.send(request, arguments)
     if await _ready(channel, started, initialized, debug=not arguments.get("noDebug")):
         await configure()
-    body_of(await started[1])
+    body_of(await started[1].wait())
 
 
 async def _ready(
     channel: Channel,
-    started: tuple[Request, asyncio.Future[Response]],
+    started: tuple[Request, Answer[Response]],
     initialized: anyio.Event,
     *,
     debug: bool,
 ) -> bool:
     """Wait until the adapter takes breakpoints; False when it never will, because it only runs."""
     _, answer = started
-    ready = asyncio.ensure_future(initialized.wait())
-    gone = asyncio.ensure_future(channel.closed.wait())
-    try:
-        await asyncio.wait({ready, answer, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if answer.done() and not initialized.is_set():
-            body_of(answer.result())
-            if not debug:
-                return False
-            await asyncio.wait({ready, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not initialized.is_set():
-            # Fails with `ChannelClosed`, or with the adapter's error for the request.
-            body_of(await answer)
-        return initialized.is_set()
-    finally:
-        ready.cancel()
-        gone.cancel()
+    await first_of(initialized.wait, answer.given, channel.closed.wait)
+    if answer.is_given and not initialized.is_set():
+        body_of(await answer.wait())
+        if not debug:
+            return False
+        await first_of(initialized.wait, channel.closed.wait)
+    if not initialized.is_set():
+        # Fails with `ChannelClosed`, or with the adapter's error for the request.
+        body_of(await answer.wait())
+    return initialized.is_set()

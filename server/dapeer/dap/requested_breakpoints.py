@@ -37,7 +37,10 @@ class RequestedLife(TypedDict):
 
 
 class RequestedFunction(TypedDict):
-    """Functions at which a program collects, by name: no adapter gets it. One with neither calls nor expressions stops there."""
+    """Functions at which a program collects, by name; no adapter gets them.
+
+    Where one has neither calls nor expressions, the program stops.
+    """
 
     name: str
     """`shop.total`, `Order.*`; several between commas."""

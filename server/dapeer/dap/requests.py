@@ -35,7 +35,7 @@ NEEDS: Mapping[str, str] = {
     "terminateThreads": "supportsTerminateThreadsRequest",
     "writeMemory": "supportsWriteMemoryRequest",
 }
-"""The capability that a request needs. A request that is neither here nor in `EVERYWHERE` is not specified."""
+"""The capability that a request needs; one neither here nor in `EVERYWHERE` is not specified."""
 
 OPTIONS: Mapping[str, str] = {
     "condition": "supportsConditionalBreakpoints",
@@ -48,7 +48,7 @@ OPTIONS: Mapping[str, str] = {
     # Not an adapter's: a session has it if its program runs in a terminal of dapeer.
     "terminal": "dapeerTerminal",
 }
-"""The capability that an argument of requests needs, where an adapter may have the one without the other."""
+"""The capability that an argument needs, where an adapter may have the request without it."""
 
 EVERYWHERE = frozenset(
     {

@@ -36,7 +36,7 @@ ResponseHandler: TypeAlias = Callable[[Body, Any], None]
 """Takes a response in: what was asked, and its body, as `bodies.RESPONSES` says that it is."""
 
 ABSENT = object()
-LARGEST = 2**63 - 1
+LARGEST_INTEGER = 2**63 - 1
 IDENTITIES = frozenset({"id", "threadId"})
 """Without one of these fields an object is useless, so all of it is left out."""
 
@@ -161,7 +161,7 @@ def _fits(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
     """Whether all fields that an object has are as they should be."""
     for name, item in given.items():
         hint = fields.get(name)
-        if type(item) is hint and (hint is not int or -LARGEST <= item <= LARGEST):
+        if type(item) is hint and (hint is not int or -LARGEST_INTEGER <= item <= LARGEST_INTEGER):
             continue
         if hint is not None and _check(hint)(item) is not item:
             return False
@@ -215,11 +215,13 @@ def _integer(value: object) -> Value:
         case bool():
             return ABSENT
         case int():
-            return value if abs(value) <= LARGEST else ABSENT
-        case float() if value.is_integer() and abs(value) <= LARGEST:
+            return value if abs(value) <= LARGEST_INTEGER else ABSENT
+        case float() if value.is_integer() and abs(value) <= LARGEST_INTEGER:
             return int(value)
         # Perl's adapter sends numbers as texts.
-        case str() if value.isascii() and value.isdigit() and len(value) < len(str(LARGEST)):
+        case str() if (
+            value.isascii() and value.isdigit() and len(value) < len(str(LARGEST_INTEGER))
+        ):
             return int(value)
         case _:
             return ABSENT

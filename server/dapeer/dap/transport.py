@@ -14,7 +14,7 @@ from dapeer.base.errors import ProtocolError
 from dapeer.dap.decoding import decode
 from dapeer.dap.messages import Message, encode
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 LONGEST_HEADER = 1 << 14
 LONGEST_BODY = 1 << 28
 """Bytes of one message; no adapter has a reason to send more."""
@@ -134,7 +134,7 @@ class ContentLengthTransport:
         """Return the next message."""
         while not self._received:
             try:
-                data = await self._stream.receive(CHUNK)
+                data = await self._stream.receive(CHUNK_BYTES)
             except anyio.BrokenResourceError as error:
                 raise anyio.EndOfStream from error
             messages = map(decode, self._framing.feed(data))

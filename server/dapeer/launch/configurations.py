@@ -68,7 +68,7 @@ class Configuration:
         )
 
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return arguments of dap_run and keys of the adapter: those of the configuration, replaced by those given.
+        """Return dap_run's arguments and the adapter's keys: the configuration's, replaced by those given.
 
         Which terminal the program should run in is left out: `terminal` says whether it needs one.
         """
@@ -170,7 +170,7 @@ def in_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
 
 
 def together(project: KnownConfigurations, neovim: Sequence[Configuration]) -> KnownConfigurations:
-    """Return both lists; a configuration that Neovim has read from launch.json, or lists twice, counts once."""
+    """Return both lists; what Neovim has read from launch.json, or lists twice, counts once."""
     known: dict[tuple[str, str, str], list[Configuration]] = {}
     kept: list[Configuration] = []
     for each in (*project.configurations, *neovim):

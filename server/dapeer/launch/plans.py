@@ -52,7 +52,7 @@ def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> No
 
 
 def _with_port(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs with the port where a process listens that can be attached to so only, in place of its id."""
+    """Return the inputs with a process's port in place of its id, where it can be attached to so only."""
     pid = inputs.get("pid")
     port = port_of(definition, pid) if pid is not None and "port" not in inputs else None
     if port is None:
@@ -111,7 +111,7 @@ def check_interpreter(plan: Plan) -> None:
 
 
 def _project_of(inputs: Json, project: Path) -> Path:
-    """Return the project folder of a program: dapeer's working directory, or another one if the program is outside.
+    """Return a program's project folder: the working directory, or another one if it lies outside.
 
     There it is the nearest folder above that looks like a project. A home is none: what an adapter
     searches there takes it minutes.
@@ -141,7 +141,10 @@ _BUILDS = {
 
 
 def _refuse_builds(inputs: Mapping[str, Any], project: Path) -> None:
-    """Raise `ArgumentError` where the program is a command that builds another one and starts it: no debugger follows."""
+    """Raise `ArgumentError` where the program is a command that builds and starts another one.
+
+    No debugger follows there.
+    """
     program = Path(str(inputs.get("program") or ""))
     name = "" if program.is_relative_to(project) else program.name
     given = [str(each) for each in inputs["args"]]
@@ -155,7 +158,7 @@ def _refuse_builds(inputs: Mapping[str, Any], project: Path) -> None:
 
 
 def _check_target(inputs: Json, config: Json, project: Path) -> None:
-    """Raise `ArgumentError` where the target cannot be debugged: a command that builds it, or a page that nobody serves."""
+    """Raise `ArgumentError` where the target cannot be debugged: a build command, or an unserved page."""
     _refuse_builds(inputs, project)
     if url := inputs.get("url") or config.get("url"):
         check_served(str(url))

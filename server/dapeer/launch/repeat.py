@@ -35,7 +35,10 @@ class Repeat:
         return self.times > 1
 
     def place(self, where: Where) -> Where:
-        """Return where to start: many runs flash by in nobody's Neovim unless they are asked for there, and a run that collects needs no editor."""
+        """Return where to start: in no Neovim, unless the caller names one.
+
+        Many runs would flash by there, and a run that collects needs no editor.
+        """
         return "direct" if (self.is_repeated or self.collects) and where == "auto" else where
 
     def check(self, start: Start) -> None:

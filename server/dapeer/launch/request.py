@@ -93,7 +93,7 @@ def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, A
 
 
 def _called(name: str, cwd: Path, project: Path, python: str) -> str | None:
-    """Return the path of a program that is given by its bare name; None where a file or folder has this name here."""
+    """Return the path of a program given by its bare name; None: a file or folder here has this name."""
     if os.sep in name or any(os.path.lexists(base / name) for base in (cwd, project)):
         return None
     return called(name, cwd, surroundings(cwd), project, python)
@@ -134,7 +134,9 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
 
 
 def check_files(values: Mapping[str, Any], cwd: Path) -> None:
-    """Refuse a configuration that names something to read which is no file: an adapter may wait for it without a word.
+    """Refuse a configuration that names something to read which is no file.
+
+    An adapter may wait for it without a word.
 
     Raises:
         ArgumentError: It does.

@@ -39,7 +39,7 @@ from dapeer.peers import Peer, Peers
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger import Debugger
 
-LONGEST = 120
+MAX_DESCRIPTION_CHARS = 120
 """Characters of the description of missing variables."""
 HERE_ONLY = "Start it with where='direct'."
 
@@ -219,7 +219,7 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
 def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
     asks = chosen.left_to_ask(launch.inputs, launch.config, in_neovim=in_neovim)
     if asks:
-        listed = "; ".join(shortened(str(ask), LONGEST) for ask in asks[:10])
+        listed = "; ".join(shortened(str(ask), MAX_DESCRIPTION_CHARS) for ask in asks[:10])
         fields = ", ".join(dict.fromkeys(argument_for(ask) for ask in asks if ask.field))
         raise ArgumentError(
             f"`{chosen.name}` asks the person: {listed}.",

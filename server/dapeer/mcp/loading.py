@@ -7,7 +7,7 @@ import mmap
 from collections.abc import Generator
 from contextlib import contextmanager
 
-NEEDED = 70 << 20
+NEEDED_BYTES = 70 << 20
 """Bytes of address space that loading takes: 67 million on Linux, with Python 3.11."""
 
 
@@ -31,12 +31,12 @@ def quickly() -> Generator[None]:
 
 
 def _check_memory() -> None:
-    """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or raise an error that does not say so."""
+    """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or hide the reason."""
     import resource  # noqa: PLC0415 - Windows has none
 
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
         return
     try:
-        mmap.mmap(-1, NEEDED).close()
+        mmap.mmap(-1, NEEDED_BYTES).close()
     except OSError as error:
         raise MemoryError from error

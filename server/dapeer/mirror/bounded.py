@@ -8,9 +8,9 @@ from typing import TypeVar
 K = TypeVar("K")
 V = TypeVar("V")
 
-MOST = 10_000
+MAX_ENTRIES = 10_000
 """Entries; a program of thousands of threads, or of modules, has room."""
-LONGEST = 16_384
+MAX_ENTRY_CHARS = 16_384
 """Characters of an entry."""
 
 
@@ -22,7 +22,9 @@ class Bounded(dict[K, V]):
     ({1: 'main', 2: 'second'}, 'It sent too many threads: the first 2 are kept.')
     """
 
-    def __init__(self, what: str, entries: Mapping[K, V] | None = None, most: int = MOST) -> None:
+    def __init__(
+        self, what: str, entries: Mapping[K, V] | None = None, most: int = MAX_ENTRIES
+    ) -> None:
         """`what` names the entries for readers."""
         super().__init__()
         self._what, self._most = what, most
@@ -41,7 +43,7 @@ class Bounded(dict[K, V]):
             self.left_out = self.left_out or (
                 f"It sent too many {self._what}: the first {self._most} are kept."
             )
-        elif len(repr(key)) + len(repr(value)) > LONGEST:
+        elif len(repr(key)) + len(repr(value)) > MAX_ENTRY_CHARS:
             self.left_out = self.left_out or (
                 f"It sent {self._what} of such length that some are left out."
             )

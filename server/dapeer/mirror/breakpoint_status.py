@@ -18,28 +18,10 @@ from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
 TRACED = "dapeerTraced"
-"""Tells what became of the breakpoints of a file (`source`) at which the program collects by itself: `breakpoints`, or of its `functions`, and for each what was `made`."""
+"""Reports what was `made` of the `breakpoints` of a `source`, or of `functions`, that collect."""
 SET_LINES = "setBreakpoints"
-SAME = 100
+MAX_SHARING_BREAKPOINTS = 100
 """Breakpoints that may share one number."""
-
-
-@dataclass(slots=True)
-class Awaited:
-    """The breakpoints that a caller awaits of one program; its first session has them."""
-
-    places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that were set for this program."""
-    kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that this program did not get; the caller knows why."""
-    reported: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
-    """States that the caller knows already: state, path and line."""
-    reported_from: object = None
-    """What is known of breakpoints and their states, as it was when the caller was told last."""
-
-    def move(self, path: str, moves: Mapping[int, int]) -> None:
-        """Await those of a file on other lines, by the line that each had."""
-        self.places = {(at, moves.get(n, n) if at == path else n) for at, n in self.places}
 
 
 class _At(NamedTuple):
@@ -83,7 +65,7 @@ class Placed:
     reached: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Requested path and line of those at which the program was seen."""
     functions_reached: set[str] = field(default_factory=set[str])
-    """The last parts of the names of functions at which the program has stopped, for any reason, and the names of those whose breakpoint it has hit."""
+    """Functions of stops, by the last parts of their names; whole names of those with a breakpoint hit."""
 
     unanswered: dict[str, str] = field(default_factory=dict[str, str])
     """By source path: why the last request has no response."""
@@ -146,7 +128,7 @@ class Placed:
             for path, pairs in [*self.lines.items(), *others]:
                 for index, (_, made) in enumerate(pairs):
                     same = self._numbers.setdefault(made.get("id", 0), [])
-                    if len(same) < SAME:
+                    if len(same) < MAX_SHARING_BREAKPOINTS:
                         same.append(_At(path, pairs, index))
         return self._numbers.get(number, ())
 
@@ -220,11 +202,11 @@ class Placed:
                 self.reached.update((known, each) for each in at)
 
     def reaches_function(self, name: str) -> bool:
-        """Whether the program was seen at a function, of which its breakpoint may have another name than its frame."""
+        """Whether the program was seen at a function, whose breakpoint may be named otherwise than its frame."""
         return bool({name, last_part(name)} & self.functions_reached)
 
     def log_point(self, body: Body) -> tuple[str, int] | None:
-        """Return path and line, as they were asked for, of the log point that output comes from; None: of none."""
+        """Return path and line, as requested, of the log point that output comes from; None: of none."""
         path = _path(body)
         if body.get(LOG_POINT):
             return path, body["line"]
@@ -262,7 +244,7 @@ class Placed:
 
 
 def _may_be_in(made: Breakpoint, path: str) -> bool:
-    """Whether a breakpoint may be in a file; files are compared by their names, since adapters follow links."""
+    """Whether a breakpoint may be in a file; names are compared, since adapters follow links."""
     told = str(made.get("source", {}).get("path") or path)
     return told.rpartition("/")[2] == path.rpartition("/")[2]
 
@@ -289,7 +271,7 @@ def _paired(arguments: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any
 
 
 def _plain(made: Breakpoint) -> Breakpoint:
-    """Return the state of a breakpoint, its reason without colours, and its line where there can be such a line."""
+    """Return a breakpoint's state, its reason without colours, and its line where there can be one."""
     if made.get("line", 1) < 1:
         # debugpy's, for an empty line above the first statement of a file.
         made = made.copy()

@@ -1,4 +1,4 @@
-"""Conditions and log messages of breakpoints that could not be evaluated, and patches of ours that are off. Pure."""
+"""Breakpoints' conditions and log messages that failed, and patches of ours that are off. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dapeer.dap.messages import Body, uncoloured
 from dapeer.mirror.bounded import Bounded
 
 EVENT = "breakpointFailed"
-"""Reports a failed expression: `kind`, `expression`, `path`, `line`, `error`, and `count`, how often so far.
+"""Reports a failed expression: `kind`, `expression`, `path`, `line`, `error`, and its `count` so far.
 
 No adapter sends it. dapeer's launcher of debugpy does, and dapeer converts other adapters' output to it.
 """
 PATCH_OFF = "dapeerPatchOff"
-"""Reports that a patch of ours is off: `name`, `lost` and `why`. Our own code in the debuggee sends it."""
+"""Reports that a patch of ours is off: `name`, `lost` and `why`; our code in the debuggee sends it."""
 PATCH = "patch"
 """The kind of such a failure: `expression` is the patch's name, and `error` what is lost, and why."""
 

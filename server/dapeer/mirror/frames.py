@@ -18,7 +18,7 @@ _ASIDE = frozenset({"subtle", "deemphasize"})
 """Hints of adapters that a person would rather not look at a frame, or at a source."""
 _WITHOUT_SOURCE = "code without source"
 _SET_ASIDE = "a library"
-_REMEMBERED = 200
+_MAX_REMEMBERED_FRAMES = 200
 """Frames whose owner is remembered: a stop asks for each several times, and so does the next one."""
 
 
@@ -50,7 +50,7 @@ class Raised(NamedTuple):
 
 
 class FrameRun(NamedTuple):
-    """Frames that lie side by side on a stack: some of the user's at one place, or all up to the user's next."""
+    """Neighbouring frames of a stack: some of the user's at one place, or all up to the user's next."""
 
     owners: tuple[str, ...]
     """Their owner; empty: the user."""
@@ -94,7 +94,7 @@ class Frames:
 
     def __post_init__(self) -> None:
         """Remember owners."""
-        remembered = functools.lru_cache(_REMEMBERED)(self._found_owner)
+        remembered = functools.lru_cache(_MAX_REMEMBERED_FRAMES)(self._found_owner)
         object.__setattr__(self, "_owner", remembered)
 
     def reason(self, innermost: StackFrame) -> str:
@@ -146,7 +146,7 @@ class Frames:
         return self.foremost(frames[::-1])
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
-        """Yield the frames of a stack, those of others together, and those of the user's at one and the same place."""
+        """Yield a stack's frames in runs: others' together, and the user's at one and the same place."""
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))
             if users is None:

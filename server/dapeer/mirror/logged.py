@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.output import OutputLog
 
-KEPT = 1_000_000
+MAX_KEPT_MESSAGES = 1_000_000
 """Messages of one log point with their positions in the output; the oldest are dropped first."""
 
 
@@ -39,8 +39,8 @@ class LogPoint:
         self.count += 1
         self.begins.append(begin)
         self.ends.append(end)
-        if len(self.begins) > KEPT:
-            del self.begins[: KEPT // 2], self.ends[: KEPT // 2]
+        if len(self.begins) > MAX_KEPT_MESSAGES:
+            del self.begins[: MAX_KEPT_MESSAGES // 2], self.ends[: MAX_KEPT_MESSAGES // 2]
 
     def within(self, since: int, until: int) -> range:
         """Return the numbers of those between two cursors."""

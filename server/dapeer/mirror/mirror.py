@@ -53,7 +53,7 @@ class Mirror:
         failed: failures.Failures | None = None,
         gathered: Gathered | None = None,
     ) -> None:
-        """`frames` tells whose a stack frame is; all processes of a program add to what it has `printed` and collected, and what has `failed` in it."""
+        """Keep `frames` with frames' owners; a program's processes share what it `printed`, rows, failures."""
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._suspended = Suspended()

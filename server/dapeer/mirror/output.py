@@ -11,9 +11,9 @@ from typing import Literal
 Category = Literal["stdout", "stderr", "console", "log"]
 """`log`: messages of log points; `console`: messages of the adapter."""
 
-LIMIT = 4 << 20
+MAX_KEPT_CHARS = 4 << 20
 """Characters kept; the oldest are dropped first."""
-PIECE = 4096
+PIECE_CHARS = 4096
 """Adjacent output of one category is kept in pieces of about this many characters."""
 
 _BLANKS = re.compile(" {80,}")
@@ -68,7 +68,7 @@ class OutputLog:
     ('one\ntwo\n', 'o\n', 9, 2)
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_KEPT_CHARS) -> None:
         self._limit = limit
         self._pieces: deque[Piece] = deque()
         self.end = 0
@@ -92,7 +92,7 @@ class OutputLog:
         if (
             last
             and last.category == category
-            and len(last.text) + len(text) <= PIECE
+            and len(last.text) + len(text) <= PIECE_CHARS
             and int(last.at) == int(at)
         ):
             last.text += text

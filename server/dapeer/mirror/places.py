@@ -14,7 +14,7 @@ from dapeer.dap.types import Source, StackFrame
 
 SPEC = "${spec}"
 """Stands in an expression for what is asked, as a text of JSON."""
-FRAMES = 60
+MAX_THREAD_FRAMES = 60
 """Frames of one thread that are kept."""
 
 
@@ -29,7 +29,10 @@ class Sight:
     silence: str = ""
     """Why the adapter may not answer while the program computes."""
     waits: str = ""
-    """An expression in which `SPEC` stands for a question; its value says what threads and tasks wait for, or what their frames hold."""
+    """An expression, with `SPEC` for a question, whose value is what threads and tasks wait for.
+
+    Or it is what their frames hold.
+    """
     outside: Outside | None = None
     """How another program reads the places where the adapter does not answer."""
 
@@ -41,7 +44,10 @@ class Outside:
     command: Sequence[str]
     """With `${pid}`."""
     thread: re.Pattern[str]
-    """The line before the frames of a thread, with the group `name`, and perhaps `holds`, which is there where it keeps the others from running."""
+    """The line before a thread's frames, with the group `name`, and perhaps `holds`.
+
+    `holds` is there where the thread keeps the others from running.
+    """
     frame: re.Pattern[str]
     """The line of a frame, with the groups `function`, `file` and `line`."""
     own: re.Pattern[str]
@@ -60,7 +66,9 @@ class Outside:
                 places.append(ThreadLocation(found["name"] or "", holds=holds))
             elif places and (found := self.frame.search(line)) and not self.own.search(line):
                 frame = _frame([found["function"], found["file"], int(found["line"])])
-                places[-1] = replace(places[-1], frames=[*places[-1].frames, frame][:FRAMES])
+                places[-1] = replace(
+                    places[-1], frames=[*places[-1].frames, frame][:MAX_THREAD_FRAMES]
+                )
         return places
 
 
@@ -96,7 +104,7 @@ class Seen:
     silent: bool = False
     """The adapter did not answer in time."""
     unread: str = ""
-    """Why no other program has read the places, and how it could; empty where one has, or where none is known."""
+    """Why no other program has read the places, and how it could; empty: one has, or none is known."""
 
     @property
     def tells(self) -> bool:
@@ -105,7 +113,7 @@ class Seen:
 
 
 def parsed(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
-    """Read a program's answer: `threads` and `tasks`, each with `name`, `id` and `frames`, a task perhaps with `awaited_by`.
+    """Read a program's answer: `threads` and `tasks` with `name`, `id`, `frames`, perhaps `awaited_by`.
 
     A frame is a list of function, file and line. Entries of another form are left out.
     """
@@ -120,7 +128,7 @@ def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
     for each in listed:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:
-                known = [*map(_frame, filter(_is_frame, frames[:FRAMES]))]
+                known = [*map(_frame, filter(_is_frame, frames[:MAX_THREAD_FRAMES]))]
                 own_id = more.get("id")
                 yield ThreadLocation(
                     name,

@@ -18,7 +18,7 @@ class Printed:
         self.logged = Logged(self.output)
 
     def take(self, body: Body, at: float, log_point: tuple[str, int] | None) -> None:
-        """Apply the body of an output event, which arrived at time `at`; `log_point` is the location of its log point."""
+        """Apply an output event's body, which arrived at time `at`; `log_point` is its log point's location."""
         category = body.get("category") or "console"
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dapeer.dap.messages import Body, Response
-from dapeer.mirror.bounded import MOST
+from dapeer.mirror.bounded import MAX_ENTRIES
 from dapeer.mirror.stops.history import History
 from dapeer.mirror.stops.stops import Stop
 
@@ -37,7 +37,7 @@ class Suspended:
     def _add(self, thread_id: int, stop: Stop) -> None:
         # The latest stop comes last, also when the thread had stopped before.
         self._stops.pop(thread_id, None)
-        if len(self._stops) >= MOST:
+        if len(self._stops) >= MAX_ENTRIES:
             del self._stops[next(iter(self._stops))]
         self._stops[thread_id] = self.stop = stop
 

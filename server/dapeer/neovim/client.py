@@ -67,7 +67,10 @@ class Neovim:
         self._pending: set[asyncio.Future[Any]] = set()
         self._nvim: pynvim.Nvim
         self._soon: Callable[[Callable[[], object]], None]
-        """Runs a function in the worker thread. `Nvim.async_call` describes its caller's stack first, which takes longer than a call."""
+        """Runs a function in the worker thread.
+
+        `Nvim.async_call` describes its caller's stack first, which takes longer than a call.
+        """
         self._life: asyncio.Task[None]
 
     @classmethod
@@ -77,16 +80,15 @@ class Neovim:
         notified: Notified | None = None,
         seconds: float = SECONDS_TO_CONNECT,
     ) -> Self:
-        """Connect to a socket's path or to `host:port`. `notified` gets name and arguments of each notification.
+        """Connect to a socket's path or `host:port`; `notified` gets each notification's name and arguments.
 
-        Raises:
-            NoNeovim: Nothing listens there, or another user of this machine does: then nothing was said.
-            NeovimBusy: The process that listens there does not answer.
+        Raises:     NoNeovim: Nothing listens there, or another user of this machine does, to whom nothing is sent.
+        NeovimBusy: The process that listens there does not answer.
         """
         self = cls(target, notified or _ignore)
         self._life = asyncio.create_task(self._live())
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 self._nvim = await asyncio.shield(self._connected)
         except TimeoutError as error:
             self._connected.add_done_callback(_hang_up)
@@ -176,7 +178,7 @@ class Neovim:
 
         try:
             self._soon(work)
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 return await future
         except RuntimeError as error:
             raise _gone(self.target) from error

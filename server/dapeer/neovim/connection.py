@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
 DataCallback = Callable[[bytes], None]

@@ -6,7 +6,6 @@ are cached while change events arrive, and no longer.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import difflib
 import itertools
@@ -19,6 +18,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeMissing
 from dapeer.base.json_types import Json
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds before each new attempt to hear of changes, after a stream has ended."""
 SECONDS_OF_LONGEST_PAUSE: Final = 30.0
-"""Seconds between later retries. A response to any request shows that the server is back, and ends the pause."""
+"""Seconds between later retries; any response shows that the server is back, and ends the pause."""
 
 RELAY: Final = "dapeer"
 """The provider that dapeer's plugin adds. It has no real models."""
@@ -67,18 +67,17 @@ class Catalogue:
         self._era = 0
         """Counts invalidations: the answer to an older request is not cached."""
         self._answered = anyio.Event()
-        self._endings: set[asyncio.Task[None]] = set()
+        self._endings: list[BackgroundTask[None]] = []
 
     def afterwards(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what no answer waits for; `finish` waits for it."""
-        task = asyncio.create_task(work)
-        self._endings.add(task)
-        task.add_done_callback(self._endings.discard)
+        going_on = (each for each in self._endings if not each.done)
+        self._endings = [*going_on, BackgroundTask(work)]
 
     async def finish(self) -> None:
         """Wait for what was begun by `afterwards`."""
-        if self._endings:
-            await asyncio.wait(self._endings)
+        for each in self._endings:
+            await each.ended()
 
     async def agents(self, directory: Path) -> list[Json]:
         """Return the agents that are not for OpenCode's own use."""

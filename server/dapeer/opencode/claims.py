@@ -22,9 +22,9 @@ try:
 except ImportError:  # Windows, where two Neovims share a name
     fcntl = None
 
-MOST: Final = 9
+MAX_CORES: Final = 9
 """Cores at one server in one directory."""
-LONGEST: Final = 1 << 16
+MAX_PATH_BYTES: Final = 1 << 16
 """Bytes of a directory's path."""
 
 
@@ -50,14 +50,14 @@ def take(url: str, directory: str) -> Claim:
     """Take a name that no other core has; the last one is shared when all are taken."""
     with contextlib.suppress(OSError):
         folder = private(_folder())
-        for number in range(1, MOST):
+        for number in range(1, MAX_CORES):
             path = folder / f"{_hash(url)}-{_hash(directory)}-{number}"
             lock = _locked(path, os.O_RDWR | os.O_CREAT)
             if lock is not None:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, os.fsencode(directory), 0)
                 return Claim(_called(number), directory, path, lock)
-        return Claim(_called(MOST), directory)
+        return Claim(_called(MAX_CORES), directory)
     return Claim(_called(1), directory)
 
 
@@ -69,7 +69,7 @@ def abandoned(url: str) -> Iterator[Claim]:
         lock = _locked(path, os.O_RDWR)
         if lock is None:
             continue
-        directory = os.fsdecode(os.pread(lock, LONGEST, 0))
+        directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
         if directory:
             yield Claim(_called(int(path.name[-1])), directory, path, lock)
         else:

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 import httpx2
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import (
     ArgumentError,
     NoOpenCode,
@@ -22,19 +23,18 @@ from dapeer.base.errors import (
     Stranger,
 )
 from dapeer.base.json_types import Json, as_object
-from dapeer.base.system.credentials import OPENCODE_PASSWORD, OPENCODE_URL
-from dapeer.base.system.ownership import check_peer
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD, OPENCODE_URL
 from dapeer.base.text.fitting import shortened
 
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"
 
-SECONDS: Final = 60
-"""For one answer. The first one for a directory takes long, for OpenCode starts all that belongs to it."""
+SECONDS_TO_ANSWER: Final = 60
+"""For one answer; a directory's first takes long, for OpenCode starts all that belongs to it."""
 SECONDS_TO_CONNECT: Final = 5
 SECONDS_OF_SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
-QUOTED: Final = 200
+MAX_QUOTED_CHARS: Final = 200
 """Characters of an error of an unknown form."""
 LARGEST_EVENT: Final = 64 << 20
 """Bytes of an event: a message may contain a tool's output, and files."""
@@ -92,7 +92,7 @@ class OpenCode:
         self._http = httpx2.AsyncClient(
             base_url=url,
             auth=(user, password) if password else None,
-            timeout=httpx2.Timeout(SECONDS, connect=SECONDS_TO_CONNECT),
+            timeout=httpx2.Timeout(SECONDS_TO_ANSWER, connect=SECONDS_TO_CONNECT),
             # A proxy has no business between two programs of one machine.
             trust_env=not is_here(url),
         )
@@ -121,7 +121,7 @@ class OpenCode:
         body: object = None,
         directory: Path | None = None,
         *,
-        seconds: float | None = SECONDS,
+        seconds: float | None = SECONDS_TO_ANSWER,
     ) -> Any:
         """Send a POST request, and return the response, which may take `seconds`; None: without a timeout.
 
@@ -145,7 +145,7 @@ class OpenCode:
         body: object,
         directory: Path | None,
         query: Mapping[str, str | int | None],
-        seconds: float | None = SECONDS,
+        seconds: float | None = SECONDS_TO_ANSWER,
     ) -> Any:
         timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:
@@ -262,14 +262,14 @@ def _reason(answer: httpx2.Response) -> str:
     try:
         told: Any = answer.json()
     except ValueError:
-        return shortened(answer.text.strip(), QUOTED) or answer.reason_phrase
+        return shortened(answer.text.strip(), MAX_QUOTED_CHARS) or answer.reason_phrase
     match told:
         case {"data": {"message": str(message)}} | {"message": str(message)}:
             return message.rstrip(".")
         case {"name": str(name)}:
             return name
         case _:
-            return shortened(json.dumps(told), QUOTED)
+            return shortened(json.dumps(told), MAX_QUOTED_CHARS)
 
 
 async def _events(source: httpx2.EventSource) -> AsyncGenerator[Json]:

@@ -117,7 +117,7 @@ def calls_of(message: Json) -> list[Json]:
 
 
 def call_of(part: Json, most: int) -> Json:
-    """Return a call of a tool: tool, status, input, and output or error, each of so many characters at most."""
+    """Return a tool's call: tool, status, input, and output or error, each of `most` characters at most."""
     state: Json = part["state"]
     given: Json = state.get("input") or {}
     as_text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))

@@ -7,7 +7,7 @@ from typing import Final
 from dapeer.base.json_types import Json
 
 LONGEST_LINE: Final = 200
-STEP: Final = 150
+STEP_CHARS: Final = 150
 """Characters by which a line has grown when it is shown again."""
 
 
@@ -69,7 +69,7 @@ class Narration:
         *lines, self._texts[part] = (before + delta).split("\n")
         said = next((line.strip() for line in reversed(lines) if line.strip()), "")
         now = self._texts[part]
-        if not said and len(now) // STEP > len(before) // STEP:
+        if not said and len(now) // STEP_CHARS > len(before) // STEP_CHARS:
             said = now.strip()
         return said[-LONGEST_LINE:]
 

@@ -1,4 +1,4 @@
-"""Our core at the OpenCode server that a Neovim uses: in each directory in which it works, for as long as both run.
+"""Our core at the OpenCode server of a Neovim: in each directory in which it works, while both run.
 
 OpenCode keeps a registration in memory, for one directory, until that "instance" is disposed of. So each one is looked
 after: it knows what is wanted and what is known, and brings the one to the other by one request at a time. What happens
@@ -38,8 +38,11 @@ WHY: Final[Mapping[type[OpenCodeError], str]] = {
 }
 
 Report = Callable[[Json], None]
-"""Takes what has become of a registration: url, directory, name and state, which is `connected` (then also `own`,
-whether it replaces what is configured, and `twice`), `disconnected` or `failed` (then also `problem`)."""
+"""Takes what became of a registration: url, directory, name and state.
+
+The state is `connected` (then also `own`, whether it replaces what is configured, and `twice`), `disconnected` or
+`failed` (then also `problem`).
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Runs tools of OpenCode without a model: through the relay plugin (`relay.js`), each call in its own session."""
+"""Runs OpenCode's tools without a model: by the relay plugin (`relay.js`), each in its own session."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ the order of events does not matter.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -17,16 +16,17 @@ import anyio
 
 from dapeer.base.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
 from dapeer.base.json_types import Json
+from dapeer.base.system.tasks import BackgroundTask, first_of
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import PromptOutcome, Turn, error_of, last_prompt
 from dapeer.opencode.narration import Narration
-from dapeer.opencode.session import PAGE, OpenCodeSession
+from dapeer.opencode.session import PAGE_MESSAGES, OpenCodeSession
 
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
 BEATS: Final = (6, 2)
-"""Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
+"""Heartbeats after which nothing will come of a prompt: before its message is there, and after that."""
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 
@@ -50,11 +50,11 @@ class PromptRun:
         self._opencode = opencode
         self._error = ""
         self._reply_to = ""
-        self._event_arrived = asyncio.Event()
+        self._event_arrived = anyio.Event()
         """Set when the event stream is open."""
-        self._there = asyncio.Event()
+        self._there = anyio.Event()
         """Set when its message is known to be there."""
-        self._taken = asyncio.Event()
+        self._taken = anyio.Event()
         """Set when OpenCode works at it, or has done so."""
         self._among_others = prompt is not None
         """Whether the session may be busy with another prompt."""
@@ -86,13 +86,13 @@ class PromptRun:
         async with self._started(begin, report) as (watching, beginning):
             try:
                 try:
-                    async with asyncio.timeout(seconds):
+                    with anyio.fail_after(seconds):
                         return await self._first(watching, beginning)
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
                     ended = await self._until(self._there, watching, beginning)
                     return ended or PromptOutcome("running", await self._turn())
-            except asyncio.CancelledError:
+            except anyio.get_cancelled_exc_class():
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
                     await self._stop()
                 raise
@@ -112,19 +112,20 @@ class PromptRun:
     @asynccontextmanager
     async def _started(
         self, begin: Begin | None, report: ReportText
-    ) -> AsyncGenerator[tuple[asyncio.Task[PromptOutcome], asyncio.Task[None]]]:
+    ) -> AsyncGenerator[tuple[BackgroundTask[PromptOutcome], BackgroundTask[None]]]:
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()
             if not self._among_others and self.prompt:
                 _ours.append(self.prompt)
-        watching = asyncio.create_task(self._watch(report, look_at_once=begin is None))
-        beginning = asyncio.create_task(self._begin(begin))
+        watching = BackgroundTask(self._watch(report, look_at_once=begin is None))
+        beginning = BackgroundTask(self._begin(begin))
         try:
             yield watching, beginning
         finally:
             watching.cancel()
             beginning.cancel()
-            await asyncio.gather(watching, beginning, return_exceptions=True)
+            await watching.ended()
+            await beginning.ended()
 
     async def _is_busy_before(self) -> bool:
         return await self.session.is_busy()
@@ -135,16 +136,16 @@ class PromptRun:
             await begin()
 
     async def _first(
-        self, watching: asyncio.Task[PromptOutcome], beginning: asyncio.Task[None]
+        self, watching: BackgroundTask[PromptOutcome], beginning: BackgroundTask[None]
     ) -> PromptOutcome:
-        # Not awaited themselves: a cancelled caller still needs them.
-        await asyncio.wait((watching, beginning), return_when=asyncio.FIRST_COMPLETED)
-        if not watching.done() and (outcome := await self._after(beginning)):
+        # A caller that is cancelled still needs both.
+        await first_of(watching.ended, beginning.ended)
+        if not watching.done and (outcome := await self._after(beginning)):
             return outcome
-        await asyncio.wait((watching,))
+        await watching.ended()
         return watching.result()
 
-    async def _after(self, beginning: asyncio.Task[None]) -> PromptOutcome | None:
+    async def _after(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
         """Check the result after the request that starts the run was answered."""
         try:
             beginning.result()
@@ -159,26 +160,21 @@ class PromptRun:
 
     async def _until(
         self,
-        event: asyncio.Event,
-        watching: asyncio.Task[PromptOutcome],
-        beginning: asyncio.Task[None],
+        event: anyio.Event,
+        watching: BackgroundTask[PromptOutcome],
+        beginning: BackgroundTask[None],
     ) -> PromptOutcome | None:
         """Wait for news of the prompt; return its result, if it has ended."""
-        set_ = asyncio.create_task(event.wait())
-        try:
-            tasks = {set_, watching, beginning}
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if beginning.done() and not self._there.is_set():
-                beginning.result()
-            if not (event.is_set() or watching.done()):
-                # OpenCode announces a stream shortly before it sends events on it.
-                with contextlib.suppress(NoOpenCode):
-                    if outcome := await self.look():
-                        return outcome
-            await asyncio.wait((set_, watching), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            set_.cancel()
-        return watching.result() if watching.done() else None
+        await first_of(event.wait, watching.ended, beginning.ended)
+        if beginning.done and not self._there.is_set():
+            beginning.result()
+        if not (event.is_set() or watching.done):
+            # OpenCode announces a stream shortly before it sends events on it.
+            with contextlib.suppress(NoOpenCode):
+                if outcome := await self.look():
+                    return outcome
+        await first_of(event.wait, watching.ended)
+        return watching.result() if watching.done else None
 
     async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
         narration = Narration(self.session.id)
@@ -283,7 +279,7 @@ class PromptRun:
             if not self._reply_to:
                 # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
                 await self._taken.wait()
-            if last_prompt(await self.session.messages(PAGE)) == self.prompt:
+            if last_prompt(await self.session.messages(PAGE_MESSAGES)) == self.prompt:
                 await self.session.abort(self._reply_to)
 
 

@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import Json
-from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import USERNAME, OpenCode, is_here
 from dapeer.opencode.registration import Core

@@ -12,7 +12,7 @@ from dapeer.opencode.asks import reply
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import Turn, last_prompt, turn_of
 
-PAGE: Final = 50
+PAGE_MESSAGES: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""
 
 
@@ -84,7 +84,7 @@ class OpenCodeSession:
 
     async def turn(self, prompt: str | None) -> Turn:
         """Return what has come of a prompt, by the id of its message; None: of the last one."""
-        count = PAGE
+        count = PAGE_MESSAGES
         while True:
             messages = await self.messages(count)
             wanted = prompt or last_prompt(messages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import itertools
 import json
 import time
@@ -12,6 +12,8 @@ from typing import Any
 
 from dapeer.base.errors import Refused
 from dapeer.base.json_types import as_object, is_array
+from dapeer.base.system.exchange import Answer
+from dapeer.base.system.tasks import later
 from dapeer.base.text.fitting import shortened
 from dapeer.neovim.client import Neovim
 from dapeer.peers.kinds import Kinds
@@ -21,12 +23,12 @@ ASK = "require('dapeer.person.approvals').ask(...)"
 COMPANY = "require('dapeer.rpc').company(...)"
 FORGET = "require('dapeer.person.approvals').forget(...)"
 
-LONGEST = 300
+MAX_LOGGED_CHARS = 300
 """Characters of arguments and outcomes that the log keeps."""
 LONGEST_ARGUMENTS = 1_000_000
 """Characters of arguments that a question has: a rule of the person's reads all of them."""
 
-QUESTIONS = 1_000_000
+MAX_QUESTIONS = 1_000_000
 """That one core asks in one Neovim, at most."""
 
 
@@ -41,7 +43,7 @@ class Action:
     client: str = ""
     """The name of the client, if known."""
 
-    def facts(self, longest: int = LONGEST) -> dict[str, Any]:
+    def facts(self, longest: int = MAX_LOGGED_CHARS) -> dict[str, Any]:
         """Return it as Lua gets it, with at most so many characters of its arguments."""
         return {
             "tool": self.tool,
@@ -57,8 +59,8 @@ class Approvals:
     def __init__(self, neovim: Neovim, facts: Mapping[str, Any]) -> None:
         self._neovim = neovim
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
-        self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
-        self._pending: dict[int, asyncio.Future[tuple[bool, str]]] = {}
+        self._ids = itertools.count(neovim.channel * MAX_QUESTIONS + 1)
+        self._pending: dict[int, Answer[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
@@ -81,9 +83,8 @@ class Approvals:
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
         """Record the person's answer."""
-        future = self._pending.get(number)
-        if future is not None and not future.done():
-            future.set_result((bool(allowed), str(why or "")))
+        if answer := self._pending.get(number):
+            answer.give((bool(allowed), str(why or "")))
 
     def gone(self) -> None:
         """Deny all open questions: the Neovim has ended."""
@@ -105,13 +106,13 @@ class Approvals:
         if not self.guards(action):
             return
         number = next(self._ids)
-        future = self._pending[number] = asyncio.get_running_loop().create_future()
+        answer = self._pending[number] = Answer[tuple[bool, str]]()
         self._neovim.send(ASK, number, action.facts(LONGEST_ARGUMENTS), self._neovim.channel)
         try:
-            allowed, why = await future
+            allowed, why = await answer.wait()
         finally:
             del self._pending[number]
-            if not future.done() or future.cancelled():
+            if not answer.is_given:
                 self._neovim.send(FORGET, number)
         if not allowed:
             told = f" ({why})" if why else ""
@@ -128,12 +129,12 @@ class Approvals:
         """Show the person an action and its outcome."""
         facts = {
             **action.facts(),
-            "outcome": shortened(outcome, LONGEST),
+            "outcome": shortened(outcome, MAX_LOGGED_CHARS),
             "ok": ok,
             "at": time.time(),
         }
         # The answer goes first: what Neovim does with this takes the processor from it.
-        asyncio.get_running_loop().call_soon(self._neovim.send, NOTE, facts)
+        later(0, functools.partial(self._neovim.send, NOTE, facts))
 
 
 def _sendable(arguments: Mapping[str, Any]) -> str:

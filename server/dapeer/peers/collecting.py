@@ -38,7 +38,7 @@ class CollectionSigns:
         self._neovim.send(SHOW, self._neovim.channel, path, points)
 
     def _send_functions(self) -> None:
-        """Tell the functions at which it collects: they have names, and are on no line until a program has them."""
+        """Send the functions at which it collects: they have names, and no line until a program has them."""
         named = [
             {"name": title, "collect": each["collect"]}
             for (_, title), each in self._functions.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Generator, Mapping
 
 from dapeer.base.json_types import Json
 
@@ -15,8 +16,7 @@ class Ide:
         """The process that is to serve it, if any: several may be attached, and one serves."""
         self.cwd = ""
         """The directory of the whole Neovim now."""
-        self.notify: Callable[[str, Json], None] | None = None
-        """Takes the notifications for Claude Code: method and parameters."""
+        self._notify: Callable[[str, Json], None] | None = None
         self._changed = changed
 
     @property
@@ -24,11 +24,20 @@ class Ide:
         """Who takes what Neovim sends, by its kind."""
         return {"ide": self._wants, "ide_event": self._happened}
 
+    @contextlib.contextmanager
+    def notifying(self, notify: Callable[[str, Json], None]) -> Generator[None]:
+        """Pass on the notifications for Claude Code, method and parameters, while the body runs."""
+        self._notify = notify
+        try:
+            yield
+        finally:
+            self._notify = None
+
     def _wants(self, wish: Json) -> None:
         self.core = wish.get("core")
         self.cwd = str(wish.get("cwd") or self.cwd)
         self._changed()
 
     def _happened(self, method: str, params: Json) -> None:
-        if self.notify:
-            self.notify(method, params)
+        if self._notify:
+            self._notify(method, params)

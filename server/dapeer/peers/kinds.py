@@ -76,7 +76,7 @@ class Counts:
 
 
 def is_name(text: object) -> bool:
-    """Whether a text is only a name, so that no language runs code to resolve it: `total`, `&total`, `0x7ffe`.
+    """Whether a text is only a name, which no language resolves by code: `total`, `&total`, `0x7ffe`.
 
     >>> is_name("&total"), is_name("*pointer"), is_name("items[3]")
     (True, False, False)
@@ -89,7 +89,7 @@ def _is_expression(text: object) -> bool:
 
 
 def _has_code(pattern: re.Pattern[str]) -> Callable[[object], bool]:
-    """Return the names with more text than the pattern allows: some adapters take the rest for a condition."""
+    """Return the names with more text than the pattern allows: some adapters take it for a condition."""
     return lambda text: pattern.fullmatch(str(text)) is None
 
 

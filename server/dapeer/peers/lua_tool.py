@@ -39,7 +39,7 @@ class LuaTool:
 
 
 def read_tools(text: str) -> list[LuaTool]:
-    """Return the tools that a Neovim describes, as JSON from Lua; nothing says that their schemas are any. Pure."""
+    """Return the tools that a Neovim describes, as JSON from Lua; their schemas may be no schemas. Pure."""
     return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(clean(text)))]
 
 

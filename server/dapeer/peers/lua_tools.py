@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import logging
@@ -15,6 +14,7 @@ import anyio
 from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone
 from dapeer.base.json_types import Json
 from dapeer.base.schemas.judge import Judge
+from dapeer.base.system.exchange import Mailbox
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.peers.lua_tool import OTHERS, LuaTool, clean, read_tools
 
@@ -53,11 +53,11 @@ class LuaTools:
         """Of the schemas of others that are known, by their text."""
         self._newest = 0
         """The number of the latest list."""
-        self._taken = asyncio.Event()
+        self._taken = anyio.Event()
         """Set while that one is taken in."""
         self._numbers = itertools.count(1)
         self._refused: set[tuple[str, str]] = set()
-        self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
+        self._running: dict[int, Mailbox[tuple[Any, ...]]] = {}
         self._if_lost: dict[int, Any] = {}
         """The results of calls that Neovim does not come to answer, as their tools have named them."""
 
@@ -80,7 +80,8 @@ class LuaTools:
     def expect(self) -> int:
         """Announce a new list; return its number."""
         self._newest += 1
-        self._taken.clear()
+        if self._taken.is_set():
+            self._taken = anyio.Event()
         return self._newest
 
     async def _flaw(self, one: LuaTool) -> str | None:
@@ -110,7 +111,7 @@ class LuaTools:
         """
         neovim = self._neovim
         number = next(self._numbers)
-        told = self._running[number] = asyncio.Queue()
+        told = self._running[number] = Mailbox[tuple[Any, ...]]()
         if neovim.closed.is_set():
             self.gone(f"The Neovim at {neovim.target} has ended.")
         # A little less than the timeout here, so that the outcome of a started tool is known.
@@ -132,13 +133,13 @@ class LuaTools:
             if not over:
                 neovim.send(STOP, neovim.channel, number)
 
-    async def _wait_for_start(self, answers: asyncio.Queue[tuple[Any, ...]]) -> None:
+    async def _wait_for_start(self, answers: Mailbox[tuple[Any, ...]]) -> None:
         try:
-            async with asyncio.timeout(SECONDS_TO_ANSWER):
-                if (first := await answers.get())[0] != "started":
-                    answers.put_nowait(first)
+            with anyio.fail_after(SECONDS_TO_ANSWER):
+                if (first := await answers.take())[0] != "started":
+                    answers.put(first)
         except TimeoutError as error:
-            if not answers.empty():
+            if answers:
                 return
             state = await self._neovim.state() or "was busy"
             raise NeovimBusy(
@@ -147,12 +148,12 @@ class LuaTools:
             ) from error
 
     async def _answer(
-        self, one: LuaTool, answers: asyncio.Queue[tuple[Any, ...]], progress: ProgressCallback
+        self, one: LuaTool, answers: Mailbox[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         try:
-            async with asyncio.timeout(one.seconds):
+            with anyio.fail_after(one.seconds):
                 while True:
-                    match await answers.get():
+                    match await answers.take():
                         case ("progress", text, done, total):
                             await progress(text, done, total)
                         case ("result", answer):
@@ -202,7 +203,7 @@ class LuaTools:
             self._if_lost[number] = json.loads(clean(_text(text)))
 
     async def end(self) -> None:
-        """Answer all open calls, for the server ends; first hear what Neovim has sent by now, maybe as its last words."""
+        """Answer all open calls at the server's end, after what Neovim has sent by now, maybe its last."""
         if self._running:
             with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
                 try:
@@ -221,7 +222,7 @@ class LuaTools:
 
     def _put(self, number: int, *what: object) -> None:
         if number in self._running:
-            self._running[number].put_nowait(what)
+            self._running[number].put(what)
 
 
 def _text(value: object) -> str:

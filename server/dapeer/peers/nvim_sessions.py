@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import logging
@@ -30,7 +29,7 @@ SECONDS_TO_START = 20.0
 
 RUN = "return require('dapeer.nvim_dap.launch').run(...)"
 CANCEL = "require('dapeer.nvim_dap.launch').cancel(...)"
-COLLECTS = "require('dapeer.nvim_dap.collecting').told(...)"
+COLLECTS = "require('dapeer.nvim_dap.collecting').ready(...)"
 AGAIN = "return require('dapeer.nvim_dap.sessions').again(...)"
 
 
@@ -44,7 +43,7 @@ class NvimSessions:
         self.by_number: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
         self.ahead = 0.0
-        """Seconds by which Neovim's clock is ahead of dapeer's."""
+        """Seconds by which Neovim's clock is ahead of dapeer's, once they were compared."""
         self._neovim = neovim
         self._debugger = debugger
         self._tasks = tasks
@@ -52,6 +51,10 @@ class NvimSessions:
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
         self._arrival = anyio.Event()
+
+    def compare_clocks(self, there: float) -> None:
+        """Take note of what time it is in Neovim now."""
+        self.ahead = there - time.time()
 
     # -- requests to Neovim
 
@@ -80,7 +83,7 @@ class NvimSessions:
                 "dap_configurations lists what can be started; where='direct' starts without Neovim.",
             )
         try:
-            async with asyncio.timeout(SECONDS_TO_START):
+            with anyio.fail_after(SECONDS_TO_START):
                 return await self._starts.session_of(launch)
         except TimeoutError as error:
             self._neovim.send(CANCEL, launch)
@@ -146,11 +149,10 @@ class NvimSessions:
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
         session = ForwardedSession(
-            self._debugger.sessions.next_id(),
+            self._debugger.sessions.next_context(),
             hello,
             feed,
             self._neovim,
-            project=self._debugger.project,
             names=self._names,
             definition=typed(self._debugger.definitions, hello.type),
             parent=self.by_number.get(hello.parent or 0),
@@ -163,25 +165,25 @@ class NvimSessions:
         launch = session.hello.launch
         restart = functools.partial(self.again, session)
         with self._debugger.holding(session, restart, focus=launch is not None):
-            running = asyncio.create_task(session.run())
-            self._tasks.start_soon(self._prepare, session)
-            if launch is not None:
-                self._starts.became(launch, session)
-            try:
-                await session.follow()
-            finally:
-                running.cancel()
-                await asyncio.wait({running})
+            async with anyio.create_task_group() as running:
+                running.start_soon(session.run)
+                self._tasks.start_soon(self._prepare, session)
+                if launch is not None:
+                    self._starts.became(launch, session)
+                try:
+                    await session.follow()
+                finally:
+                    running.cancel_scope.cancel()
 
     async def _prepare(self, session: ForwardedSession) -> None:
-        """Have a program collect, and stop at exceptions, as was wanted before it started; its Neovim waits for it."""
+        """Set what a program collects and at which exceptions it stops; its Neovim waits for that."""
         await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
         breakpoints = self._debugger.breakpoints
         for path in filter(session.takes, [*breakpoints.points.by_path]):
             with contextlib.suppress(DapeerError):
                 await session.lines.collect(path, breakpoints.of(path))
         if breakpoints.collecting:
-            session.program.awaited.places |= {(title, 0) for _, title in breakpoints.collecting}
+            session.program.awaited.expect((title, 0) for _, title in breakpoints.collecting)
             with contextlib.suppress(DapeerError):
                 await session.lines.collect_at([*breakpoints.collecting.values()])
         own = session.hello.exception_filters

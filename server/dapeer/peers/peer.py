@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -14,12 +14,10 @@ from anyio.abc import TaskGroup
 from dapeer.base.json_types import as_array
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery.discovery import plugin_folder
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.servers import Servers
 from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
-from dapeer.peers.attaching import ATTACH
 from dapeer.peers.collecting import CollectionSigns
 from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tool import LuaTool
@@ -37,54 +35,76 @@ SECONDS_TO_REPLAY = 2.0
 """Timeout for running sessions to send their journal."""
 
 
-class Peer:
-    """A Neovim and the person in it."""
+@dataclass(frozen=True, slots=True)
+class PeerContext:
+    """What all attached Neovims share."""
 
-    def __init__(
-        self,
-        number: int,
-        debugger: Debugger,
-        tasks: TaskGroup,
-        taps: Taps,
-        opencode: Servers,
-        judge: Judge,
-        tools_changed: Callable[[], None],
-        on_page_request: Callable[[Peer], None],
-    ) -> None:
+    debugger: Debugger
+    tasks: TaskGroup
+    taps: Taps
+    opencode: Servers
+    judge: Judge
+    """Checks the schemas of their tools."""
+    tools_changed: Callable[[], None]
+    on_page_request: Callable[[Peer], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A Neovim that has sent its state."""
+
+    neovim: Neovim
+    facts: Mapping[str, Any]
+    """Facts that Neovim has sent: pid, cwd, version."""
+    sessions: NvimSessions
+    tools: LuaTools
+    names: dict[str, str]
+    """The names of files here, by their paths in Neovim, which follows links."""
+    secret: str
+    """With which its sessions call in."""
+
+
+class Peer:
+    """A Neovim and the person in it. Made by `attaching.attach`."""
+
+    def __init__(self, number: int, around: PeerContext, attached: Attached) -> None:
         self.id = number
-        self.neovim: Neovim
-        self.facts: Mapping[str, Any] = {}
-        """Facts that Neovim has sent: pid, cwd, version."""
-        self.sessions: NvimSessions
-        self._debugger = debugger
-        self._tasks = tasks
-        self._taps = taps
-        self._opencode = opencode
-        self.ide = Ide(tools_changed)
-        self.judge = judge
+        self.neovim = attached.neovim
+        self._facts = attached.facts
+        self.sessions = attached.sessions
+        self._tools = attached.tools
+        self._secret = attached.secret
+        self._debugger = around.debugger
+        self._tasks = around.tasks
+        self._taps = around.taps
+        self._opencode = around.opencode
+        self.judge = around.judge
         """Checks the schemas of its tools."""
-        self._tools_changed = tools_changed
-        self._names: dict[str, str] = {}
-        """The names of files here, by their paths in Neovim, which follows links."""
-        self._secret = ""
-        self._early: list[tuple[str, list[Any]]] | None = []
-        """Notifications that arrive before the facts wait until those are taken in."""
-        self.shared: SharedBreakpoints
-        self._filters: SharedFilters
-        self._collecting: CollectionSigns
-        self.approvals: Approvals
+        self._tools_changed = around.tools_changed
+        self.ide = Ide(around.tools_changed)
+        self.approvals = Approvals(self.neovim, attached.facts)
         """The person: notified and asked."""
-        self._tools: LuaTools
-        self._handlers: dict[str, Callable[..., None]] = {
+        known, own = self._debugger.breakpoints, self.sessions.by_number
+        self.shared = SharedBreakpoints(known, self.neovim, attached.names, own)
+        self._filters = SharedFilters(known, self.neovim)
+        self._collecting = CollectionSigns(known, self.neovim)
+        self._handlers = self._all_handlers(around)
+
+    def _all_handlers(self, around: PeerContext) -> Mapping[str, Callable[..., None]]:
+        handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
             "exceptions": self._exceptions,
             "exception_options": self._exception_options,
-            "page": lambda: on_page_request(self),
+            "page": functools.partial(around.on_page_request, self),
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
+            "opencode": functools.partial(opencodes.set_use, self._opencode, self.neovim),
         }
+        for each in (self.sessions, self._tools, self.approvals, self.ide):
+            handlers |= each.handlers
+        return handlers
 
     @property
     def target(self) -> str:
@@ -94,7 +114,7 @@ class Peer:
     @property
     def pid(self) -> int:
         """The process of its Neovim."""
-        return int(self.facts.get("pid") or 0)
+        return int(self._facts.get("pid") or 0)
 
     def is_same(self, other: Peer) -> bool:
         """Whether it is the same Neovim, maybe by another address."""
@@ -103,55 +123,22 @@ class Peer:
     @property
     def cwd(self) -> str:
         """The working directory of its Neovim, when it was attached."""
-        return str(self.facts.get("cwd") or "")
+        return str(self._facts.get("cwd") or "")
 
     # -- attach and detach
 
-    async def attach(self, target: str, seconds: float) -> None:
-        """Connect, and have Neovim send its whole state, then its changes.
-
-        Raises:
-            NeovimError: There is no Neovim, or it does not answer.
-        """
-        await self._taps.open()
-        self.neovim = await Neovim.connect(target, self._notified, seconds)
-        self.sessions = NvimSessions(self.neovim, self._debugger, self._tasks, self._names)
-        self._secret = self._taps.expect(self.sessions.tapped)
-        options = {"tap": self._taps.path, "secret": self._secret}
-        neovim = self.neovim
-        try:
-            facts = await neovim.call(
-                ATTACH, str(plugin_folder()), neovim.channel, options, seconds=seconds
-            )
-            await self._take_in(cast("Mapping[str, Any]", facts))
-        except BaseException:
-            self._taps.forget(self._secret)
-            await neovim.aclose()
-            raise
-        self._push(self.shared.join(self.facts.get("breakpoints")))
-        self._exceptions(self._filters.join(self.facts.get("exceptions")))
+    def join(self) -> None:
+        """Share what both sides have."""
+        facts = self._facts
+        self._push(self.shared.join(facts.get("breakpoints")))
+        self._exceptions(self._filters.join(facts.get("exceptions")))
         self._collecting.join()
-        early, self._early = self._early or [], None
-        for kind, arguments in early:
-            self._dispatch(kind, arguments)
-        with anyio.move_on_after(SECONDS_TO_REPLAY):
-            for number in self.facts.get("sessions") or ():
-                await (await self.sessions.arrived(number)).replayed.wait()
 
-    async def _take_in(self, facts: Mapping[str, Any]) -> None:
-        self.facts = facts
-        self.sessions.ahead = float(facts.get("clock") or time.time()) - time.time()
-        self.approvals = Approvals(self.neovim, facts)
-        known = self._debugger.breakpoints
-        self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions.by_number)
-        self._filters = SharedFilters(known, self.neovim)
-        self._collecting = CollectionSigns(known, self.neovim)
-        self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
-        await self._tools.take(facts.get("tools") or "[]")
-        uses_opencode = functools.partial(opencodes.set_use, self._opencode, self.neovim)
-        for each in (self.sessions, self._tools, self.approvals, self.ide):
-            self._handlers |= each.handlers
-        self._handlers["opencode"] = uses_opencode
+    async def replayed(self) -> None:
+        """Wait until the sessions that run there have sent their journal."""
+        with anyio.move_on_after(SECONDS_TO_REPLAY):
+            for number in self._facts.get("sessions") or ():
+                await (await self.sessions.arrived(number)).replayed.wait()
 
     async def detach(self) -> None:
         """Disconnect; what runs in Neovim continues."""
@@ -226,14 +213,8 @@ class Peer:
 
     # -- notifications of Neovim
 
-    def _notified(self, name: str, arguments: list[Any]) -> None:
-        if name == "dapeer" and arguments:
-            if self._early is not None:
-                self._early.append((str(arguments[0]), arguments[1:]))
-            else:
-                self._dispatch(str(arguments[0]), arguments[1:])
-
-    def _dispatch(self, kind: str, arguments: list[Any]) -> None:
+    def take(self, kind: str, arguments: Sequence[Any]) -> None:
+        """Take in a notification; an odd one changes nothing."""
         try:
             self._handlers.get(kind, _ignore)(*arguments)
         except Exception:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import NeovimBusy, NoNeovim, Refused
 from dapeer.base.schemas.judge import Judge
+from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
@@ -21,9 +21,10 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.opencode.servers import Servers
 from dapeer.peers.approvals import Action
+from dapeer.peers.attaching import attach
 from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
-from dapeer.peers.peer import Peer
+from dapeer.peers.peer import Peer, PeerContext
 from dapeer.peers.search import Search
 from dapeer.peers.shared import unsaved
 from dapeer.sessions.core.session import Session
@@ -49,14 +50,12 @@ class Peers:
     ) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
-        self.on_page_request: Callable[[Peer], None] = lambda _: None
-        """Called when the person in a Neovim wants to see what programs collect: set before the first attaches."""
+        self._page_listeners: list[Callable[[Peer], None]] = []
         self.company = Company(self._send_company)
         """The assistants that are connected."""
-        self._debugger = debugger
         self._left: dict[str, Peer] = {}
         """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
-        self._arriving: dict[str, asyncio.Task[Peer]] = {}
+        self._arriving: dict[str, BackgroundTask[Peer]] = {}
         """By target: Neovims that are being attached."""
         self._ids = itertools.count(1)
         self._taps = Taps()
@@ -68,6 +67,15 @@ class Peers:
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
         self.opencode = Servers(debugger.project, self._tasks, opencode, core)
+        self._around = PeerContext(
+            debugger,
+            self._tasks,
+            self._taps,
+            self.opencode,
+            self.judge,
+            self._tools_changed,
+            self._on_page_request,
+        )
 
     async def __aenter__(self) -> Self:
         """Begin to attach."""
@@ -85,7 +93,7 @@ class Peers:
         with anyio.CancelScope(shield=True):
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
-                await asyncio.wait({arriving})
+                await arriving.ended()
             await self.opencode.leave()
             for number in list(self.attached):
                 await self.disconnect(number)
@@ -93,6 +101,14 @@ class Peers:
             await self.judge.aclose()
         self._tasks.cancel_scope.cancel()
         return await self._tasks.__aexit__(kind, error, traceback)
+
+    def on_page_request(self, listener: Callable[[Peer], None]) -> None:
+        """Call `listener` with each Neovim whose person wants to see what programs collect."""
+        self._page_listeners.append(listener)
+
+    def _on_page_request(self, peer: Peer) -> None:
+        for listener in self._page_listeners:
+            listener(peer)
 
     def peer(self, number: int | None = None) -> Peer:
         """Return an attached Neovim, default the first.
@@ -125,31 +141,23 @@ class Peers:
         for peer in self.attached.values():
             if peer.target == target:
                 return peer
-        if target not in self._arriving:
-            self._arriving[target] = asyncio.create_task(self._arrive(target, seconds))
+        arriving = self._arriving.get(target)
+        if arriving is None:
+            arriving = self._arriving[target] = BackgroundTask(self._arrive(target, seconds))
         try:
-            async with asyncio.timeout(seconds):
-                # Shielded: one caller's timeout must not cancel the others.
-                return await asyncio.shield(self._arriving[target])
+            with anyio.fail_after(seconds):
+                # One caller's timeout must not cancel the others.
+                await arriving.ended()
         except TimeoutError as error:
             raise NeovimBusy(
                 f"The Neovim at {target} has not responded within {seconds:g} s.",
                 "It will attach once Neovim responds. Check with nvim_targets.",
             ) from error
+        return arriving.result()
 
     async def _arrive(self, target: str, seconds: float) -> Peer:
         try:
-            peer = Peer(
-                next(self._ids),
-                self._debugger,
-                self._tasks,
-                self._taps,
-                self.opencode,
-                self.judge,
-                self._tools_changed,
-                self.on_page_request,
-            )
-            await peer.attach(target, seconds)
+            peer = await attach(next(self._ids), self._around, target, seconds)
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
@@ -221,13 +229,13 @@ class Peers:
     def _tools_changed(self) -> None:
         people = (*self.attached.values(), *self._left.values())
         told = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
-        self._debugger.files.secret.take(told)
+        self._around.debugger.files.secret.take(told)
         for listener in self._listeners:
             listener()
 
     async def shown(self) -> None:
         """Wait until every Neovim that responds shows the current breakpoints."""
-        await asyncio.gather(*(peer.shown() for peer in self.attached.values()))
+        await all_of(peer.shown() for peer in self.attached.values())
 
     def check_saved(self, path: str, line: int) -> None:
         """Raise `ArgumentError` where a Neovim did not set a breakpoint, as its lines are not those on disk."""
@@ -275,7 +283,7 @@ class Peers:
         for target, peer in list(self._left.items()):
             if not peer.approvals.guards(action):
                 continue
-            if await discovery.look_at(target, self._debugger.project) is None:
+            if await discovery.look_at(target, self._around.debugger.project) is None:
                 # The Neovim has ended.
                 self._left.pop(target, None)
                 continue

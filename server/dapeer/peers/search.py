@@ -7,6 +7,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 import anyio
+from anyio.abc import TaskGroup
 
 from dapeer.peers.peer import Peer
 
@@ -18,7 +19,7 @@ class Search:
     """Attaches Neovims, and knows which of them each client has not heard of yet."""
 
     def __init__(self) -> None:
-        self.seek: Callable[[], Awaitable[None]] | None = None
+        self._seek: Callable[[], Awaitable[None]] | None = None
         """Attaches the other Neovims of the project; None: only named ones are attached."""
         self._looked = anyio.Event()
         self._came: list[Peer] = []
@@ -26,23 +27,28 @@ class Search:
         self._reported: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """How many of them each client has been told of."""
 
+    def begin(self, tasks: TaskGroup, seek: Callable[[], Awaitable[None]]) -> None:
+        """Attach all Neovims of the project from now on: `seek` attaches those that run."""
+        self._seek = seek
+        tasks.start_soon(self.look_around)
+
     async def look_around(self) -> None:
         """Attach the running Neovims of the project, if the server attaches all of them."""
-        if self.seek is not None:
+        if self._seek is not None:
             try:
-                await self.seek()
+                await self._seek()
             finally:
                 self._looked.set()
 
     async def first_look(self) -> None:
         """Wait for the end of the first search, at most `SECONDS_TO_LOOK`."""
-        if self.seek is not None:
+        if self._seek is not None:
             with anyio.move_on_after(SECONDS_TO_LOOK):
                 await self._looked.wait()
 
     def attached(self, peer: Peer) -> None:
-        """Note a Neovim that no client has named; clients are told of it if it appeared after the first search."""
-        late = self.seek is None or self._looked.is_set()
+        """Note a Neovim that no client has named; clients learn of it if it came after the first search."""
+        late = self._seek is None or self._looked.is_set()
         if late and peer not in self._came:
             self._came.append(peer)
 

@@ -74,7 +74,7 @@ class SharedBreakpoints:
                 await self._news.wait()
 
     def join(self, signs: object) -> list[str]:
-        """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
+        """Unite both sets; on a common line the person's stays. Returns the files that changed here."""
         picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
             for line, wanted in lines.items():
@@ -100,7 +100,7 @@ class SharedBreakpoints:
         self._publish_news()
 
     def has_refused(self, place: tuple[str, int]) -> bool:
-        """Return whether Neovim did not set a breakpoint (path and line) since its file has unsaved changes; once."""
+        """Return, once, whether Neovim refused a breakpoint (path and line) for a file's unsaved changes."""
         refused = place in self._refused
         self._refused.discard(place)
         return refused
@@ -160,7 +160,7 @@ class SharedBreakpoints:
         self._refused.discard((path, line))
         change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
         if requested is not None:
-            change["wanted"] = dict(requested)
+            change["breakpoint"] = dict(requested)
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
     def _is_edited(self, path: str) -> bool:

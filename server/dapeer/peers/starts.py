@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from dataclasses import dataclass, field
+
+import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.mirror import Phase
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.session import Session
 
-KEPT = 20
+MAX_KEPT_STARTS = 20
 """Starts in progress, and outcomes that arrived before their waiter."""
 SECONDS_FOR_LAST_WORDS = 0.5
 """Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
-
-
-def _future() -> asyncio.Future[object]:
-    return asyncio.get_running_loop().create_future()
 
 
 @dataclass(slots=True)
@@ -27,8 +23,8 @@ class _Start:
     """The new session."""
     failure: str | DapeerError | None = None
     """nvim-dap's message on why there is no session, or why it ended at once."""
-    began: asyncio.Future[object] = field(default_factory=_future)
-    failed: asyncio.Future[object] = field(default_factory=_future)
+    began: anyio.Event = field(default_factory=anyio.Event)
+    failed: anyio.Event = field(default_factory=anyio.Event)
 
 
 class Starts:
@@ -41,14 +37,14 @@ class Starts:
         """Record the session of a start."""
         start = self._start(launch)
         start.session = session
-        _done(start.began)
+        start.began.set()
 
     def failed(self, launch: int, why: str | DapeerError) -> None:
         """Record a failed start."""
         start = self._start(launch)
         start.failure = start.failure or why
-        _done(start.began)
-        _done(start.failed)
+        start.began.set()
+        start.failed.set()
 
     def gone(self) -> None:
         """End all starts: nothing more will come of them."""
@@ -63,7 +59,7 @@ class Starts:
         """
         start = self._start(launch)
         try:
-            await start.began
+            await start.began.wait()
             if start.session is not None:
                 await _running(start.session, start)
         finally:
@@ -85,7 +81,7 @@ class Starts:
 
     def _start(self, launch: int) -> _Start:
         start = self._starts.setdefault(launch, _Start())
-        if len(self._starts) > KEPT:
+        if len(self._starts) > MAX_KEPT_STARTS:
             # Neovim also reports starts of other cores; they have no waiter here.
             del self._starts[next(iter(self._starts))]
         return start
@@ -94,11 +90,5 @@ class Starts:
 async def _running(session: ForwardedSession, start: _Start) -> None:
     await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
     if session.over and not session.initialized.is_set() and session.failure is None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_FOR_LAST_WORDS):
-                await asyncio.shield(start.failed)
-
-
-def _done(future: asyncio.Future[object]) -> None:
-    if not future.done():
-        future.set_result(None)
+        with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
+            await start.failed.wait()

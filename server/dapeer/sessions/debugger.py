@@ -40,12 +40,12 @@ class Debugger:
     def __init__(self, definitions: Mapping[str, Definition], project: Path) -> None:
         self.definitions = definitions
         self.project = project
-        self.sessions = Sessions(definitions, project)
+        self._reaper = Reaper()
+        self._rows = RowFolders(self._reaper)
+        self.sessions = Sessions(definitions, project, self._rows)
         self.files = self.sessions.files
         self.breakpoints = Breakpoints()
-        self._reaper = Reaper()
         self._tasks: TaskGroup = anyio.create_task_group()
-        self._rows = self.sessions.rows = RowFolders(self._reaper)
         self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
 
     async def __aenter__(self) -> Self:
@@ -120,7 +120,7 @@ class Debugger:
             self.sessions.ended(session, failed=False)
 
     async def terminate(self, session: Session) -> None:
-        """End the debuggee and the session, its children first, by force after `ENDING`; an ended session is left alone.
+        """End debuggee and session, children first, by force after `ENDING`; an ended session is left alone.
 
         Raises:
             Overdue: It has not ended, and another client holds its adapter.
@@ -202,8 +202,7 @@ class Debugger:
         living = session.program.alive
         await self.terminate(session)
         for each in living:
-            if each.by_us:
-                each.cause = "ended by dap_restart"
+            each.ending.credit("dap_restart")
         return await self.start(session.plan)
 
     def _check_held(self, session: Session) -> None:
@@ -214,21 +213,20 @@ class Debugger:
 
     def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
         """Count breakpoints (path and line) as set for a program, with those set since another was started."""
-        fresh, self.breakpoints.fresh = self.breakpoints.fresh, set()
         definition = self.definitions.get(session.adapter)
         fitting = {
             each
-            for each in fresh
+            for each in self.breakpoints.take_fresh()
             if not each[1] or definition is None or debugs(self.definitions, definition, each[0])
         }
-        session.program.awaited.places |= {*places, *fitting}
+        session.program.awaited.expect([*places, *fitting])
 
     def expect_now(self, path: str, line: int) -> None:
         """Count a breakpoint as set for the programs that run, and for the next one."""
         self.breakpoints.fresh.add((path, line))
         for session in self.sessions.held.values():
             if not line or session.takes(path):
-                session.program.awaited.places.add((path, line))
+                session.program.awaited.expect([(path, line)])
 
     def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
         """Start sending something to some running sessions; `what` describes it in the answer."""

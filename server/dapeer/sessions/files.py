@@ -1,4 +1,4 @@
-"""Which files an assistant may read here: those of the project, of the programs, and of their libraries."""
+"""Which files an assistant may read here: the project's, the programs' and their libraries'."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from dapeer.base.system.secret_files import SecretFiles
+from dapeer.base.secrets.files import SecretFiles
 from dapeer.dap.types import Source
 from dapeer.mirror.frames import Frames
 from dapeer.sessions.core.session import Session

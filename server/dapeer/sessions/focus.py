@@ -75,7 +75,7 @@ class Focus:
         return session.program.acting(session, exactly=False)
 
     def session(self, session_id: int | None = None) -> Session:
-        """Return the session to act on, by id; by default the one used last, or another stopped process while that runs.
+        """Return the session by id; by default the last used one, or another stopped process while it runs.
 
         Raises:
             NoSession: There is none; or the default has ended, or no session was used, and there are several.

@@ -12,6 +12,7 @@ from dapeer.base.errors import NoSession
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.sessions.core import kept_rows
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.row_files import RowFolders
 from dapeer.sessions.core.session import Session
@@ -31,22 +32,28 @@ class SessionChange(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind
-    """`sessions`: one started or ended; `capabilities`: its adapter has sent its capabilities; `state`: it stopped, resumed or ended; `output`: it printed."""
+    """What has changed.
+
+    `sessions`: one started or ended; `capabilities`: its adapter has sent its capabilities; `state`: it stopped,
+    resumed or ended; `output`: it printed.
+    """
     session_id: int
 
 
 class Sessions(Mapping[int, Session]):
     """The sessions by id, the oldest first; ended ones stay for a while."""
 
-    def __init__(self, definitions: Mapping[str, Definition], project: Path) -> None:
-        self.definitions = definitions
-        self.project = project
+    def __init__(
+        self, definitions: Mapping[str, Definition], project: Path, rows: RowFolders | None = None
+    ) -> None:
+        """`rows`: where programs write what they collect by themselves."""
+        self._definitions = definitions
+        self._project = project
+        self._rows = rows
         known = (each.stopping.frames(project) for each in definitions.values())
         self.files = Files(project, self, known)
         self.focused: Session | None = None
-        """The first session of the program that was started or joined last: the default of a client that has used none."""
-        self.rows: RowFolders | None = None
-        """Where programs write what they collect by themselves."""
+        """The first session of the last program started or joined: the default of a client that used none."""
         self._known: dict[int, Session] = {}
         self._held: dict[int, Session] = {}
         self._over: list[Program[Session]] = []
@@ -104,24 +111,26 @@ class Sessions(Mapping[int, Session]):
         """Return what starts a session again that another client holds."""
         return self._restarts[session.id]
 
+    def focus_on(self, session: Session | None) -> None:
+        """Make a session the default of clients that have used none."""
+        self.focused = session
+
     # -- those that come and go
 
-    def next_id(self) -> int:
-        """Return the id of the next session."""
-        return next(self._ids)
+    def next_context(self) -> SessionContext:
+        """Return what the next session shares with the others."""
+        secret = self.files.secret
+        return SessionContext(next(self._ids), self._project, self._definitions, secret, self._rows)
 
     def add(self, session: Session, *, focus: bool, restart: Restart | None = None) -> None:
         """Count a session; `restart` starts it again where another client holds it."""
         self._known[session.id] = self._held[session.id] = session
         if restart is not None:
             self._restarts[session.id] = restart
-        if (rows := self.rows) is not None:
-            session.lines.folder = lambda: session.program.rows_in(rows)
-        session.inspect.secret_files = self.files.secret
         if session is session.program.first:
             session.program.subscribe(self._on_message)
         if focus:
-            self.focused = session
+            self.focus_on(session)
         self._notify("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:
@@ -159,7 +168,7 @@ class Sessions(Mapping[int, Session]):
     # -- changes
 
     def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
-        """Call `listener` at every change, at once; it must not block. Returns a function that stops the calls."""
+        """Call `listener` at every change, at once; it must not block. Returns what ends the calls."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

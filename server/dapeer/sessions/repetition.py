@@ -1,11 +1,12 @@
-"""A program that is run again and again, until a run fails: for races, and for tests that fail now and then."""
+"""A program that runs again and again, until a run fails: for races, and tests that sometimes fail."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.stops.stops import Stop
@@ -34,7 +35,7 @@ class Repetition:
     report_progress: ReportProgress
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
-        """Run it so often, or until a run does not pass, or until the time is up; return the last run's session, and the tally.
+        """Run it so often, or until a run does not pass or the time is up; return the last session and tally.
 
         A run that passes ends wholly, with all that it has started. What the last run has come to stays as it is: stopped at its failure, say, or
         running. Whoever cancels this ends the run, too.
@@ -42,14 +43,13 @@ class Repetition:
         Raises:
             DapeerError: A run does not start.
         """
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end, tally = clock() + seconds, Tally(times)
         while True:
             begun = clock()
             session = await self._started(tally)
             async with unless_cancelled(self.debugger.terminate, session.program.first):
-                tally.verdict = await self._verdict(session, tally, end)
-                if tally.verdict is not Verdict.PASSED:
+                if await self._verdict(session, tally, end) is not Verdict.PASSED:
                     return session, tally
                 await self.debugger.terminate(session.program.first)
             self._keep(session, tally, clock() - begun)
@@ -72,29 +72,27 @@ class Repetition:
         if tally.kept is not None:
             self.debugger.sessions.forget(tally.kept)
         detached = session.program.first.detached
-        tally.detached |= detached.left() if detached else {}
-        tally.kept = session.program.first.id
-        tally.mute = tally.mute or _code(session) is None
-        tally.passed.append(seconds)
+        left = detached.left() if detached else {}
+        tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
         """Wait for the outcome of a run."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         while True:
             told = await session.program.next_stop(session, 0, end - clock())
             if told is None:
-                return Verdict.RUNNING
+                return tally.end(Verdict.RUNNING)
             stop = told.mirror.stop
             if stop is None:
-                tally.untested = _untested(told) or ""
-                return Verdict.UNTESTED if tally.untested else _end(told)
+                untested = _untested(told) or ""
+                return tally.end(Verdict.UNTESTED if untested else _end(told), untested)
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
             await looked_at(told)
             if _is_failure(stop):
-                return Verdict.FAILED
+                return tally.end(Verdict.FAILED)
             if self.until == "stop":
-                return Verdict.STOPPED
-            tally.passed_by += 1
+                return tally.end(Verdict.STOPPED)
+            tally.pass_by()
             await told.resume("continue", {"threadId": stop.thread_id})
 
 

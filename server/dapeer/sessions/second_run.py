@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
+
+import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
@@ -17,7 +18,7 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.collected.call_lines import ARGUMENTS, FUNCTION, RESULT
 
-WHOLE = 3
+WHOLE_LIKENESS = 3
 """The likeness of two calls that are alike in all."""
 
 
@@ -37,7 +38,7 @@ NOTHING = RecordedLife(None, [], in_time=True)
 
 
 def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
-    """Return how to run a session's program again, so that it collects one call line by line, and stops nowhere.
+    """Return how to run a session's program again, to collect one call line by line and stop nowhere.
 
     Args:
         session: A session of the first run.
@@ -87,7 +88,7 @@ async def life(
     """
     focused = debugger.sessions.focused
     session = await debugger.start(plan)
-    debugger.sessions.focused = focused
+    debugger.sessions.focus_on(focused)
     async with unless_cancelled(debugger.terminate, session.program.first):
         in_time = await _over(session, recorded, seconds)
     await debugger.terminate(session.program.first)
@@ -97,15 +98,15 @@ async def life(
 
 
 async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
-    """Whether the call, or the program, is over in time; the program goes on from where it stops by itself."""
-    clock = asyncio.get_running_loop().time
+    """Whether the call, or the program, is over in time; the program is resumed at its stops."""
+    clock = anyio.current_time
     end = clock() + seconds
     while (told := await session.program.next_stop(session, 0, end - clock())) is not None:
         stop = told.mirror.stop
         if stop is None:
             return True
         await session.program.read_rows()
-        if likeness(_likest_life(session, recorded).call, recorded) == WHOLE:
+        if likeness(_likest_life(session, recorded).call, recorded) == WHOLE_LIKENESS:
             return True
         await told.resume("continue", {"threadId": stop.thread_id})
     return False
@@ -128,7 +129,7 @@ def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
 
 
 def likeness(call: CollectedRow | None, other: CollectedRow) -> int:
-    """Return in how much two calls are alike: function, arguments and result; `WHOLE`: in all."""
+    """Return in how much two calls are alike: function, arguments and result; `WHOLE_LIKENESS`: in all."""
     if call is None:
         return -1
     return sum(call.cells[which] == other.cells[which] for which in (FUNCTION, ARGUMENTS, RESULT))

@@ -1,4 +1,4 @@
-"""Sessions whose adapters are ours, from their start to their end: that of a program, and those of its children."""
+"""Sessions with adapters of ours, from start to end: a program's, and its children's."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Supervisor:
     async def _adopt_offered(self, parent: DirectSession) -> None:
         """Give each process that a debuggee starts a session of its own, side by side."""
         while True:
-            self._tasks.start_soon(self._adopt, parent, await parent.offers.get())
+            self._tasks.start_soon(self._adopt, parent, await parent.offers.take())
 
     async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
         """Debug a process that another one has started, and answer who has offered it."""
@@ -129,18 +129,7 @@ class Supervisor:
                     log.warning("session %s: %s", session.id, failure)
 
     def _session(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
-        sessions = self._sessions
-        session = DirectSession(
-            sessions.next_id(),
-            plan,
-            adapter,
-            sessions.definitions,
-            project=sessions.project,
-            parent=parent,
-        )
-        session.lines.tracers = plan.definition.collect.tracers
-        session.lines.log.known = plan.definition.collect
-        return session
+        return DirectSession(self._sessions.next_context(), plan, adapter, parent)
 
     async def _run_through(
         self, session: DirectSession, arguments: Body, started: Callable[[], None]
@@ -163,7 +152,7 @@ class Supervisor:
                     await _followed(session)
             except anyio.get_cancelled_exc_class():
                 if not runs:
-                    session.cause, session.by_us = CANCELLED, True
+                    session.ending.decide(CANCELLED, by_us=True)
                 raise
             finally:
                 session.finish()
@@ -185,5 +174,4 @@ async def _followed(session: DirectSession) -> None:
         await session.follow()
     except Exception:
         log.exception("session %s", session.id)
-        lost = "dapeer lost track of it after an error; its log says why"
-        session.cause = session.cause or lost
+        session.ending.explain("dapeer lost track of it after an error; its log says why")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from typing import cast
+
+import anyio
 
 from dapeer.mirror.reader_state import Telling
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
 
-LOOKS = 10
-"""Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
+MAX_LOOKS = 10
+"""Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
 
 
 def view_of(session: Session) -> look.Snapshot:
@@ -45,14 +45,13 @@ def _view(session: Session) -> look.Snapshot:
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
     """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await _completed(session)
+    with anyio.move_on_after(seconds):
+        await _completed(session)
 
 
 async def _completed(session: Session) -> None:
     # Another client may resume the program, and it may stop again, during the inspection.
-    for _ in range(LOOKS):
+    for _ in range(MAX_LOOKS):
         if (stop := session.mirror.stop) is None:
             return
         await session.inspect.complete(stop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ class Deadlines:
 @dataclass(slots=True, eq=False)
 class _Waiter:
     predicate: Predicate
-    woken: asyncio.Future[None]
+    woken: anyio.Event
 
 
 class Waiters:
@@ -43,18 +42,18 @@ class Waiters:
     def wake(self) -> None:
         """Wake the waiters whose predicate has become true."""
         for waiter in self._waiting:
-            if not waiter.woken.done() and waiter.predicate():
-                waiter.woken.set_result(None)
+            if not waiter.woken.is_set() and waiter.predicate():
+                waiter.woken.set()
 
     async def wait_for(self, predicate: Predicate, seconds: float | None) -> bool:
         """Wait until `predicate` is true; False when `seconds` pass first (None: no limit)."""
         if predicate():
             return True
-        waiter = _Waiter(predicate, asyncio.get_running_loop().create_future())
+        waiter = _Waiter(predicate, anyio.Event())
         self._waiting.append(waiter)
         try:
-            async with asyncio.timeout(seconds):
-                await waiter.woken
+            with anyio.fail_after(seconds):
+                await waiter.woken.wait()
         except TimeoutError:
             return predicate()
         else:

@@ -20,7 +20,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import snapshot as views
-from dapeer.view.sources import FAR, part, source_file
+from dapeer.view.sources import MAX_READ_BYTES, part, source_file
 from dapeer.view.stacks import relative
 
 
@@ -54,7 +54,9 @@ async def dap_source(
         notes = _outdated(call, name)
     if not shown:
         has = (
-            f"{total} lines" if total is not None else f"no such line in its first {FAR >> 20} MiB"
+            f"{total} lines"
+            if total is not None
+            else f"no such line in its first {MAX_READ_BYTES >> 20} MiB"
         )
         raise ArgumentError(f"`line`: {name} has only {has}.", "Give a line in that range.")
     text = views.numbered(line, shown, place)
@@ -66,7 +68,7 @@ async def dap_source(
 
 
 async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
-    """Return the line at which the program is stopped in a file, or in an adapter's own source; None if no frame is there.
+    """Return the line of the stop in a file, or in an adapter's own source; None: no frame is there.
 
     Without a frame at the stop, the innermost caller in the file counts.
     """
@@ -85,7 +87,7 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
 
 
 def _around(place: int | None, count: int) -> int:
-    """Return the first of `count` lines among which a place is in the middle; without one, the first of all."""
+    """Return the first of `count` lines with a place in their middle; without one, the first of all."""
     return max(1, (place or 1) - count // 2)
 
 

@@ -31,7 +31,7 @@ TargetCall = Annotated[
 
 SECONDS_TO_PAUSE = 2.0
 """Seconds that an adapter has to answer a `pause`."""
-LABEL = 60
+LABEL_CHARS = 60
 """Characters of a call that is offered as a target."""
 
 
@@ -85,7 +85,7 @@ async def _target(session: Session, thread: int, name: str) -> int:
     targets = cast("Sequence[StepInTarget]", body.get("targets") or [])
     named = [each for each in targets if name in each["label"]]
     if not named:
-        calls = ", ".join(shortened(each["label"], LABEL) for each in targets) or "none"
+        calls = ", ".join(shortened(each["label"], LABEL_CHARS) for each in targets) or "none"
         raise ArgumentError(f"`target`: this line has no call {name!r}.", f"Calls: {calls}.")
     # `price` is rather the call price(order) than total(price(order)).
     named.sort(key=lambda each: not each["label"].startswith(name))
@@ -108,7 +108,7 @@ async def dap_step_out(
 async def _step(
     call: Call, session: Session, command: str, arguments: Body, options: StopOptions
 ) -> Reply:
-    """Step, and say so where that was not in the frame that was shown: some debuggers step in the innermost one."""
+    """Step, with a note where it was not in the shown frame: some debuggers step in the innermost one."""
     before = session.mirror.stop
     reply = await resume(call, session, session.resume(command, arguments), options)
     stop = session.mirror.stop

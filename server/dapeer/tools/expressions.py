@@ -19,17 +19,17 @@ from dapeer.tools.base import evaluation, running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.evaluation import RESULT
+from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE, known
 from dapeer.tools.base.missing import hints
 from dapeer.tools.base.tool import tool
-from dapeer.tools.inspection import VALUE
+from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variable_path
 
 _MEMBER = re.compile(r"[.:>\])]\s*\w*$")
 """The ends of a text that is completed by members: `.`, `::`, `->`, `?.`, a bracket."""
 
-COMPLETIONS = 50
+MAX_COMPLETIONS = 50
 """Completions that are shown."""
 
 
@@ -54,7 +54,7 @@ async def dap_evaluate(
     where = [f"in {place}"] * bool(place)
     if len(expressions) > 1:
         found = await evaluation.each(session, expressions, frame, context, left)
-        room = max(RESULT // len(found), VALUE)
+        room = max(RESULT_CHARS // len(found), VALUE_CHARS)
         lines = [*(each.line(room) for each in found), *(f"({each})" for each in where)]
         values = [each.data(room) for each in found]
         return Reply(lines_of(lines), {"values": values, "frame": place})
@@ -65,11 +65,11 @@ async def dap_evaluate(
         where += await hints(session, frame, expression, error.what)
         told = f"({'; '.join(where)})" if where else ""
         raise RequestFailed(error.command, f"{error}\n{told}".strip()) from error
-    where += ["ask for a part of it"] * (len(one.value) > RESULT)
+    where += ["ask for a part of it"] * (len(one.value) > RESULT_CHARS)
     told = f"({'; '.join(where)})" if where else ""
     return Reply(
-        f"{indented(one.text(RESULT).rstrip())}\n{continued(told)}".rstrip(),
-        {**one.data(RESULT), "frame": place},
+        f"{indented(one.text(RESULT_CHARS).rstrip())}\n{continued(told)}".rstrip(),
+        {**one.data(RESULT_CHARS), "frame": place},
     )
 
 
@@ -103,10 +103,10 @@ async def dap_set_variable(
     if found is None:
         there = await _read_back(session, path, frame)
         # Who is assigned to may make another value of it, or none.
-        new = shortened(str(there or body.get("value") or body.get("result") or value), VALUE)
+        new = shortened(str(there or body.get("value") or body.get("result") or value), VALUE_CHARS)
         return Reply(continued(f"{path} = {new}"), {"path": path, "value": new})
-    new = shortened(str(body.get("value") or value), VALUE)
-    was = shortened(found["value"], VALUE)
+    new = shortened(str(body.get("value") or value), VALUE_CHARS)
+    was = shortened(found["value"], VALUE_CHARS)
     changed = body.get("value") not in {None, found["value"]} and value != found["value"]
     if assignable and changed and await _read_back(session, path, frame) == found["value"]:
         raise RequestFailed(
@@ -149,7 +149,7 @@ async def dap_completions(
     body = await session.request("completions", arguments)
     targets = cast("list[CompletionItem]", body.get("targets") or [])
     names = sorted(dict.fromkeys(map(_completion, targets)), key=lambda name: name.startswith("_"))
-    shown, left = names[:COMPLETIONS], len(names) - COMPLETIONS
+    shown, left = names[:MAX_COMPLETIONS], len(names) - MAX_COMPLETIONS
     more = f"\n({left} more: give a longer text)" if left > 0 else ""
     return Reply(
         ("\n".join(map(indented, shown)) or "No completions.") + more,
@@ -158,7 +158,7 @@ async def dap_completions(
 
 
 def _completion(target: CompletionItem) -> str:
-    return shortened(str(target.get("text") or target["label"]), VALUE)
+    return shortened(str(target.get("text") or target["label"]), VALUE_CHARS)
 
 
 TOOLS = (dap_evaluate, dap_set_variable, dap_completions)

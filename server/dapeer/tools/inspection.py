@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.secret_files import HIDDEN
+from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text import tracebacks
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
@@ -19,11 +19,11 @@ from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection import children
-from dapeer.sessions.inspection.inspection import OPENED
+from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
 from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.evaluation import RESULT
+from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
@@ -36,7 +36,7 @@ from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views
 from dapeer.view.stacks import frame_line, frame_path
 
-VALUE = 300
+VALUE_CHARS = 300
 """Characters of a value in a list of variables."""
 UNHANDLED = ("unhandled", "userUnhandled")
 """DAP's modes of a stop at an uncaught exception, or one that the user's code does not catch."""
@@ -151,7 +151,9 @@ async def dap_variables(
         found = await find(call, session, path, frame)
         # A value that is written with its members has them listed below.
         limit = (
-            variables.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
+            variables.VALUE_CHARS
+            if found["variablesReference"] and is_nested(found["value"])
+            else RESULT_CHARS
         )
         whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
         if not found["variablesReference"]:
@@ -202,9 +204,9 @@ async def _children(
 async def _listed(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
     shown = page.rows
     if session.inspect.folded is not None:
-        for variable in [*filter(session.inspect.is_folded, shown)][:OPENED]:
+        for variable in [*filter(session.inspect.is_folded, shown)][:MAX_LOCALS_IN_NVIM_DAP]:
             await session.inspect.unfold(variable)
-    lines = [indented(continued(_variable_text(stop, variable, VALUE))) for variable in shown]
+    lines = [indented(continued(_variable_text(stop, variable, VALUE_CHARS))) for variable in shown]
     left = page.total - start - len(shown)
     if left > 0:
         least = "at least " * page.open
@@ -212,14 +214,14 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
     elif start and not shown and not page.by_number:
         lines.append(
             f"No variables from {start} on: the adapter lists no elements of this value. If it has some,"
-            f" dap_evaluate shows them by a slice, such as [{start}:{start + OPENED}] behind its path in Python."
+            f" dap_evaluate shows them by a slice, such as [{start}:{start + MAX_LOCALS_IN_NVIM_DAP}] behind its path in Python."
         )
     elif page.total and not shown:
         lines.append(f"No variables from {start} on: there are {page.total}.")
     more = {"more": left} if left > 0 else {}
 
     def facts() -> dict[str, Any]:
-        return {"variables": [_variable_data(stop, each, VALUE) for each in shown], **more}
+        return {"variables": [_variable_data(stop, each, VALUE_CHARS) for each in shown], **more}
 
     return Reply("\n".join(lines) or "No variables.", facts)
 
@@ -262,7 +264,7 @@ async def dap_exception_info(
     with looking(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
-    exception = shortened(views.exception_text(stop), RESULT)
+    exception = shortened(views.exception_text(stop), RESULT_CHARS)
     data = {
         "exception": exception,
         "break_mode": info.get("breakMode"),

@@ -27,7 +27,7 @@ CONNECTION: Final = "connection_id"
 GROUPS: Final = (
     "diagnostics", "lsp", "undo", "editor", "documents", "diff", "interview", "exec", "test", OTHERS,
 )  # fmt: skip
-"""The groups of the plugin's own tools, and the group of all others. They can be named before a Neovim is attached."""
+"""Groups of the plugin's tools, and of all others, which can be named before a Neovim is attached."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from dapeer.tools.base.lookup import place_of, tidy
 from dapeer.tools.base.tool import tool
 from dapeer.view.stacks import frame_path, relative
 
-ROW = 16
+ROW_BYTES = 16
 """Bytes in a row of a hex dump."""
 
 Address = Annotated[str, Field(description="0x…, a pointer, or &variable")]
@@ -68,7 +68,7 @@ def _number(address: str) -> int:
 
 
 def dump(start: int, content: bytes) -> str:
-    """Return bytes in rows of 16, each with its address and text; `*` replaces rows equal to the one before.
+    """Return bytes in rows of 16, each with address and text; `*` stands for rows like the one before.
 
     >>> print(dump(0x1000, b"tea for two" + bytes(5)))
     0x1000: 74 65 61 20 66 6f 72 20 74 77 6f 00 00 00 00 00  tea for two.....
@@ -78,9 +78,9 @@ def dump(start: int, content: bytes) -> str:
 
 def _rows(start: int, content: bytes) -> Iterator[str]:
     before, skipped = b"", False
-    for at in range(0, len(content), ROW):
-        row = content[at : at + ROW]
-        if row == before and at + ROW < len(content):
+    for at in range(0, len(content), ROW_BYTES):
+        row = content[at : at + ROW_BYTES]
+        if row == before and at + ROW_BYTES < len(content):
             if not skipped:
                 yield "*"
             skipped = True
@@ -88,7 +88,7 @@ def _rows(start: int, content: bytes) -> Iterator[str]:
         before, skipped = row, False
         text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)
         # A last, shorter row is padded, so that the texts align.
-        width = ROW * 3 - 1 if at else 0
+        width = ROW_BYTES * 3 - 1 if at else 0
         yield f"{start + at:#x}: {row.hex(' '):<{width}}  {text}"
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.base.json_types import Json
-from dapeer.base.system.secret_files import HIDDEN
+from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
@@ -23,13 +23,13 @@ from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, direc
 
 MILLISECONDS_TO_WAIT: Final = 600_000
 """Milliseconds until the wait for a prompt ends."""
-MOST: Final = 100
+MAX_COUNT: Final = 100
 LONGEST_PATCH: Final = 20_000
 
 Answer = list[str]
 """The chosen options of one question."""
 Milliseconds = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=1, le=MOST)]
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
 
 @tool("List OpenCode sessions", read_only=True)
@@ -224,7 +224,7 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
         "models": await known.models(where),
         "commands": [one["name"] for one in await known.commands(where)],
     }
-    lines = [f"{kind}: {', '.join(names[:MOST])}" for kind, names in told.items()]
+    lines = [f"{kind}: {', '.join(names[:MAX_COUNT])}" for kind, names in told.items()]
     return Reply("\n".join(lines), told)
 
 
@@ -281,7 +281,7 @@ def _session(one: Json, busy: Json) -> dict[str, Any]:
     }
 
 
-async def _messages(opencode: OpenCode, session: Json, count: int = MOST) -> list[Json]:
+async def _messages(opencode: OpenCode, session: Json, count: int = MAX_COUNT) -> list[Json]:
     return await opencode.get(
         f"/session/{session['id']}/message", Path(session["directory"]), limit=count
     )

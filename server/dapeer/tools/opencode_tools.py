@@ -1,4 +1,4 @@
-"""Tools that show OpenCode's skills and tools, and call these. They are offered only while one is known."""
+"""Tools that list OpenCode's skills and tools, and call these; they are listed while one is known."""
 
 from __future__ import annotations
 

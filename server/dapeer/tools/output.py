@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
+import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
@@ -30,9 +29,9 @@ SECONDS_FOR_A_LINE = 0.05
 """Seconds to wait for the rest of a line."""
 SECONDS_OF_FLOOD = 0.3
 """Seconds to wait for more of a flood, beyond those that a caller has given."""
-FEW = 3
+MAX_CALL_VARIABLES = 3
 """Variables shown for a call that is not compared with the one before."""
-LONGEST = 16_000
+MAX_OUTPUT_CHARS = 16_000
 """Characters of output in one result."""
 
 
@@ -72,11 +71,10 @@ async def _still_arriving(session: Session, seconds: float) -> bool:
     """Wait for the output before a stop, and return whether more is arriving."""
     program = session.program
     stops = [stop for each in program.stopped if (stop := each.mirror.stop) is not None]
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            for stop in stops:
-                if stop.output_flows:
-                    await program.arriving.complete(stop)
+    with anyio.move_on_after(seconds):
+        for stop in stops:
+            if stop.output_flows:
+                await program.arriving.complete(stop)
     return any(stop.output_flows for stop in stops)
 
 
@@ -144,16 +142,18 @@ def _enough(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the first pieces, as many as one result can hold and one more."""
     before = itertools.accumulate((len(piece.text) for piece in pieces), initial=0)
     return [
-        piece for piece, characters in zip(pieces, before, strict=False) if characters <= LONGEST
+        piece
+        for piece, characters in zip(pieces, before, strict=False)
+        if characters <= MAX_OUTPUT_CHARS
     ]
 
 
 def _first(text: str, lines: int) -> str:
-    return "".join(text.splitlines(keepends=True)[:lines])[:LONGEST]
+    return "".join(text.splitlines(keepends=True)[:lines])[:MAX_OUTPUT_CHARS]
 
 
 def _last(text: str, lines: int) -> str:
-    return "".join(text.splitlines(keepends=True)[-lines:])[-LONGEST:]
+    return "".join(text.splitlines(keepends=True)[-lines:])[-MAX_OUTPUT_CHARS:]
 
 
 def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
@@ -224,7 +224,7 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
     place = view.get("stack", [])[:1]
     row = {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
     if compared(session.mirror.history, stop).same is False:
-        row["another_call"] = dict(list(view.get("locals", {}).items())[:FEW])
+        row["another_call"] = dict(list(view.get("locals", {}).items())[:MAX_CALL_VARIABLES])
     return row
 
 

@@ -16,7 +16,7 @@ from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 
-ANSWER: Final = 8000
+ANSWER_CHARS: Final = 8000
 """Characters of an answer that are shown."""
 
 OWN: Final = {
@@ -81,8 +81,8 @@ async def dap_request(
     stop = session.mirror.stop
     answer = with_ids(body, stop.handles.of) if stop else body
     text = compact(answer)
-    data = {"body": answer} if len(text) <= ANSWER else {"cut": text[:ANSWER]}
-    return Reply(shortened(text, ANSWER), data)
+    data = {"body": answer} if len(text) <= ANSWER_CHARS else {"cut": text[:ANSWER_CHARS]}
+    return Reply(shortened(text, ANSWER_CHARS), data)
 
 
 def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -> Any:  # noqa: ANN401 - any JSON value

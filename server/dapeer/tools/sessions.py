@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -15,6 +14,7 @@ from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.peers import Peer
@@ -87,7 +87,7 @@ async def dap_status(call: Call) -> Reply:
         await call.peers.search.look_around()
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
-    await asyncio.gather(*(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown))
+    await all_of(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown)
     stale = await call.peers.stale()
     rows = [_row(call, session, stale) for session in shown]
     count = sum(len(debugger.breakpoints.of(path)) for path in debugger.breakpoints.paths)
@@ -159,8 +159,8 @@ async def dap_adapters(call: Call) -> Reply:
     python = find_python(None, project, surroundings(project))
     definitions = call.debugger.definitions.values()
     # Asking a program for its version blocks, and takes as long as the program likes.
-    rows = await asyncio.gather(*(in_thread(_adapter_row, each, python) for each in definitions))
-    return Reply(lines_of(_adapter_line(row) for row in rows), {"adapters": list(rows)})
+    rows = await all_of(in_thread(_adapter_row, each, python) for each in definitions)
+    return Reply(lines_of(_adapter_line(row) for row in rows), {"adapters": rows})
 
 
 def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
@@ -238,7 +238,7 @@ async def dap_terminate(
 
 
 async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Reply:
-    """Return a reply with a note on what has left the program's POSIX session: that it was ended, or runs on."""
+    """Return a reply with a note on what has left the program's POSIX session: it was ended, or runs on."""
     if not ending or session.detached is None:
         return noted(reply, running(session))
     return noted(reply, [await session.detached.end()])

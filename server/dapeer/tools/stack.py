@@ -21,7 +21,15 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.stop_report import silence
 from dapeer.tools.base.tool import tool
-from dapeer.view.stacks import FOLDED, NAME, ROWS, StackRow, frame_line, frame_path, numbered
+from dapeer.view.stacks import (
+    MAX_STACK_LINES,
+    MIN_FOLDED_FRAMES,
+    NAME_CHARS,
+    StackRow,
+    frame_line,
+    frame_path,
+    numbered,
+)
 
 
 @tool("Stack trace", read_only=True)
@@ -63,8 +71,8 @@ async def dap_stacktrace(
 
 
 def _listed(row: StackRow, start: int) -> int:
-    """Return how many frames of a line are listed one by one: all, if they are few or the caller has selected them."""
-    if len(row.run.frames) < FOLDED or (row.first == start and start > 0):
+    """Return how many frames of a line are listed singly: all, if they are few, or selected by the caller."""
+    if len(row.run.frames) < MIN_FOLDED_FRAMES or (row.first == start and start > 0):
         return len(row.run.frames)
     # The location within a library is shown as well.
     return int(row.first == 0)
@@ -100,9 +108,12 @@ def _first(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
 def _row(
     call: Call, row: StackRow, start: int, write: Callable[[int, StackFrame], str]
 ) -> Iterator[str]:
-    """Yield a line for each frame, written by `write`; one line for adjacent frames of one library, unless the caller has selected them."""
+    """Yield a line, from `write`, for each frame; one for adjacent frames of a library, unless selected.
+
+    The caller selects frames.
+    """
     if row.run.is_label:
-        yield indented(f"({shortened(row.run.frames[0]['name'], NAME)})")
+        yield indented(f"({shortened(row.run.frames[0]['name'], NAME_CHARS)})")
         return
     frames = list(enumerate(row.run.frames, row.first))
     listed = frames[: _listed(row, start)]
@@ -127,7 +138,10 @@ def _left(
     end: int,
     total: int | None,
 ) -> Iterator[str]:
-    """Yield the number of frames after the last listed one, and the outermost of the user's code; `known` are frames by number."""
+    """Yield how many frames follow the last listed one, and the user's outermost of them.
+
+    `known` are frames by number.
+    """
     users = (n for n in sorted(known, reverse=True) if session.frames.is_users(known[n]))
     number = next(users, -1)
     beyond = number >= end
@@ -149,7 +163,7 @@ async def _running_stacks(
     if thread_id is None:
         chosen += seen.tasks
     if thread_id is None:
-        levels = min(levels, ROWS)
+        levels = min(levels, MAX_STACK_LINES)
     elif not chosen:
         listed = ", ".join(str(each.thread_id) for each in seen.threads)
         raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")

@@ -15,12 +15,15 @@ from dapeer.mirror.stops.history import History
 from dapeer.mirror.stops.stops import Stop
 
 ACTIVATION = "dapeerActivation"
-"""A key in the body of `stopped`: a number that identifies the innermost call; 0: a generator or coroutine, which is resumed, so its callers say nothing. Only dapeer's launcher of debugpy sends it."""
+"""A key of `stopped` from dapeer's launcher of debugpy: a number that identifies the innermost call.
+
+0: a generator or coroutine, which is resumed, so its callers say nothing.
+"""
 STEPS = frozenset({"next", "stepIn", "stepOut"})
 """Requests that do not leave a function without a stop in its caller."""
 JUMP = "goto"
 """The request that moves a call to another of its lines, and runs nothing."""
-NAME = 80
+NAME_CHARS = 80
 """Characters of a function's name."""
 
 
@@ -39,7 +42,7 @@ class ActivationComparison:
     changes: Mapping[str, tuple[str | None, str]] = field(
         default_factory=dict[str, tuple[str | None, str]]
     )
-    """By name the value before, None when it is new, and the value now; of another call nothing is compared."""
+    """By name the value before, None: it is new, and the value now; another call's are not compared."""
 
     @property
     def perhaps_another(self) -> bool:
@@ -51,7 +54,7 @@ class ActivationComparison:
         """Notes on the changes, as lines."""
         if self.earlier is None or self.earlier.top is None or self.same is not False:
             return []
-        name = shortened(self.earlier.top["name"], NAME)
+        name = shortened(self.earlier.top["name"], NAME_CHARS)
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
@@ -93,7 +96,7 @@ def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None
 
 
 def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
-    """Whether the function has returned: its callers are elsewhere, or the program was seen in one of them."""
+    """Whether the function has returned: its callers are elsewhere, or the program stopped in one of them."""
     if _callers(earlier) != _callers(stop):
         return True
     own = [each for each in between if each.thread_id == stop.thread_id and each.top is not None]
@@ -105,7 +108,7 @@ def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 
 
 def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
-    """Whether the program cannot have left the function at this depth on its way from one stop to the next."""
+    """Whether the program cannot have left the function at this depth between one stop and the next."""
     if one.left_with == JUMP:
         return True
     if one.left_with not in STEPS or (one.left_with == "stepOut" and _depth(one) <= depth):
@@ -128,10 +131,13 @@ def _depth(stop: Stop) -> int:
 def _callers(stop: Stop) -> list[tuple[object, ...]]:
     """Return the places of the callers, the innermost first."""
     frames = stop.frames.get(stop.thread_id, ())[(stop.front or 0) + 1 :]
-    return [(*_function(each), each["line"], each.get("column")) for each in frames[:CALLERS]]
+    return [
+        (*_function(each), each["line"], each.get("column"))
+        for each in frames[:MAX_COMPARED_CALLERS]
+    ]
 
 
-CALLERS = 10
+MAX_COMPARED_CALLERS = 10
 """Callers that are compared: fewer than are kept of a stop that is over."""
 
 

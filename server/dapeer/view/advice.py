@@ -17,7 +17,7 @@ FindHint = Callable[[str, str], str | None]
 
 
 LAST_WORDS = 16_000
-"""Characters at the end of the output in which a hint on a program's end is looked for; and at its start."""
+"""Characters at the output's end, and at its start, in which hints on a program's end are looked for."""
 
 
 def no_hint(_at: str, _text: str) -> str | None:
@@ -78,7 +78,7 @@ class Advice:
             raise RequestFailed(error.command, error.message, hint) from error
 
     def noted(self, view: Snapshot, log: OutputLog) -> Snapshot:
-        """Return a look at the program with a remark on its start, and a hint on the exception that it has stopped at, or ended with; once."""
+        """Return a look with, once, a remark on the start and a hint on the exception of the stop or end."""
         if self._missing and view["state"] == "ended" and "cause" not in view:
             # A run of no test prints little: where the beginning is lost, some test ran.
             why = None if log.start else self._missing(log.read().text)
@@ -92,11 +92,11 @@ class Advice:
         return {**view, "notes": [*view.get("notes", ()), *hints]} if hints else view
 
     def of_killed(self, named: str, log: OutputLog) -> str | None:
-        """Return what keeps a program from killing those of its processes that are stopped, where that is known."""
+        """Return what keeps a program from killing its stopped processes, where that is known."""
         return self._hint("killed", f"{named}\n{log.read().text[-LAST_WORDS:]}")
 
     def of_not_hit(self, path: str, lines: Sequence[str]) -> str:
-        """Return why the last of some lines of a file may have run though the program has not come to it; empty if no reason is known."""
+        """Return why the last of some lines may have run though no breakpoint was hit; empty: no known reason."""
         return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
 
     def of_conditions(self, conditions: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ _LINE = re.compile(r"^\W+(\d+)\b", re.MULTILINE)
 _INDENT = re.compile(r"^(\W+\d+ )\s+")
 _FRAME_ID = re.compile(r" \[(?:frame_id )?\d+\]$")
 _RETURNED = re.compile(r"\W*return", re.IGNORECASE)
-PLACES = 20
+MAX_REMEMBERED_PLACES = 20
 """Places whose shown facts are remembered for a reader."""
 
 
@@ -45,14 +45,14 @@ class Reader:
         for note in view.get("notes", ()):
             if note.endswith(NOT_COMPARED):
                 self._noted.setdefault((view["session_id"], note), view.get("stop", 0))
-        if len(self._noted) > PLACES:
+        if len(self._noted) > MAX_REMEMBERED_PLACES:
             self._noted.popitem(last=False)
         place, lines = _place(view), set(map(int, _LINE.findall(view.get("source", ""))))
         if (before := self._known.pop(place, None)) is not None:
             lines |= before.lines
         shown = view.get("locals", {})
         self._known[place] = _Known(view.get("stop", 0), frozenset(lines), shown)
-        if len(self._known) > PLACES:
+        if len(self._known) > MAX_REMEMBERED_PLACES:
             self._known.popitem(last=False)
 
     def unread(self, view: Snapshot) -> Snapshot:

@@ -14,7 +14,7 @@ from dapeer.view.stacks import relative
 from dapeer.view.variables import one_line
 
 OUTPUT_LINES = 10
-OUTPUT = 600
+OUTPUT_CHARS = 600
 """Characters of new output."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """A model needs no colours; `dap_program_output(raw=true)` returns the output unchanged."""
@@ -30,7 +30,7 @@ def new_output(
         return ""
     pieces = [each for each in log.between(since, end) if each.category != "log"]
     # A loop may have printed millions of characters: only the end of them is looked at.
-    shown = last_lines("".join(each.text for each in pieces[-OUTPUT:]))
+    shown = last_lines("".join(each.text for each in pieces[-OUTPUT_CHARS:]))
     left = sum(len(each.text) for each in pieces) - len(shown)
     if left > 0:
         more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
@@ -41,8 +41,10 @@ def new_output(
 def last_lines(text: str) -> str:
     """Return the last lines for which there is room, whole but for one that is longer than that."""
     *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
-    cut = text[-OUTPUT:]
-    begun = len(text) > OUTPUT and text[-OUTPUT - 1] != "\n" and len(last) < OUTPUT
+    cut = text[-OUTPUT_CHARS:]
+    begun = (
+        len(text) > OUTPUT_CHARS and text[-OUTPUT_CHARS - 1] != "\n" and len(last) < OUTPUT_CHARS
+    )
     whole = cut.partition("\n")[2] if begun else cut
     return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
 
@@ -55,7 +57,7 @@ def _whose(session_id: int) -> str:
 def logged(
     session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
 ) -> list[str]:
-    """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
+    """Return the last log messages between two cursors (None: now), and note how many are left out."""
     end = mirror.output.end if until is None else until
     if end <= since:
         return []

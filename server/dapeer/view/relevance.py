@@ -17,7 +17,7 @@ DEFINITIONS = ("module", "class", "function")
 
 
 def definition(variable: Variable) -> str:
-    """Return which of the definitions of its module a variable is, as the adapter hints; empty: it is data."""
+    """Return which definition of its module a variable is, by the adapter's hint; empty: it is data."""
     kind = str(variable.get("presentationHint", {}).get("kind") or "")
     return kind if kind in DEFINITIONS else ""
 
@@ -66,7 +66,9 @@ def _line(stop: Stop) -> str:
 
 
 def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
-    """Return the locals in groups, in the order in which they are likely to matter; the last two groups do not, and the very last are definitions.
+    """Return the locals in groups, the likeliest to matter first; the last two do not matter.
+
+    The very last are definitions.
 
     Returned values come first, then names in the current line, in the lines around it, the arguments, and
     what has `changed`.
@@ -78,33 +80,33 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
         name = variable["name"]
         # Nothing speaks for most of many.
         if name not in named and name.isidentifier():
-            groups[DEFINED if definition(variable) else UNUSED].append(variable)
+            groups[DEFINED_GROUP if definition(variable) else UNUSED_GROUP].append(variable)
             continue
         name, plain, data = variable["name"], bare(variable["name"]), not definition(variable)
         speaking = (
             name.startswith("("), plain in line, data and plain in lines, data and name in arguments, data and name in changed, data,
         )  # fmt: skip
-        groups[speaking.index(True) if any(speaking) else DEFINED].append(variable)
+        groups[speaking.index(True) if any(speaking) else DEFINED_GROUP].append(variable)
     return groups
 
 
 def by_need(stop: Stop) -> tuple[list[Variable], list[Variable]]:
-    """Return the locals that the lines of source use, those of the line first, and the arguments; and all others."""
+    """Return the locals that the lines of source use, the line's own first, the arguments; and all others."""
     groups = _groups(stop, ())
-    return _flat(groups[: UNUSED - 1]), _flat(groups[UNUSED - 1 :])
+    return _flat(groups[: UNUSED_GROUP - 1]), _flat(groups[UNUSED_GROUP - 1 :])
 
 
 def _flat(groups: Iterable[list[Variable]]) -> list[Variable]:
     return [*chain.from_iterable(groups)]
 
 
-AROUND, UNUSED, DEFINED = 2, 5, 6
+AROUND_GROUP, UNUSED_GROUP, DEFINED_GROUP = 2, 5, 6
 """Groups of locals: named in the lines around, irrelevant, and definitions."""
-MOST = 20
+MAX_LOCALS = 20
 """Locals that are shown."""
-FEW = 10
+MAX_UNSORTED_LOCALS = 10
 """Locals that are all shown, whether anything speaks for them or not."""
-LEAST = 4
+MIN_LOCALS = 4
 """Locals that are shown if there are more than those, whatever their relevance."""
 
 
@@ -121,13 +123,13 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
     """Choose the locals to show: those that matter, and where there are few all of them."""
     *data, defined = _groups(stop, changed)
     count = sum(map(len, data))
-    others = count - len(data[AROUND]) - len(data[UNUSED])
+    others = count - len(data[AROUND_GROUP]) - len(data[UNUSED_GROUP])
     # Where a line nearby names dozens, the arguments are not lost behind them.
-    data[AROUND][MOST - min(others, MOST) :] = []
-    matter = sum(map(len, data[:UNUSED]))
-    if count > FEW and stop.source is not None:
-        data[UNUSED][max(LEAST - matter, 0) :] = []
-    shown = _flat(data)[:MOST]
+    data[AROUND_GROUP][MAX_LOCALS - min(others, MAX_LOCALS) :] = []
+    matter = sum(map(len, data[:UNUSED_GROUP]))
+    if count > MAX_UNSORTED_LOCALS and stop.source is not None:
+        data[UNUSED_GROUP][max(MIN_LOCALS - matter, 0) :] = []
+    shown = _flat(data)[:MAX_LOCALS]
     kinds = [*map(definition, defined)]
     return Choice(shown, count - len(shown), {each: kinds.count(each) for each in DEFINITIONS})
 

@@ -127,13 +127,13 @@ def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     top = each.frames[max(called, 0)]
     path = str(frame.get("source", {}).get("path") or "")
     path = path if frames.is_users(frame) else frames.short(path)
-    inside = f", inside {shortened(top['name'], NAME)}" if top is not frame else ""
-    return location(path, frame["line"], shortened(frame["name"], NAME), project) + inside
+    inside = f", inside {shortened(top['name'], NAME_CHARS)}" if top is not frame else ""
+    return location(path, frame["line"], shortened(frame["name"], NAME_CHARS), project) + inside
 
 
-LISTED = 20
+MAX_LISTED_VALUES = 20
 """Values of an option that are told."""
-NAME = 80
+NAME_CHARS = 80
 """Characters of a function's name."""
 
 
@@ -195,7 +195,7 @@ def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
 
 def _option(value: object) -> str:
     return (
-        ", ".join(quoted(str(each)) for each in cast("list[object]", value)[:LISTED])
+        ", ".join(quoted(str(each)) for each in cast("list[object]", value)[:MAX_LISTED_VALUES])
         if isinstance(value, list)
         else quoted(f"{value}")
     )

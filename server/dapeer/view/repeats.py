@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-PERIOD = 12
+MAX_PERIOD_ELEMENTS = 12
 """Elements of what repeats, at most."""
 
 
@@ -31,7 +31,7 @@ def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
     start = 0
     while start < len(sequence):
         found = max(
-            (_at(sequence, start, period) for period in range(1, PERIOD + 1)),
+            (_at(sequence, start, period) for period in range(1, MAX_PERIOD_ELEMENTS + 1)),
             key=lambda each: (each.end if each.times > 1 else 0, -each.period),
         )
         found = found if found.times > 1 else RepeatedPart(start, 1, 1)

@@ -10,22 +10,25 @@ from dapeer.mirror.stops.history import History
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view.relevance import chosen
 
-MOST = 4
+MAX_LOCALS = 4
 """Locals of a returned function that are shown."""
-VALUE = 50
+VALUE_CHARS = 50
 """Characters of each."""
 RAISED = "dapeerRaised"
-"""A key in the body of `stopped`: the exception that has ended the function in which the step began. Only dapeer's launcher of debugpy sends it."""
+"""A key in the body of `stopped`: the exception that ended the function in which the step began.
+
+Only dapeer's launcher of debugpy sends it.
+"""
 
 
 def last_of_raised(history: History, now: Stop) -> str:
-    """Return the same as `last_of_returned`, with the exception that has ended the function; empty: none has."""
+    """Return the same as `last_of_returned`, with the exception that ended the function; empty: none did."""
     error = now.body.get(RAISED)
     return _last_of_left(history, now, f": {error}") if error else ""
 
 
 def last_of_returned(history: History, now: Stop) -> str:
-    """Return the function that has returned since the stop before, and its locals there; empty: none that is known."""
+    """Return the function that returned since the stop before, and its locals there; empty: none known."""
     return "" if now.body.get(RAISED) else _last_of_left(history, now)
 
 
@@ -34,8 +37,11 @@ def _last_of_left(history: History, now: Stop, end: str = "") -> str:
     if last is None or last.top is None:
         return ""
     found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]
-    values = [f"{each['name']} = {fitted(one_line(each['value']), VALUE)}" for each in found[:MOST]]
-    more = ", …" if len(found) > MOST else ""
+    values = [
+        f"{each['name']} = {fitted(one_line(each['value']), VALUE_CHARS)}"
+        for each in found[:MAX_LOCALS]
+    ]
+    more = ", …" if len(found) > MAX_LOCALS else ""
     told = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
     return f"{last.top['name']}{end}{told}"
 
@@ -46,7 +52,7 @@ def one_line(value: str) -> str:
 
 
 def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
-    """Return the last stop in a function that the function of this stop had called, and that has returned since.
+    """Return the last stop in a function called by this stop's function, and returned from since.
 
     `stops` are those of the session, the oldest first. None: the program was not in such a function when
     it stopped last outside of this one.

@@ -25,14 +25,14 @@ from dapeer.view.activations import compared
 from dapeer.view.output import logged, new_output
 from dapeer.view.returns import last_of_raised, last_of_returned
 from dapeer.view.stacks import frame_path, path_of, relative
-from dapeer.view.variables import VALUE, changes_in, locals_of
+from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of
 
 SOURCE_AROUND = 3
 """Lines of source shown before and after the place."""
 SOURCE_LINE = 160
 PATCH_OFF = 600
 """Characters of what is lost without a patch of ours, and why."""
-EXCEPTION = 600
+EXCEPTION_CHARS = 600
 ASSERTION = "failed assertion"
 _ASSERTION = re.compile(r"\w*Assert(ion)?\w*Err|Error: \S*\bexpect(\.\w+)?\(")
 """How the exceptions of assertions begin; Jest's are called `Error`."""
@@ -89,7 +89,10 @@ class Snapshot(TypedDict):
     waits: NotRequired[list[str]]
     """What other threads and tasks wait for."""
     breakpoints: NotRequired[dict[str, list[str]]]
-    """By state, breakpoints that did not work as requested: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended."""
+    """By state, breakpoints that did not work as requested.
+
+    The states: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended.
+    """
     notes: NotRequired[list[str]]
 
 
@@ -133,10 +136,10 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         state="stopped",
         stop=stop.number,
         reason=stop.reason,
-        description=shortened(_description(stop), EXCEPTION),
+        description=shortened(_description(stop), EXCEPTION_CHARS),
         thread_id=stop.thread_id,
         **_place(stop.top),
-        exception=shortened(exception_text(stop), EXCEPTION),
+        exception=shortened(exception_text(stop), EXCEPTION_CHARS),
         source=_source(stop),
         stack=stacks.shown(stop, mirror.frames, project),
         locals=locals_of(stop, changed, notes),
@@ -171,7 +174,7 @@ def _place(frame: StackFrame | None) -> Place:
     if frame is None:
         return Place()
     return Place(
-        file=frame_path(frame), line=frame["line"], function=shortened(frame["name"], VALUE)
+        file=frame_path(frame), line=frame["line"], function=shortened(frame["name"], VALUE_CHARS)
     )
 
 
@@ -201,7 +204,9 @@ def ended(
     by_us: bool = False,
     error: re.Match[str] | None = None,
 ) -> Snapshot:
-    """Return how a session ended: exit code (meaningless if it ended `by_us` or was killed), cause, output since cursor `since`, failed expressions.
+    """Return how a session ended: exit code, cause, output since cursor `since`, failed expressions.
+
+    The exit code means nothing if it ended `by_us` or was killed.
 
     `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
     """
@@ -226,7 +231,7 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
         file = project / path_of(found["file"])
         snapshot["file"], snapshot["line"] = f"{file}", int(found["line"])
     if found.get("error"):
-        snapshot["exception"] = shortened(found["error"], EXCEPTION)
+        snapshot["exception"] = shortened(found["error"], EXCEPTION_CHARS)
 
 
 def _failure(failure: Failure, project: Path) -> str:
@@ -237,8 +242,8 @@ def _failure(failure: Failure, project: Path) -> str:
         )
     times = "" if failure.count == 1 else f" {failure.count} times"
     place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
-    named = f" `{shortened(failure.expression, VALUE)}`" if failure.expression else ""
-    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE)}"
+    named = f" `{shortened(failure.expression, VALUE_CHARS)}`" if failure.expression else ""
+    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE_CHARS)}"
 
 
 def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:

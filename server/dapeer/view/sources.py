@@ -11,11 +11,11 @@ from typing import BinaryIO
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
 
-LARGEST = 8 << 20
+MAX_FILE_BYTES = 8 << 20
 """Bytes; a larger file is not read for its source lines."""
-FAR = 256 << 20
+MAX_READ_BYTES = 256 << 20
 """Bytes that are read of a larger file for some requested lines."""
-LONGEST = 10_000
+MAX_LINE_BYTES = 10_000
 """Bytes of a line there."""
 MADE = re.compile(r"<.+>")
 """What an interpreter calls code that has no file."""
@@ -27,12 +27,12 @@ BY_FUNCTION = (
 def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
     """Return some lines of a file of any size, and its number of lines; None: more than these.
 
-    Of a file larger than `LARGEST` no more than `FAR` bytes are read, and of a line `LONGEST`: call it in a thread.
+    Of a file larger than `MAX_FILE_BYTES` no more than `MAX_READ_BYTES` bytes are read, and of a line `MAX_LINE_BYTES`: call it in a thread.
 
     Raises:
         OSError: It cannot be read.
     """
-    if Path(path).stat().st_size <= LARGEST:
+    if Path(path).stat().st_size <= MAX_FILE_BYTES:
         lines = read_lines(path) or []
         return lines[first - 1 : first - 1 + count], len(lines)
     with foreign_files.open_file(path) as file:
@@ -42,7 +42,7 @@ def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
 def _far(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]:
     found: list[str] = []
     number, beginning, size = 1, True, 0
-    while size < FAR and (read := file.readline(LONGEST)):
+    while size < MAX_READ_BYTES and (read := file.readline(MAX_LINE_BYTES)):
         size += len(read)
         if beginning and first <= number < first + count:
             found.append(read.decode("utf-8", "replace").rstrip("\r\n"))
@@ -50,7 +50,7 @@ def _far(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]
         number += beginning
         if number >= first + count:
             return found, None
-    more = size >= FAR
+    more = size >= MAX_READ_BYTES
     return found, None if more else number - beginning
 
 
@@ -58,7 +58,7 @@ def read_lines(path: str) -> list[str] | None:
     """Return a file's lines as they are on disk now, or None when it cannot be read."""
     try:
         status = os.stat(path)  # noqa: PTH116 - each look asks, and pathlib takes several times as long
-        if status.st_size > LARGEST:
+        if status.st_size > MAX_FILE_BYTES:
             return None
         return _lines(path, status.st_mtime_ns)
     except NotADirectoryError:
@@ -70,10 +70,10 @@ def read_lines(path: str) -> list[str] | None:
 def _member_lines(path: str) -> list[str] | None:
     """Return the lines of a file in a zip archive; None if there is none, or it is too large."""
     try:
-        held = foreign_files.read_member(path, LARGEST + 1)
+        held = foreign_files.read_member(path, MAX_FILE_BYTES + 1)
     except (OSError, ValueError):
         return None
-    return None if len(held) > LARGEST else held.decode("utf-8", "replace").splitlines()
+    return None if len(held) > MAX_FILE_BYTES else held.decode("utf-8", "replace").splitlines()
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Which frames of a stack are shown, as lines: the innermost, the outermost of the user's, and how many lie between. Pure."""
+"""The shown frames of a stack, as lines: the innermost, the user's outermost, how many between. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import FrameRun, Frames, count, is_label
 from dapeer.mirror.stops.stops import Stop
 
-ROWS = 5
+MAX_STACK_LINES = 5
 """Lines of a stack in a snapshot that are not its outermost frame or a label."""
 
-FOLDED = 3
+MIN_FOLDED_FRAMES = 3
 """Frames of a library, or of a function that calls itself, from which on they are one line."""
-NAME = 120
+NAME_CHARS = 120
 """Characters of the name of a function."""
 
 
@@ -49,7 +49,7 @@ def path_of(filename: str) -> str:
 def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     """Return one frame as one line: function, file (`path`, if that is given) and line."""
     path = path or frame_path(frame) or str(frame.get("source", {}).get("name") or "")
-    name = shortened(frame["name"], NAME)
+    name = shortened(frame["name"], NAME_CHARS)
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
@@ -94,14 +94,14 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 
 
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
-    """Yield the lines of a stack; the innermost frames have a line each at a requested stop, whatever their owner."""
+    """Yield a stack's lines; at a requested stop the innermost frames have a line each, whoever owns them."""
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
     yield from (
         StackRow(number, FrameRun((), [frame])) for number, frame in enumerate(frames[:seen])
     )
     for row in numbered(frames[seen:], whose, seen):
-        if row.run.owners or len(row.run.frames) >= FOLDED:
+        if row.run.owners or len(row.run.frames) >= MIN_FOLDED_FRAMES:
             yield row
         else:
             numbers = range(row.first, row.end)
@@ -114,25 +114,25 @@ def _is_real(row: StackRow) -> bool:
 
 
 def _first(rows: Iterable[StackRow]) -> list[StackRow]:
-    """Return the first lines of a stack, enough to know that there are more than are shown; of a deep one they are few."""
+    """Return a stack's first lines, enough to know that there are more; of a deep one they are few."""
     found: list[StackRow] = []
     real = 0
     for row in rows:
         found.append(row)
         real += _is_real(row)
-        if real > ROWS + 2:
+        if real > MAX_STACK_LINES + 2:
             break
     return found
 
 
 def begins(stop: Stop, whose: Frames) -> bool:
-    """Whether so many frames are known that the first lines of the stack are, and that there are more than are shown."""
+    """Whether enough frames are known for the first lines of the stack, and more than are shown."""
     rows = _first(_rows(stop, stop.frames.get(stop.thread_id, []), whose))
-    return sum(map(_is_real, rows)) > ROWS + 2
+    return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
-    """Return the stack of the thread that stopped, each frame but the one to look at first with its frame_id."""
+    """Return the stack of the stopped thread, each frame but the one to look at first with its frame_id."""
     frames = stop.frames.get(stop.thread_id, [])
     if not frames:
         return []
@@ -140,10 +140,10 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
     total = stop.total_frames.get(stop.thread_id)
     # Frames between the user's are listed, but take none of their room.
     real = [n for n, row in enumerate(rows) if _is_real(row)]
-    if total == len(frames) and len(real) <= ROWS + 2:
+    if total == len(frames) and len(real) <= MAX_STACK_LINES + 2:
         # A group of one frame is listed, not counted.
         return [_line(stop, row, whose, project) for row in rows]
-    head = rows[: real[ROWS - 1] + 1] if len(real) > ROWS else rows
+    head = rows[: real[MAX_STACK_LINES - 1] + 1] if len(real) > MAX_STACK_LINES else rows
     end = head[-1].end if head else 0
     outermost = stop.outermost
     beyond = outermost is not None and outermost not in frames[:end]
@@ -159,7 +159,7 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
 def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
-        return f"({shortened(frame['name'], NAME)})"
+        return f"({shortened(frame['name'], NAME_CHARS)})"
     path = frame_path(frame) if whose.is_users(frame) else whose.short(frame_path(frame))
     line = frame_line(frame, project, path)
     if row.run.owners and number > 1:

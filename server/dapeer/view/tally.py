@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,22 @@ class Tally:
     """Processes that runs which passed have left running, and what they run."""
     mute: bool = False
     """Whether a run has passed that told no exit code."""
+
+    def keep(self, session: int, seconds: float, left: Mapping[int, str], *, mute: bool) -> None:
+        """Count a run that has passed, and remember its session; it has `left` processes running."""
+        self.passed.append(seconds)
+        self.kept = session
+        self.detached |= left
+        self.mute = self.mute or mute
+
+    def end(self, verdict: Verdict, untested: str = "") -> Verdict:
+        """Take note of the outcome of the last run, and why it has run no test."""
+        self.verdict, self.untested = verdict, untested
+        return verdict
+
+    def pass_by(self) -> None:
+        """Count a stop that was no failure, and from which the program was continued."""
+        self.passed_by += 1
 
     @property
     def run(self) -> int:

@@ -11,16 +11,16 @@ from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view.relevance import DEFINITIONS, around, arrived, chosen
 
-VALUE = 120
+VALUE_CHARS = 120
 """Characters of one value."""
-CHANGES = 8
+MAX_CHANGES = 8
 
 
 def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
     """Return the locals to show, and note how many are not, and why."""
     choice = chosen(stop, changed)
     if stop.withheld:
-        notes.append(f"no locals: {shortened(stop.withheld, VALUE)}")
+        notes.append(f"no locals: {shortened(stop.withheld, VALUE_CHARS)}")
     elif stop.top is not None and not arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if choice.left:
@@ -39,10 +39,10 @@ def changes_in(
     changed: Mapping[str, tuple[str | None, str]], notes: list[str]
 ) -> dict[str, list[str | None]]:
     """Return the values before and after; of an object only the changed members, if known."""
-    if len(changed) > CHANGES:
-        notes.append(f"{len(changed) - CHANGES} more changed: dap_variables")
+    if len(changed) > MAX_CHANGES:
+        notes.append(f"{len(changed) - MAX_CHANGES} more changed: dap_variables")
     told: dict[str, list[str | None]] = {}
-    for name, (old, new) in list(changed.items())[:CHANGES]:
+    for name, (old, new) in list(changed.items())[:MAX_CHANGES]:
         parts = {} if old is None else differences(_ADDRESS.sub(")", old), _ADDRESS.sub(")", new))
         of_members = {f"{name}.{member}": pair for member, pair in parts.items()}
         for each, (before, now) in (of_members or {name: (old, new)}).items():
@@ -51,7 +51,7 @@ def changes_in(
 
 
 def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
-    """Return names and fitted values, of each the members that are `used` first; a name that hides another of its kind keeps both."""
+    """Return names and fitted values, `used` members first; where a name hides another, both stay."""
     values: dict[str, str] = {}
     for variable in variables:
         name = variable["name"]
@@ -70,9 +70,11 @@ def one_line(value: str, used: Collection[str] = ()) -> str:
     'Cart(total=3)'
     """
     if "\n" not in value:
-        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE, used)
+        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE_CHARS, used)
     lines = [" ".join(line.split()) for line in value.split("\n")]
-    return rows(lines, VALUE) if value.startswith("(") else fitted(" ".join(lines), VALUE)
+    return (
+        rows(lines, VALUE_CHARS) if value.startswith("(") else fitted(" ".join(lines), VALUE_CHARS)
+    )
 
 
 _ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")

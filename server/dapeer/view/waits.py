@@ -7,30 +7,30 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dapeer.base.json_types import Value, as_array, as_object
 from dapeer.base.text.fitting import shortened
 
-LONGEST = 160
+MAX_NAME_CHARS = 160
 """Characters of a name."""
-LISTED = 20
+MAX_LISTED_WAITS = 20
 """Waits that are listed, beside those of a deadlock."""
-HOLDERS = 4
+MAX_HOLDERS = 4
 """Members that are named of one wait."""
 
 
 def deadlock(answer: Mapping[str, Value]) -> list[str]:
-    """Return what each member of a deadlock waits for, in the order of its circle; empty if there is none that is known."""
+    """Return what each member of a deadlock waits for, in its circle's order; empty: none is known."""
     waits = _by_member(answer)
     return [_line(answer, waits[each]) for each in _numbers(answer.get("circle")) if each in waits]
 
 
 def others(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
-    """Return what the members wait for that are in no deadlock; `listed` are the program's own numbers of those that count."""
+    """Return what members outside deadlocks wait for; `listed` has the program's numbers that count."""
     circle = set(_numbers(answer.get("circle")))
     left = [
         _line(answer, wait)
         for each, wait in _by_member(answer).items()
         if each not in circle and _own_id(answer, each) in listed
     ]
-    more = [f"({len(left) - LISTED} more wait)"] if len(left) > LISTED else []
-    return left[:LISTED] + more
+    more = [f"({len(left) - MAX_LISTED_WAITS} more wait)"] if len(left) > MAX_LISTED_WAITS else []
+    return left[:MAX_LISTED_WAITS] + more
 
 
 def _by_member(answer: Mapping[str, Value]) -> Mapping[int, Mapping[str, Value]]:
@@ -46,11 +46,11 @@ def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return one wait: who, for what, in which state, and who has to go on first."""
     number = wait.get("member")
     who = _name(answer, number if isinstance(number, int) else -1)
-    what, state = (shortened(str(wait.get(key) or ""), LONGEST) for key in ("what", "state"))
+    what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
     limited = " for a limited time" if wait.get("timed") else ""
     holders = [*_holders(answer, wait)]
-    more = [f"and {len(holders) - HOLDERS} more"] if len(holders) > HOLDERS else []
-    parts = [f"{who} waits for {what}{limited}", state, *holders[:HOLDERS], *more]
+    more = [f"and {len(holders) - MAX_HOLDERS} more"] if len(holders) > MAX_HOLDERS else []
+    parts = [f"{who} waits for {what}{limited}", state, *holders[:MAX_HOLDERS], *more]
     return ", ".join(filter(None, parts))
 
 
@@ -78,6 +78,6 @@ def _name(answer: Mapping[str, Value], number: int) -> str:
     members = as_array(answer.get("members"))
     match members[number : number + 1]:
         case [[str(kind), str(name), *_]]:
-            return shortened(f"{kind} {name}", LONGEST)
+            return shortened(f"{kind} {name}", MAX_NAME_CHARS)
         case _:
             return "another"

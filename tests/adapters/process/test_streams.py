@@ -8,7 +8,7 @@ import pytest
 from anyio.abc import SocketAttribute
 
 from dapeer.adapters.process.streams import connect
-from dapeer.base.system.ports import free_port
+from dapeer.base.connections.ports import free_port
 from tests.processes import LIMIT
 
 LOOPBACK = "127.0.0.1"

@@ -8,8 +8,8 @@ import pytest
 from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front.conversation import NOTHING, Conversation
-from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
 from tests.json_types import Json
 from tests.mcp.wire import opening, request
 from tools.known_answers import LISTS, line, modern, whole

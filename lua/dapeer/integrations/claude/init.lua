@@ -12,7 +12,7 @@ local function directory()
 end
 
 ---The core that keeps this Neovim company is to serve; others that are attached are not.
-local function tell()
+local function report()
   local status = require('dapeer.core.supervisor').status()
   local wish = state.enabled and status.pid and { core = status.pid, cwd = directory() } or vim.empty_dict()
   require('dapeer.rpc').publish('ide', wish)
@@ -68,7 +68,7 @@ local function watch()
     pattern = { 'DapeerReady', 'DapeerStopped' },
     callback = vim.schedule_wrap(function()
       state.port, state.connected, state.problem = nil, 0, nil
-      tell()
+      report()
     end),
   })
   vim.api.nvim_create_autocmd('User', {
@@ -81,7 +81,7 @@ local function watch()
       end
     end,
   })
-  vim.api.nvim_create_autocmd('DirChanged', { group = group, pattern = 'global', callback = tell })
+  vim.api.nvim_create_autocmd('DirChanged', { group = group, pattern = 'global', callback = report })
   require('dapeer.integrations.claude.selection').watch(group)
 end
 
@@ -92,7 +92,7 @@ function M.enable()
   end
   state.enabled, watching = true, true
   watch()
-  tell()
+  report()
 end
 
 ---Offer it no longer.
@@ -100,7 +100,7 @@ function M.disable()
   if state.enabled then
     state.enabled, watching = false, false
     vim.api.nvim_del_augroup_by_name('dapeer_claude')
-    tell()
+    report()
     state.port, state.connected = nil, 0
   end
 end
@@ -205,13 +205,13 @@ function M.served(port, connected)
   state.port, state.connected, state.problem = port, connected, nil
   if came then
     -- A CLI that has just come knows nothing.
-    require('dapeer.integrations.claude.selection').tell_again(connected == 1)
+    require('dapeer.integrations.claude.selection').report_again(connected == 1)
   end
   vim.cmd.redrawstatus({ bang = true })
-  local wanted = state.wanted
-  state.wanted = nil
-  if wanted then
-    open_later(wanted)
+  local arguments = state.arguments
+  state.arguments = nil
+  if arguments then
+    open_later(arguments)
   end
 end
 
@@ -219,8 +219,8 @@ end
 ---@param problem string
 function M.failed(problem)
   state.port, state.connected, state.problem = nil, 0, problem
-  if state.wanted then
-    state.wanted = nil
+  if state.arguments then
+    state.arguments = nil
     vim.notify('dapeer: Claude Code cannot connect: ' .. problem, vim.log.levels.WARN)
   end
 end
@@ -267,7 +267,7 @@ function M.open(words)
   elseif state.port then
     return terminal(words)
   end
-  state.wanted = words
+  state.arguments = words
   require('dapeer.core.supervisor').start()
   return 'Claude Code opens once the core serves'
 end

@@ -4,7 +4,7 @@ local M = {}
 local QUIET = 120 -- ms without a movement
 
 local timer ---@type uv.uv_timer_t?
-local last ---@type table?  what was told
+local last ---@type table?  what was selected
 local newcomer = false -- somebody has come who has not heard it
 
 -- What is selected, as VS Code's extension tells it; nil: nothing that may be told.
@@ -15,20 +15,25 @@ local function current()
   if not bufnr or path == '' or require('dapeer.editor.secrets').covers(path) then
     return nil
   end
-  local told
+  local selected
   require('dapeer.documents.selection').get(function(result)
-    told = result and result.structuredContent
+    selected = result and result.structuredContent
   end, tostring(bufnr))
-  if not told then
+  if not selected then
     return nil
   end
   -- What was selected once is no selection any more.
-  if not told.active then
-    local cursor = told.selection['end']
-    told.selection = { start = cursor, ['end'] = cursor, isEmpty = true }
-    told.text = ''
+  if not selected.active then
+    local cursor = selected.selection['end']
+    selected.selection = { start = cursor, ['end'] = cursor, isEmpty = true }
+    selected.text = ''
   end
-  return { text = told.text, filePath = told.filePath, fileUrl = told.fileUrl, selection = told.selection }
+  return {
+    text = selected.text,
+    filePath = selected.filePath,
+    fileUrl = selected.fileUrl,
+    selection = selected.selection,
+  }
 end
 
 -- Whether the person rests in a text: they neither type nor are elsewhere, as in the CLI's terminal.
@@ -36,19 +41,19 @@ local function resting()
   return vim.api.nvim_get_mode().mode:match('^[nvV\22]') ~= nil and vim.bo.buftype == ''
 end
 
-local function tell()
+local function report()
   if require('dapeer.integrations.claude.state').connected == 0 then
     return
   end
-  local told
+  local selected
   if resting() then
-    told = current()
+    selected = current()
   elseif newcomer then
-    told = last or current()
+    selected = last or current()
   end
-  if told and (newcomer or not vim.deep_equal(told, last)) then
-    last = told
-    require('dapeer.rpc').notify('ide_event', 'selection_changed', told)
+  if selected and (newcomer or not vim.deep_equal(selected, last)) then
+    last = selected
+    require('dapeer.rpc').notify('ide_event', 'selection_changed', selected)
   end
   newcomer = false
 end
@@ -56,7 +61,7 @@ end
 -- The person moves: what they rest at is told.
 local function moved()
   timer = timer or assert(vim.uv.new_timer())
-  timer:start(QUIET, 0, vim.schedule_wrap(tell))
+  timer:start(QUIET, 0, vim.schedule_wrap(report))
 end
 
 ---@param group integer  of autocommands
@@ -65,8 +70,8 @@ function M.watch(group)
 end
 
 ---Tell it to somebody who has just come.
----@param alone boolean  nobody else is there, so what was told before is old
-function M.tell_again(alone)
+---@param alone boolean  nobody else is there, so what was selected before is old
+function M.report_again(alone)
   newcomer = true
   if alone then
     last = nil

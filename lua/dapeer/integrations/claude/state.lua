@@ -4,7 +4,7 @@
 ---@field enabled boolean
 ---@field port? integer     where the core serves; nil: it does not (yet)
 ---@field connected integer  how many CLIs are
----@field wanted? string[]  the arguments of a CLI that is opened once the core serves
+---@field arguments? string[]  the arguments of a CLI that is opened once the core serves
 ---@field problem? string
 ---@field terminal? { buffer: integer, snacks?: table }  of the Claude Code that was opened here
 return require('dapeer.kept').part('claude', { enabled = false, connected = 0 })

@@ -17,7 +17,7 @@ local function reports()
 end
 
 ---@param again? boolean  the core is to look whether it is registered still
-local function tell(again)
+local function update(again)
   require('dapeer.integrations.opencode.server').review(again)
 end
 
@@ -48,7 +48,7 @@ local function look(again)
       table.insert(state.directories, directory)
     end
   end
-  tell(again)
+  update(again)
 end
 
 -- There is somebody who wants the tools. A core that cannot be kept alive has been told of; trying again would only
@@ -117,8 +117,8 @@ local function watch()
     vim.api.nvim_create_autocmd(event, { group = group, pattern = pattern, callback = callback })
   end
   for name, handle in pairs(ON) do
-    on('User', 'OpencodeEvent:' .. name, function(told)
-      local event = type(told.data) == 'table' and told.data.event
+    on('User', 'OpencodeEvent:' .. name, function(autocommand)
+      local event = type(autocommand.data) == 'table' and autocommand.data.event
       local properties = type(event) == 'table' and type(event.properties) == 'table' and event.properties or {}
       vim.schedule(function()
         if state.enabled then
@@ -135,8 +135,8 @@ local function watch()
   end
   on('User', { 'DapeerReady', 'DapeerStopped' }, later(false))
   on('DirChanged', { 'global', 'tabpage' }, later(true))
-  on('User', 'DapeerDetached', function(told)
-    reports().gone(told.data.channel)
+  on('User', 'DapeerDetached', function(event)
+    reports().gone(event.data.channel)
   end)
   -- Its windows: it has been loaded.
   on('FileType', 'opencode*', function()
@@ -163,7 +163,7 @@ function M.disable()
     state.enabled, watching = false, false
     vim.api.nvim_del_augroup_by_name('dapeer_opencode')
     set_url(nil)
-    tell()
+    update()
   end
 end
 

@@ -29,9 +29,9 @@ end
 ---@param again? boolean  they are to look, though it is the same
 function M.review(again)
   local now = current()
-  local known = state.told or {}
+  local known = state.reported or {}
   if not vim.deep_equal(now, known) or (again and next(now)) then
-    state.told = next(now) and now or nil
+    state.reported = next(now) and now or nil
     require('dapeer.rpc').publish('opencode', now)
   end
 end

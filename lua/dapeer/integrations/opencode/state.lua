@@ -13,7 +13,7 @@
 ---@field enabled? boolean
 ---@field url? string         where the server listens
 ---@field directories string[]  where the person has worked since it does, as the server calls them
----@field told? dapeer.OpenCodeServer  what the cores know of it
+---@field reported? dapeer.OpenCodeServer  what the cores know of it
 ---@field subscribed? table   the plugin's state that tells us of changes
 ---@field problem? string     what was told last
 ---@field entries table<string, dapeer.OpenCodeEntry>

@@ -41,12 +41,12 @@ function M.problem(place, dap)
 end
 
 ---@type fun(body: table)?
-local tell
+local report
 
 ---Have a function called with each place that is left alone from now on: its name, what is lost, and why.
----@param told fun(body: table)
-function M.tell_by(told)
-  tell = told
+---@param reporter fun(body: table)
+function M.report_by(reporter)
+  report = reporter
 end
 
 ---@param place string
@@ -80,8 +80,8 @@ function M.fail(place, why)
     return
   end
   missed[place] = tostring(why)
-  if tell then
-    vim.schedule_wrap(tell)(body_of(place))
+  if report then
+    vim.schedule_wrap(report)(body_of(place))
   end
 end
 

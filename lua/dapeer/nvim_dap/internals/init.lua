@@ -3,7 +3,7 @@
 --- `places.lua` says of each what nvim-dap must be like there, and what is lost where the place is left alone.
 local guards = require('dapeer.nvim_dap.internals.guards')
 
-local M = { list = guards.list, rows = guards.rows, tell_by = guards.tell_by, left_alone = guards.left_alone }
+local M = { list = guards.list, rows = guards.rows, report_by = guards.report_by, left_alone = guards.left_alone }
 M.frames = require('dapeer.nvim_dap.internals.frames')
 M.terminals = require('dapeer.nvim_dap.internals.terminals')
 
@@ -35,9 +35,9 @@ function M.on_reading(reading, beginning)
   local rpc, Session = require('dap.rpc'), require('dap.session')
   local create_read_loop, initialize = rpc.create_read_loop, Session.initialize
   rpc.create_read_loop = function(handle_body, ...)
-    local _, heard = guards.try('messages', reading)
+    local _, notice = guards.try('messages', reading)
     return create_read_loop(function(body)
-      guards.try('messages', heard, body)
+      guards.try('messages', notice, body)
       return handle_body(body)
     end, ...)
   end
@@ -90,9 +90,9 @@ end
 
 ---Hear what nvim-dap writes to a session's adapter.
 ---@param session dap.Session
----@param heard fun(text: string)  the message in its frame
----@return boolean  whether it can be heard
-function M.on_writing(session, heard)
+---@param notice fun(text: string)  the message in its frame
+---@return boolean  whether it can
+function M.on_writing(session, notice)
   local client = session.client
   if not guards.usable('messages', nil, guards.lacks(client, 'write')) then
     return false
@@ -101,7 +101,7 @@ function M.on_writing(session, heard)
   client.write = function(text, ...)
     -- The adapter gets it before anybody else takes the processor.
     local written = vim.F.pack_len(write(text, ...))
-    guards.try('messages', heard, text)
+    guards.try('messages', notice, text)
     return vim.F.unpack_len(written)
   end
   return true

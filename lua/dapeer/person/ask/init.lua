@@ -38,6 +38,7 @@ local present, show
 ---@param request dapeer.ask.Request
 ---@return boolean inside  the person was there
 local function close(request)
+  ---@type boolean
   local inside = vim.iter(request.floats):any(function(window)
     return window.window == vim.api.nvim_get_current_win()
   end)
@@ -152,9 +153,9 @@ function show(request)
   local ask = question.choices and choose or write
   local ok, problem = pcall(ask, request, question)
   if not ok then
-    local said = 'the question cannot be shown: ' .. tostring(problem)
-    attention.say(said, vim.log.levels.WARN)
-    return finish(request, said)
+    local sentence = 'the question cannot be shown: ' .. tostring(problem)
+    attention.say(sentence, vim.log.levels.WARN)
+    return finish(request, sentence)
   end
   request.shown()
 end

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from dapeer.adapters.choice.choice import compiled
 from dapeer.adapters.definition.definition import LOOPBACK, Definition
 from dapeer.adapters.definition.vocabulary import Attach
+from dapeer.base.connections.ownership import check_listeners, listening_processes
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import process_table
-from dapeer.base.system.ownership import check_listeners, listening_processes
 from dapeer.base.text.fitting import shortened
 
 Ready = Callable[[Definition], bool]
@@ -63,7 +63,10 @@ def choose_for_process(
 
 
 def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
-    """Return the definitions for a port. What listens there gets no byte before that is known: gdbserver would end its program."""
+    """Return the definitions for a port, to which nothing is sent before its listener is known.
+
+    gdbserver would end its program at any byte.
+    """
     owners = listening_processes(host, port)
     if owners is None:
         raise _nobody(host, port)
@@ -87,7 +90,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def port_of(definition: Definition, pid: int) -> int | None:
-    """Return the port where a process listens for a debugger, of one that can be attached to by a port only; None: it listens at none."""
+    """Return the port where a process listens for a debugger that attaches by port only; None: at none."""
     attach = definition.attach.get("tcp")
     if "pid" in definition.attach or attach is None:
         return None
@@ -138,7 +141,7 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Reject a port where no process listens, or one of another user, if the adapter would notice that late.
+    """Reject a port without a listener, or with another user's, if the adapter would notice that late.
 
     Raises:
         ArgumentError: No process does.
@@ -153,7 +156,9 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
 
 
 def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
-    """Return the `url` and the id, `page`, of the one page at a port that fits a URL, in which `*` is any text; empty: there is only one.
+    """Return the `url` and the id, `page`, of the one page at a port that fits a URL.
+
+    `*` in the URL is any text. Both are empty where there is only one page.
 
     `listed` is the path under which they are listed by HTTP.
 

@@ -28,7 +28,10 @@ from dapeer.base.system import folder_names
 Found: TypeAlias = Mapping[str, str]
 
 SECONDS_FOR_VERSION = 8
-"""A program that needs longer has no version that is known. Perl and Ruby take more than three seconds on a busy machine."""
+"""The version of a program that needs longer stays unknown.
+
+Perl and Ruby take more than three seconds on a busy machine.
+"""
 SECONDS_FOR_PATCHES = 15
 """Timeout for a command that lists what dapeer changes in an adapter."""
 UNUSED = "unused: "
@@ -112,7 +115,7 @@ class Patch:
 
 
 def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
-    """Return what dapeer changes in an adapter and around it; `found` are the values of placeholders that detection has found.
+    """Return what dapeer changes in an adapter and around it; `found` has the placeholders' values.
 
     The definition's command prints a JSON list of them. A line that is none names a change that the installed adapter does not get.
     """
@@ -169,7 +172,7 @@ def _files(pattern: str) -> list[str]:
 
 
 def _version(version: Version | None, values: Mapping[str, object]) -> str | None:
-    """Return the version that a program tells; empty if it tells none, None if it has not answered in time."""
+    """Return the version that a program prints; empty: it prints none, None: it did not answer in time."""
     if version is None:
         return ""
     command = fill_texts(version.command, values)
@@ -187,7 +190,10 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str | Non
 
 
 _versions: dict[tuple[str | int, ...], str] = {}
-"""By a command and the time of its file, the version that it has told. One that tells none is asked again: what it looks for, such as a module of Perl, may be installed by then."""
+"""The version that a command has printed, by the command and the time of its file.
+
+One that prints none is run again: what it looks for, such as a module of Perl, may be installed by then.
+"""
 
 
 def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
@@ -232,7 +238,7 @@ def _at_least(version: str, minimum: str) -> bool:
 
 
 def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install | None:
-    """Return the best way to install an adapter here, or what is missing for it: the first whose installer is available."""
+    """Return the best way to install an adapter: the first with an installer here, or what is missing."""
     bringing = [install for install in definition.install if install.gets in missing]
     able = bringing or [install for install in definition.install if not install.gets]
     fitting = [install for install in able if install.fits()]

@@ -24,8 +24,8 @@ _LAST_MINOR = 20
 """The minor version of the newest Python 3 that is looked for."""
 _INSTALLED = (".pyenv/versions/3.*/bin", ".local/share/uv/python/cpython-3.*/bin")
 """Where pyenv and uv keep Pythons, from the home."""
-_SECONDS = 10
-_WORDS = 300
+_SECONDS_TO_ANSWER = 10
+_MAX_ERROR_CHARS = 300
 """Characters of what an interpreter says that does not run."""
 
 
@@ -60,7 +60,7 @@ def find_python(
 
 
 def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, taken: str) -> str:
-    """Return why a virtual environment that is likelier than the one of `taken` was passed over; empty if none was."""
+    """Return why a likelier virtual environment than that of `taken` was passed over; empty: none was."""
     for folder in _environments(cwd, env, program):
         if taken in _pythons(folder):
             break
@@ -102,7 +102,7 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
 
 
 def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
-    """Return why a program was slow that this interpreter runs, and which one here is faster; empty: it is as fast as any.
+    """Return why this interpreter ran a program slowly, and a faster one here; empty: there is none.
 
     Where its version was not found out yet, it is run, in `cwd`: that blocks.
     """
@@ -163,26 +163,28 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
 
 @functools.lru_cache(maxsize=64)
 def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
-    """Return what an interpreter prints of itself, and its exit code; asked again only when its file has changed."""
+    """Return what an interpreter prints of itself, and its exit code; it runs again if its file changed."""
     try:
         done = subprocess.run(
             [python, "-c", _PRINT_VERSION],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd=cwd,
-            timeout=_SECONDS,
+            timeout=_SECONDS_TO_ANSWER,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return "", 0
     told = (done.stderr if done.returncode else done.stdout).decode("utf-8", "replace")
-    return (told.strip()[-_WORDS:] if done.returncode else told), done.returncode
+    return (told.strip()[-_MAX_ERROR_CHARS:] if done.returncode else told), done.returncode
 
 
 def called(
     name: str, cwd: Path, env: Mapping[str, str], project: Path, python: str = ""
 ) -> str | None:
-    """Return the program of a bare name: a console script beside the given `python`, or of the project's virtual environment, or one on PATH.
+    """Return the program of a bare name.
+
+    It is a console script beside the given `python` or of the project's virtual environment, or a program on PATH.
 
     A relative folder of PATH, or one within the project, is passed over: what lies there is not what the name means elsewhere.
     """

@@ -17,18 +17,27 @@ class Collect:
     """What a session's `lines` need to know."""
 
     tracers: tuple[str, ...] = ()
-    """Expressions in which `${spec}` stands for what is collected, as a text of JSON; the first that can be evaluated has the program collect by itself. None: log points do."""
+    """Expressions by which the program collects by itself; the first that can be evaluated is used.
+
+    `${spec}` in them stands for what is collected, as a text of JSON. None: log points collect.
+    """
     syntax: str = ""
     """The language of expressions, where they are checked before anything runs: `python`."""
 
     conditions: bool = True
-    """Log points heed conditions; where they do not, the condition is one more value, and decides about its row here."""
+    """Log points heed conditions; else the condition is one more value, and decides about its row here."""
 
     value: str = VALUE
-    """How a log message asks for a value that is collected: as the adapter shows one, where it prints texts of users' log messages without quotes."""
+    """How a log message asks for a collected value, as the adapter shows values.
+
+    It differs where the adapter prints texts of users' log messages without quotes.
+    """
 
     places: str = ""
-    """A command, evaluated in the context `repl`, that tells all places of the function breakpoint `${number}`; empty: the adapter tells the only one in its answer."""
+    """A command for the context `repl` that lists all places of the function breakpoint `${number}`.
+
+    Empty: the adapter names the only one in its answer.
+    """
     place: str = ""
     """A pattern of one place in its answer, with the groups `path` and `line`, and perhaps `column`."""
     functions: bool = False

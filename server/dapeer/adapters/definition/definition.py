@@ -61,7 +61,7 @@ file that a variant has looked for, the id of the page that is attached to, and 
 CANNOT = (
     "condition", "condition_errors", "condition_at_functions", "exit_code", "expressions", "set_variable",
 )  # fmt: skip
-"""Conditions of breakpoints; reporting that a condition failed; reporting the exit code; evaluating more than a variable's name; changing a variable."""
+"""Conditions, reports that one failed, the exit code, evaluating more than a name, changing one."""
 
 LATE = ("socket", "tmpdir", "tty", "word")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
@@ -99,7 +99,7 @@ class Definition:
     """Where several adapters fit and are there, the one of the lowest rank is taken."""
     adapter_id: str
     attached: str
-    """An expression that is evaluated in a program that has been attached to, before its breakpoints are set; empty: none is."""
+    """An expression to evaluate in an attached program before its breakpoints are set; empty: none."""
     detect: Detect
     install: tuple[Install, ...]
     transport: TransportTable

@@ -24,7 +24,21 @@ PLACES = (
     "start",
     "printed",
 )
-"""`exception`: one that stops or ends the program; `evaluate`: a failed evaluation, except in the context `repl`: the hint follows the message. `breakpoint`, `output`: the hint replaces the adapter's message. `silence`: the path of a program that has ended well and printed nothing; the hint follows its end. `end`: what a program has printed that has ended, where its exit code is not 0; likewise. `killed`: what a program is called, and what it has printed, one of whose processes was killed while it was stopped. `locals`: the values at a stop of which the source is known; the hint follows the stop. `failed`: what is said of conditions, log messages and rows with an expression that failed; likewise. `not_hit`: the path of a file and its lines up to a breakpoint that was not hit; the hint follows that. `slow`: the conditions of breakpoints, where the program has run for long; the hint follows the state. `start`: why a start failed; the hint follows it. `printed`: what a program has printed first; the hint follows the state, unless the output there has it."""
+"""Where hints are looked for; most follow the text that they match.
+
+- `exception`: one that stops or ends the program.
+- `evaluate`: a failed evaluation, except in the context `repl`.
+- `breakpoint`, `output`: the hint replaces the adapter's message.
+- `silence`: the path of a program that has ended well and printed nothing.
+- `end`: what a program has printed that has ended with an exit code other than 0.
+- `killed`: the name and the output of a program one of whose processes was killed while it was stopped.
+- `locals`: the values at a stop of which the source is known; the hint follows the stop.
+- `failed`: what is shown of conditions, log messages and rows with an expression that failed.
+- `not_hit`: the path of a file and its lines up to a breakpoint that was not hit.
+- `slow`: the conditions of breakpoints, where the program has run for long; the hint follows the state.
+- `start`: why a start failed.
+- `printed`: what a program has printed first; the hint follows the state, unless the output there has it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +50,7 @@ class Hint:
     pattern: str
     """A regular expression, searched for in the message."""
     say: str
-    """A sentence; it is left out when a placeholder in it has no value. Named groups of the pattern are placeholders, too."""
+    """A sentence; it is left out when a placeholder in it, or a named group of the pattern, has no value."""
     unless: tuple[str, ...]
     """Inputs with which it is of no use."""
 
@@ -55,7 +69,7 @@ class Hint:
 
 
 def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str) -> str | None:
-    """Return the first hint on a text at one of `PLACES`, with its placeholders filled in; None if there is none.
+    """Return the first hint on a text at one of `PLACES`, its placeholders filled in; None: there is none.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
     >>> advise(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")

@@ -31,7 +31,7 @@ class Need:
 
     @property
     def shown(self) -> str:
-        """What a person calls it: of a path, or of a variable that names one, the last part of its usual place."""
+        """What a person calls it: the last part of a path, or of the usual place that a variable names."""
         usual = next((name for name in self.names if not name.startswith("$") or "/" in name), "")
         return (usual or self.names[0]).rpartition("/")[2] if self.kind == "file" else self.names[0]
 
@@ -71,7 +71,7 @@ class Detect:
     all: tuple[Need, ...]
     version: Version | None
     patches: tuple[str, ...]
-    """A command that prints, on a line each, what dapeer changes in the adapter and cannot change in the installed one."""
+    """A command that prints, on a line each, what dapeer cannot change in the installed adapter."""
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Detect:

@@ -97,7 +97,9 @@ def load(path: Path) -> Definition:
 
 
 def whole(path: Path) -> dict[str, Any]:
-    """Return the values of a definition file with those of the files that it shares: their lists come first, any other key counts where the file has none; so in each table.
+    """Return the values of a definition file with those of the files that it shares.
+
+    Their lists come first; any other key counts where the file has none; so in each table.
 
     Raises:
         DefinitionError: There is no such file, or it cannot be read.
@@ -113,7 +115,7 @@ def whole(path: Path) -> dict[str, Any]:
 
 
 def _over(own: Json, shared: Json) -> dict[str, Any]:
-    """Return a table over another: lists of both, tables likewise, any other key of the other where the first has none."""
+    """Return a table over another: lists are joined, tables likewise, and the first's keys come first."""
     both = {**shared, **own}
     for key in own.keys() & shared.keys():
         mine, theirs = own[key], shared[key]

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.system import foreign_files
 
-_ENOUGH = 256
+_HEADER_BYTES = 256
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 # ELF, and Mach-O: 32 and 64 bit of either byte order.
@@ -65,7 +65,7 @@ C_LIBRARY = re.compile(r"/(?:libc|ld-linux|ld-musl|libpthread|libsystem)\b[^/]*$
 
 _LIBRARY = re.compile(rb"\0([\w./+-]+\.so[.\d]*)(?=\0)")
 _MOST_OF_NAMES = 1 << 26
-"""Bytes of a program that are searched for the names of its libraries, which ELF has near its beginning."""
+"""Bytes of a program that are searched for its libraries' names, which ELF has near its beginning."""
 _LIBRARIES = ("/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/lib/*-linux-*")
 
 
@@ -172,7 +172,7 @@ PARTS = ("program_dir", "program_stem")
 
 
 def above(path: Path, names: Iterable[str]) -> Path | None:
-    """Return the first of these files that a folder above a path, or the path itself, has: of the nearest folder."""
+    """Return the first of these files in the nearest folder that has one, from a path upwards."""
     folders = (path, *path.parents)
     files = (folder / name for folder in folders for name in names)
     return next((file for file in files if foreign_files.is_file(file)), None)
@@ -180,7 +180,7 @@ def above(path: Path, names: Iterable[str]) -> Path | None:
 
 def _first_bytes(path: str) -> bytes:
     try:
-        return foreign_files.read_bytes(path, _ENOUGH)
+        return foreign_files.read_bytes(path, _HEADER_BYTES)
     except OSError:
         return b""
 

@@ -22,16 +22,16 @@ OUTPUT = ("condition", "hit_condition")
 """These patterns match the whole output; a failed log message keeps its other parts: see `log_points`."""
 
 BEGINS = "begins"
-"""A pattern: output from there on is held back, up to `HELD`, until the whole failure has arrived."""
-HELD = 2000
-"""Characters."""
+"""A pattern: output from there on is held back until the whole failure has arrived."""
+MAX_HELD_CHARS = 2000
+"""Characters of output that are held back at most."""
 
 
 _WORD = re.compile(r"\w+")
-FEW = 4
+MAX_NAMED_BREAKPOINTS = 4
 """Breakpoints that one failure may be of, which are all named."""
 
-LEGIBLE = 65_536
+MAX_MATCHED_CHARS = 65_536
 """Characters of a text that patterns are tried on; an adapter and its program print in smaller pieces."""
 LEGIBLE_LINE = 4096
 """Characters of a line: a pattern may take their square of steps, or worse."""
@@ -39,7 +39,9 @@ LEGIBLE_LINE = 4096
 
 def is_legible(text: str) -> bool:
     """Whether to try patterns on a text; garbled output is skipped."""
-    return len(text) <= LEGIBLE and all(len(line) <= LEGIBLE_LINE for line in text.split("\n"))
+    return len(text) <= MAX_MATCHED_CHARS and all(
+        len(line) <= LEGIBLE_LINE for line in text.split("\n")
+    )
 
 
 def category_of(body: Mapping[str, Any]) -> str:
@@ -51,8 +53,13 @@ def category_of(body: Mapping[str, Any]) -> str:
 class Sent(dict[str, list[Mapping[str, Any]]]):
     """The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
 
-    entered: object = None
+    _entered: object = None
     """The connection whose program has stopped at its entry; children do not stop there again."""
+
+    def enters_first(self, connection: object) -> bool:
+        """Whether a program that stops at its entry is the first that does; its connection is remembered."""
+        self._entered = self._entered or connection
+        return self._entered is connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ class SentOption:
 
 
 class Misfires:
-    """Reads output by the patterns of a definition: by kind, with groups for the fields of `breakpointFailed`.
+    """Reads output by a definition's patterns: by kind, with groups for the fields of `breakpointFailed`.
 
     If the adapter leaves out expression or location, they are filled in when only one breakpoint fits.
     """
@@ -83,7 +90,7 @@ class Misfires:
             self._sent[path] = list(request.arguments.get("breakpoints") or ())
 
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
-        """Return output without reports of failures, and the failures; the possible beginning of a report is held back."""
+        """Return output without reports of failures, and the failures; the possible start of one is held back."""
         events: list[Event] = []
         text = self._held.pop(category, "") + text
         if not is_legible(text):
@@ -96,7 +103,7 @@ class Misfires:
 
             text = re.sub(pattern, take_out, text, flags=re.MULTILINE)
         begun = re.search(self._begins, text, re.MULTILINE) if self._begins else None
-        if begun and len(text) - begun.start() < HELD:
+        if begun and len(text) - begun.start() < MAX_HELD_CHARS:
             self._held[category], text = text[begun.start() :], text[: begun.start()]
         return text, events
 
@@ -113,7 +120,7 @@ class Misfires:
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
             kind, meant = "log_message", [replace(each, expression="") for each in messages]
         one = meant[0] if len(meant) == 1 else SentOption("", 0, groups.get("expression") or "")
-        if 1 < len(meant) <= FEW:
+        if 1 < len(meant) <= MAX_NAMED_BREAKPOINTS:
             error += (
                 f" (at {' or '.join(f'{PurePath(each.path).name}:{each.line}' for each in meant)})"
             )

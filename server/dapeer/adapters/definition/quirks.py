@@ -51,7 +51,10 @@ class Quirks:
     unasked_step: str = ""
     """The real reason of a `step` that no client has requested: `exception`."""
     screen: bool = False
-    """A program in a terminal may draw on it. To others it is a plain one, where Node.js and others would edit what is typed by line themselves."""
+    """A program in a terminal may draw on it.
+
+    To others it is a plain one, where Node.js and others would edit what is typed by line themselves.
+    """
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
     own_words: str = ""
@@ -74,24 +77,36 @@ class Quirks:
     hit_conditions: str = ""
     """A regular expression: all of a hit condition that it understands; empty: not known."""
     passes_hits: bool = False
-    """It takes a number as hit condition for how many hits to pass by; others stop at the hit of that number."""
+    """A number as hit condition is the hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
     """Regular expressions of output on a failed part of a breakpoint, by part; see `misfires`."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Requests that must never be sent, as they end the program or worse; each with a sentence on what to do instead."""
+    """Requests that are never sent, since they end the program or worse; each with what to do instead."""
 
     misread: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Regular expressions of what an expression may not contain, as it would mean something of the adapter's own; each with a sentence."""
+    """Regular expressions of what an expression may not contain; each with a sentence.
+
+    It would mean something of the adapter's own.
+    """
 
     private: str = ""
-    """A regular expression: in an expression, a member that only code of its own class can name. The adapter cannot compile it elsewhere, nor set it as a child of a variable."""
+    """A regular expression for a member in an expression that only code of its own class can name.
+
+    The adapter cannot compile it elsewhere, nor set it as a child of a variable.
+    """
     private_inside: str = ""
     """What compiles such an expression only where the program is; `${text}` stands for it, as a text."""
 
     unfollowed: tuple[str, ...] = ()
-    """Functions that go on in a process of its own, which the adapter does not follow; `*`: any file but the program's may run in one."""
+    """Functions that go on in a process of its own, which the adapter does not follow.
+
+    `*`: any file but the program's may run in one.
+    """
     starts_others: str = ""
-    """A regular expression, found in the source of a program, its file or its folder's, that starts processes which the adapter does not follow."""
+    """A regular expression for sources that start processes which the adapter does not follow.
+
+    It is looked for in the source of a program, its file or its folder's.
+    """
 
     def refusal(self, request: Request) -> str:
         """Return why a request is not sent; empty: it is."""

@@ -16,7 +16,10 @@ RETIRED: dict[str, str] = {
     "quirks.answers_ahead": "No adapter answers ahead of questions.",
     "transport.kept_ready": _KEPT_READY,
 }
-"""By dotted name, without the numbers of lists: a sentence on what became of it. `quirks.example` stands for `[quirks] example`."""
+"""A sentence on what became of a key, by its dotted name without the numbers of lists.
+
+`quirks.example` stands for `[quirks] example`.
+"""
 
 _NUMBER = re.compile(r"\[\d+\]")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dapeer.adapters.definition.table import DefinitionTable
@@ -20,7 +20,10 @@ class Expressions:
     exception: str = ""
     """The exception that it has stopped at."""
     members: str = ""
-    """Its value is a JSON object: the members, by name, of the variables `${names}` that the adapter does not expand."""
+    """Its value is a JSON object: members, by name, of the variables that the adapter does not expand.
+
+    `${names}` are these variables.
+    """
     bare: re.Pattern[str] | None = None
     """A pattern of such a value, as the adapter shows it."""
 
@@ -29,16 +32,16 @@ class Expressions:
 class Stopping:
     """`[[frames]]`, `[[filter]]`, `[exception_types]` and `[expressions]`, and other facts about stops."""
 
-    foreign: tuple[ForeignFrames, ...]
+    foreign: tuple[ForeignFrames, ...] = ()
     """Owners of stack frames outside of the user's code."""
-    raised: tuple[Raised, ...]
-    filters: Filters
-    expressions: Expressions
-    traceback: re.Pattern[str] | None
+    raised: tuple[Raised, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    expressions: Expressions = field(default_factory=Expressions)
+    traceback: re.Pattern[str] | None = None
     """How the place of an error is printed that has ended the program: with the groups `file` and `line`."""
-    folded: re.Pattern[str] | None
+    folded: re.Pattern[str] | None = None
     """The placeholder in a value for omitted elements, if debugpy is unpatched."""
-    more_elements: re.Pattern[str] | None
+    more_elements: re.Pattern[str] | None = None
     """`NAME: TYPE` of a child that stands for more elements of its container."""
 
     @classmethod

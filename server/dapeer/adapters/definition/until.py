@@ -1,4 +1,4 @@
-"""How a program runs until an expression holds by conditions of breakpoints: the table `[until]` of a definition."""
+"""How a program runs until an expression holds, by conditions of breakpoints: the table `[until]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dapeer.adapters.definition.table import DefinitionTable
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Conditions of breakpoints on every line, and expressions of the program's language about what they record.
+    """Conditions of breakpoints on every line, and expressions in the program's language on their records.
 
     `${expression}` stands for what the caller looks for, `${place}` for the number of a line.
     """
@@ -22,20 +22,23 @@ class Until:
     changes: str = ""
     """Holds where the value is another than at the look before; empty: it cannot be told."""
     begin: str = ""
-    """Begins to record; `${seen}` is 1 where the expression has a value now, else 0. Empty: nothing is recorded."""
+    """Begins to record; `${seen}` is 1 where the expression has a value now, else 0; empty: no record."""
     read: str = ""
-    """What is recorded, as a text: the number of the line of the last look, that of the look before, and the value there, with `|` between them."""
+    """The record as a text: the lines of the last two looks, the last first, and the value, with `|`."""
     undo: str = ""
     """Forgets the value of the last look."""
     end: str = ""
     """Removes what is recorded."""
     shared: str = ""
-    """The condition of a line that has a breakpoint of somebody's: `${ours}`, and `${own}` as it is there. Empty: such lines are not looked at."""
+    """The condition of a line that has a breakpoint of somebody's: `${ours}`, and its `${own}`.
+
+    Empty: such lines are not looked at.
+    """
     files: str = ""
     """The files that the program has loaded, a line each; empty: the adapter tells them."""
 
     lines: str = ""
-    """The lines of the file `${path}` that can have a breakpoint, with commas between; empty: the adapter tells them."""
+    """The lines of `${path}` that can have a breakpoint, with commas; empty: the adapter lists them."""
     failed: str = ""
     """A pattern of a stop that is one because the condition could not be evaluated."""
 

@@ -17,7 +17,7 @@ KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
 
 @dataclass(frozen=True, slots=True)
 class TransportTable:
-    """How messages travel: over the stdio of `command`, to the port or the Unix socket it listens at, or to a port."""
+    """How messages travel: by the stdio of `command`, by the port or Unix socket it opens, or by a port."""
 
     kind: Kind
     command: tuple[str, ...] = ()
@@ -165,10 +165,12 @@ class Children:
     pid_in: str
     """A regular expression: its first group, found in that key's text, is the process id."""
     command: str
-    """A regular expression, found in the command line of that process: its first group is the program's own."""
+    """A regular expression for that process's command line; its first group is the program's own."""
     relay: str
-    """A regular expression, found in the command line of a process that the child has started: the debugger's
-    messages pass through that one, and the child sends them by TCP."""
+    """A regular expression for the command line of the debugger's relay, a process of the child.
+
+    The debugger's messages pass through that one, and the child sends them by TCP.
+    """
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Children:
@@ -235,13 +237,13 @@ class Attach:
     served_by: str
     """A pattern in the executable and the command line of what listens at such a port."""
     port_in: str
-    """A pattern whose first group is the port in the command line of a process that listens for a debugger."""
+    """A pattern for the command line of a process that listens; its first group is the port."""
     listen: str
     """The command that makes a process listen there."""
     sent_as: Literal["launch", "attach"]
     """The request that is sent."""
     pages: str
-    """Where what listens at the port lists its pages by HTTP, one of which is attached to; empty: it has none."""
+    """Where the listener at the port lists its pages by HTTP, to attach to one; empty: it has none."""
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Attach:

@@ -1,4 +1,4 @@
-"""How an adapter has its programs stop where a value is written, beside DAP's data breakpoints: the table `[watchpoint]` of a definition."""
+"""How a program stops where a value is written, beside data breakpoints: the table `[watchpoint]`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Watchpoints:
     remove: str = ""
     """Removes that of `${number}`."""
     writer: str = ""
-    """Tells which line the instruction before `${pc}` is of, which has written; empty: the line of the stop is told."""
+    """The line of the instruction before `${pc}`, which has written; empty: the stop's line is shown."""
     line: str = ""
     """A pattern of that answer; its first group is the line."""
     address: str = ""
-    """What a data breakpoint on `${expression}` is asked for by, where the adapter takes a value for an address."""
+    """What a data breakpoint on `${expression}` is set by, where the adapter takes a value for an address."""
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Watchpoints:

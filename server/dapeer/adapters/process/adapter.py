@@ -28,9 +28,9 @@ from dapeer.adapters.process.spawn import Command, Spawned
 from dapeer.adapters.process.started import SECONDS_TO_END, start
 from dapeer.adapters.process.streams import has_loopback, lacking_loopback
 from dapeer.adapters.process.terminal import Terminal, check_terminal
+from dapeer.base.connections.ports import free_port
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
-from dapeer.base.system.ports import free_port
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.messages import Body
@@ -107,12 +107,17 @@ class Adapter:
         if self._spawned is not None:
             self._spawned.tail.on_patch_off(listener)
 
+    def open_terminal(self) -> Terminal:
+        """Open the terminal that its program is to run in."""
+        self.terminal = Terminal()
+        return self.terminal
+
     def own(self, pid: int) -> None:
         """Make a program that dapeer has started end with the adapter, with the process group that it leads."""
         self.processes.add(pid)
 
     def claim(self, pid: int) -> bool:
-        """Have a debuggee that the adapter names end with it in the same way; return whether it was started for the session, as it must be."""
+        """Have a debuggee that the adapter names end with it; return whether it was started for the session."""
         return self.processes.claim(pid)
 
     def release(self, pid: int) -> None:
@@ -120,7 +125,10 @@ class Adapter:
         self.processes.release(pid)
 
     def kill_program(self, pid: int) -> None:
-        """Kill the program, its descendants, and a process of it that another adapter has named; not the adapter, nor what has left its POSIX session."""
+        """Kill the program, its descendants, and a process of it that another adapter has named.
+
+        The adapter, and what has left its POSIX session, stay.
+        """
         below = descendants(self.pid) if self.pid else {}
         for each in (*(below.keys() - {*self.processes.detached()}), pid):
             self.processes.claim(each)

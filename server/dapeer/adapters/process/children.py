@@ -29,7 +29,7 @@ LAST_PORT = 65535
 async def open_child(
     definition: Definition, configuration: Mapping[str, object], parent: Adapter, reaper: Reaper
 ) -> AsyncGenerator[Adapter]:
-    """Connect to where the child of a debuggee is debugged; at exit the child ends, unless it was released.
+    """Connect to where a debuggee's child is debugged; it ends at exit, unless it was released.
 
     Raises:
         AdapterFailed: Nothing accepts connections there.

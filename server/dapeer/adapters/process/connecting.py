@@ -55,7 +55,7 @@ def no_adapter(port: object) -> AdapterFailed:
 
 
 def connector(table: TransportTable, values: Inputs) -> Connector | None:
-    """Return a function that connects to a server that dapeer has started; None if the adapter is no server."""
+    """Return a function that connects to a server that dapeer started; None: the adapter is no server."""
     match table.kind:
         case "tcp":
             return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
@@ -68,7 +68,7 @@ def connector(table: TransportTable, values: Inputs) -> Connector | None:
 async def stream_of(
     spawned: Spawned, again: Connector | None, seconds: float
 ) -> StdioStream | PromptStream:
-    """Return the stream of an adapter that dapeer has started: its stdio, or a connection by `again` within some seconds.
+    """Return the stream of an adapter that dapeer started: its stdio, or a timely connection by `again`.
 
     Raises:
         AdapterFailed: It does not listen in time, has ended, or another user listens in its place.

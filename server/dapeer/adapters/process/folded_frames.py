@@ -1,7 +1,7 @@
-"""Frames of a deep stack as dapeer's part in a Python program tells them: those at one place once. Pure.
+"""Frames of a deep stack from dapeer's part in a Python program: those at one place once. Pure.
 
 The body of such an answer to `stackTrace` has a frame for each place, and in `dapeerFrames` all frames: their `ids`,
-and `like`, the number of the frame at their place (`in_debuggee/dapeer_levels.py`).
+and `like`, the number of the frame at their place (`in_debuggee/stacks/dapeer_levels.py`).
 """
 
 from __future__ import annotations

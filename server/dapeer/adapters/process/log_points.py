@@ -28,9 +28,9 @@ from dapeer.mirror.failures import EVENT
 
 _SETS = frozenset({"setBreakpoints", "setFunctionBreakpoints"})
 _SPEAKS = frozenset({"logMessage", "collect"})
-HELD = 65_536
+MAX_HELD_CHARS = 65_536
 """Characters of a message whose end is awaited."""
-DIGITS = 8
+MAX_NUMBER_DIGITS = 8
 """Digits of a log point's number, at most."""
 
 
@@ -46,10 +46,13 @@ class _Heeded:
 
 
 class LogPoints:
-    """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
+    """The log points of one program, with a mark of their own, which no program prints by chance."""
 
     def __init__(self, failed: str = "", *, conditions: bool = True, value: str = VALUE) -> None:
-        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known. The adapter heeds their `conditions`; `value` asks for one that is collected."""
+        """Keep a pattern of what a message has for an expression that failed; empty: none is known.
+
+        The adapter heeds their `conditions`; `value` asks for one that is collected.
+        """
         self._value = value
         self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
@@ -111,7 +114,7 @@ class LogPoints:
         return {**told, log_rows.POINT: points} if points else told
 
     def events_of(self, body: Body) -> Iterator[Event]:
-        """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
+        """Yield the output event of a body, and an event for each part of a log message that failed."""
         text = str(body.get("output") or "")
         if points := body.get(log_rows.POINT):
             for each in log_rows.as_rows(points, text, self.mark, self._failed):
@@ -155,11 +158,11 @@ class LogPoints:
 
 
 class LogPointReader:
-    """Finds the messages of log points in one stream of output; the possible beginning of one is held back."""
+    """Finds messages of log points in one stream of output; the possible start of one is held back."""
 
     def __init__(self, points: LogPoints) -> None:
         self._points = points
-        self._begin = re.compile(rf"{points.mark}\.(\d{{1,{DIGITS}}})@")
+        self._begin = re.compile(rf"{points.mark}\.(\d{{1,{MAX_NUMBER_DIGITS}}})@")
         self._end = f"{points.mark}@"
         self._held: dict[str, str] = {}
         self._ended: set[str] = set()
@@ -185,7 +188,7 @@ class LogPointReader:
                 yield {**body, "output": part, **place}
 
     def listener(self, printed: Callable[[Body], None]) -> Callable[[str], None]:
-        """Return a function that takes the text of a program's terminal, and passes it on as bodies of output events."""
+        """Return a function that passes the text of a program's terminal on as bodies of output events."""
 
         def listen(text: str) -> None:
             for body in self.read({"category": "stdout", "output": text}):
@@ -230,13 +233,13 @@ class LogPointReader:
 
     def _unfinished(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a message."""
-        if self._begin.match(text) and len(text) <= HELD:
+        if self._begin.match(text) and len(text) <= MAX_HELD_CHARS:
             return len(text)
         at = text.rfind("@")
         tail, mark = text[at:], f"{self._points.mark}."
         digits = tail.removeprefix(mark)
         begun = mark.startswith(tail) or (digits != tail and digits.isdigit())
-        return len(tail) if at >= 0 and begun and len(digits) <= DIGITS else 0
+        return len(tail) if at >= 0 and begun and len(digits) <= MAX_NUMBER_DIGITS else 0
 
 
 class LogPointTransport:

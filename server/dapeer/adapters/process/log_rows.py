@@ -68,7 +68,10 @@ def decided(point: Mapping[str, Any], mark: str, message: str) -> str:
 def as_rows(
     numbers: Sequence[int], text: str, mark: str, failed: re.Pattern[str] | None
 ) -> Iterator[Event]:
-    """Yield an event for each row of collection points whose condition holds, and for each condition that is an error, which `failed` knows."""
+    """Yield an event for each row whose condition holds, and for each condition that is an error.
+
+    `failed` knows these errors.
+    """
     parts = text.removesuffix("\n").split(apart(mark))
     for point, part in zip(numbers, parts, strict=False):
         condition, decided, values = part.rpartition(decides(mark))

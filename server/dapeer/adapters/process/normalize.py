@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -14,6 +13,8 @@ from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import Value, is_array, is_object
+from dapeer.base.system.exchange import Mailbox
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.messages import Event, Message, Request, Response, describe
 from dapeer.dap.transport import Transport
 
@@ -34,27 +35,29 @@ class NormalizedTransport:
         sent: Sent,
         word: str = "",
     ) -> None:
-        """`own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the program's output; with `word` the adapter tells of patches that are off."""
+        """Keep what the adapter's messages are normalised by.
+
+        `own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the
+        program's output; with `word` the adapter tells of patches that are off.
+        """
         self._inner = inner
         self._own = own
         self._quirks = quirks
         self._settle = settle
-        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._messages = Mailbox[Message]()
         self._breach: ProtocolError | None = None
         self._tamer = Normalizer(quirks, stop_on_entry=stop_on_entry, sent=sent, word=word)
-        self._pump = asyncio.create_task(self._receive())
+        self._pump = BackgroundTask(self._receive())
 
     def printed(self, category: str, text: str) -> None:
         """Handle output of the program that does not come from the adapter."""
         for message in self._tame(Event("output", {"category": category, "output": text})):
-            self._messages.put_nowait(message)
+            self._messages.put(message)
 
     async def send(self, message: Message) -> None:
         """Send one message, unless it does harm."""
         if isinstance(message, Request) and (why := self._quirks.refusal(message)):
-            self._messages.put_nowait(
-                Response(message.seq, message.command, success=False, message=why)
-            )
+            self._messages.put(Response(message.seq, message.command, success=False, message=why))
             return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
@@ -63,11 +66,10 @@ class NormalizedTransport:
 
     async def receive(self) -> Message:
         """Return the next message."""
-        message = await self._messages.get()
-        if message is None:
-            self._messages.put_nowait(None)
-            raise self._breach or anyio.EndOfStream
-        return message
+        try:
+            return await self._messages.take()
+        except anyio.EndOfStream as end:
+            raise self._breach or end from None
 
     async def send_eof(self) -> None:
         """Say that nothing more will be sent."""
@@ -76,7 +78,7 @@ class NormalizedTransport:
     async def aclose(self) -> None:
         """Close both directions."""
         self._pump.cancel()
-        self._messages.put_nowait(None)
+        self._messages.end()
         await self._inner.aclose()
 
     def _tame(self, message: Message) -> list[Message]:
@@ -95,15 +97,15 @@ class NormalizedTransport:
                     if isinstance(message, Request) and message.seq == OURS:
                         await self._inner.send(message)
                     else:
-                        self._messages.put_nowait(message)
+                        self._messages.put(message)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._settle()
         except ProtocolError as error:
             self._breach = error
         finally:
             for message in self._tamer.last():
-                self._messages.put_nowait(message)
-            self._messages.put_nowait(None)
+                self._messages.put(message)
+            self._messages.end()
 
 
 def _with(value: Value, own: Mapping[str, object]) -> Value:

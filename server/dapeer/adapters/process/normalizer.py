@@ -43,7 +43,10 @@ class Normalizer:
         self._configured = False
         """Whether the adapter knows all breakpoints."""
         self._leaving = False
-        """Whether the program has been resumed from the first stop, which some adapters repeat, and has not stopped since."""
+        """Whether the program has been resumed from the first stop and has not stopped since.
+
+        Some adapters repeat that stop.
+        """
         self._stop_on_entry = stop_on_entry
         self._over = False
         self._no_news: set[str] = set()
@@ -144,11 +147,10 @@ class Normalizer:
         return False
 
     def _is_childs_entry(self, body: Mapping[str, Any]) -> bool:
-        """Whether another process of the program has stopped at its entry before, and nothing else stops this one."""
+        """Whether another process of the program has stopped at its entry, and nothing else stops this one."""
         if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
             return False
-        self._all.entered = self._all.entered or self
-        return self._all.entered is not self
+        return not self._all.enters_first(self)
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         reason, quirks = body.get("reason"), self._quirks
@@ -215,7 +217,7 @@ def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _passing(requested: dict[str, Any]) -> dict[str, Any]:
-    """Return a breakpoint whose hit condition is the number of hits to pass, instead of the number of the hit to stop at."""
+    """Return a breakpoint whose hit condition counts the hits to pass, not up to the hit to stop at."""
     number = str(requested.get("hitCondition") or "").strip()
     passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
     return {**requested, **passed}

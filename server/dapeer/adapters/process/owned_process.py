@@ -26,7 +26,7 @@ from dapeer.base.system.process_table import (
 SECONDS_TO_BE_GONE = 2.0
 """Seconds for killed processes to end; the kernel needs a moment for a large one."""
 MARK: Final = "DAPEER_STARTED"
-"""A variable that all descendants of a session's processes inherit, even if they leave its POSIX session."""
+"""A variable that descendants of a session's processes inherit, even outside its POSIX session."""
 
 
 class Processes:
@@ -47,12 +47,12 @@ class Processes:
         """Processes that have left those, each with the time of its start."""
 
     def add(self, pid: int) -> None:
-        """Make a process that dapeer has started end with the others; never dapeer itself, or the system's first."""
+        """Make a process that dapeer started end with the others; never dapeer or the system's first."""
         if pid > 1 and pid != os.getpid() and pid not in self._owned:
             self._keep(OwnedProcess(pid))
 
     def claim(self, pid: int) -> bool:
-        """Make a process that an adapter names end with the others, if it descends from one of them; return whether it does.
+        """Make a process that an adapter names end with the others; return whether it descends from them.
 
         The number alone says nothing: it may be one of a container, or of another machine.
         """
@@ -100,7 +100,7 @@ class Processes:
         self.discard(pid)
 
     def detached(self) -> list[int]:
-        """Return the living processes that were started by these, and have left their POSIX sessions: daemons, servers.
+        """Return their living descendants that left their POSIX sessions: daemons, servers.
 
         They carry our mark, or were below one of these when this was asked before. Nothing is known where the system
         tells no processes, or a process was released, as what it has started may be wanted.

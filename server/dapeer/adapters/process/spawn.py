@@ -23,7 +23,7 @@ from dapeer.base.system.process_table import lack_of_tasks
 from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python.in_debuggee.dapeer_patching import WORD
 
-ENOUGH = 800
+MAX_ERROR_CHARS = 800
 """Characters of a process's last output in an error."""
 
 
@@ -74,7 +74,7 @@ class Spawned:
 
     def failed(self, what: str) -> AdapterFailed:
         """Return the error with its last output, which often has the reason."""
-        words = cause(self.tail.text())[-ENOUGH:]
+        words = cause(self.tail.text())[-MAX_ERROR_CHARS:]
         said = f" It said: {words.rstrip('.')}." if words else ""
         hint = lack_of_tasks() or "`dapeer doctor` checks the adapter."
         return AdapterFailed(f"{self.command.title} {what}.{said}", hint)

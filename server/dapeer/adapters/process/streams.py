@@ -12,8 +12,8 @@ import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream, UNIXSocketStream
 
 from dapeer.adapters.process.tail import Tail
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.ownership import check_peer
 
 
 class StdioStream(ByteStream):
@@ -144,7 +144,7 @@ def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
 
 
 def lacking_loopback() -> tuple[str, str]:
-    """Return what is missing where programs do not reach each other at 127.0.0.1, and how to get it, as parts of sentences."""
+    """Return what is missing where 127.0.0.1 does not work, and how to get it, as parts of sentences."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
         probe.connect(("::1", 9))
         address = "127.0.0.1, an address that no interface has here."

@@ -17,7 +17,7 @@ import anyio
 from dapeer.companions.python.in_debuggee.dapeer_patching import MARK
 from dapeer.dap.messages import Body
 
-KEPT = 8192
+MAX_KEPT_BYTES = 8192
 """Bytes of a process's stderr that are kept."""
 SECONDS_OF_LAG = 0.2
 """Seconds to wait for late output. A process that has inherited the pipe may hold it open for ever."""
@@ -35,7 +35,7 @@ class Tail(asyncio.Protocol):
         self._words = words
         if words is not None:
             words.hide(f"{MARK}{self.word} ")
-        self._ended = asyncio.Event()
+        self._ended = anyio.Event()
         self._kept = bytearray()
         self._pipe: asyncio.ReadTransport | None = None
         self._line = b""
@@ -59,7 +59,7 @@ class Tail(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Keep the newest bytes."""
         self._kept += data
-        del self._kept[:-KEPT]
+        del self._kept[:-MAX_KEPT_BYTES]
         self._look_for_patches(data)
         if self._words is not None:
             self._words.hear(data)
@@ -78,7 +78,7 @@ class Tail(asyncio.Protocol):
                 (self._report_patch_off or self._off.append)(body)
         mark = f"{MARK}{self.word} ".encode()
         begins = rest[: len(mark)] == mark[: len(rest)]
-        self._line = rest if begins and len(rest) < KEPT else b""
+        self._line = rest if begins and len(rest) < MAX_KEPT_BYTES else b""
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Note the end."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import anyio.to_thread
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.base.system.ownership import neighbours
+from dapeer.base.connections.ownership import neighbours
+from dapeer.base.connections.promptness import send_at_once
 from dapeer.base.system.process_table import command_line, descendants
-from dapeer.base.system.promptness import send_at_once
 from dapeer.companions.python.in_debuggee import dapeer_patching as patching
 from dapeer.dap.messages import Body
 
@@ -26,7 +26,7 @@ HASTENED = patching.Row(
 async def hasten(
     definition: Definition, configuration: Mapping[str, object], adapter: int | None
 ) -> Body | None:
-    """Make a child of a debuggee send to the relay that the definition names, or directly to the adapter's process, without delay.
+    """Make a debuggee's child send without delay, to the definition's relay or to the adapter's process.
 
     If that fails in any way, each message may take 40 ms longer, and nothing else is different: return what tells that. Another
     program is tried again, since the system allows or refuses this for each process by itself.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import anyio
 
 from dapeer.adapters.process.tail import OutputFilter, Tail
 from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped, SystemRefuses
@@ -73,7 +74,7 @@ class Terminal:
         """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
         """The terminal's own end, for a process that is started `within` it; -1 once it is closed."""
-        self._over = asyncio.Event()
+        self._over = anyio.Event()
         _quiet(slave)
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read)
@@ -148,7 +149,7 @@ class Terminal:
                 "Type shorter lines, or have the program read a file.",
             )
         try:
-            async with asyncio.timeout(SECONDS_TO_TYPE):
+            with anyio.fail_after(SECONDS_TO_TYPE):
                 while data and not self._over.is_set():
                     data = data[await self._write(data) :]
         except TimeoutError as error:
@@ -164,7 +165,7 @@ class Terminal:
         try:
             return os.write(self._master, data)
         except BlockingIOError:
-            room = asyncio.Event()
+            room = anyio.Event()
             loop.add_writer(self._master, room.set)
             try:
                 await room.wait()
@@ -175,9 +176,8 @@ class Terminal:
     async def drained(self, seconds: float) -> None:
         """Wait until nothing is left to be read, because every process has left it."""
         self.let_go()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._over.wait()
+        with anyio.move_on_after(seconds):
+            await self._over.wait()
 
     def close(self) -> None:
         """Close it; the system signals the processes in it."""

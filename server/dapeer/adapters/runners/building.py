@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.runners.runner import Build, Lookup, Naming
 from dapeer.base.errors import AdapterFailed
 from dapeer.base.json_types import as_array, is_array, is_object
 
-QUOTED = 1500
+MAX_QUOTED_CHARS = 1500
 """Characters of a failed command's output in an error."""
 SECONDS_TO_LIST = 60
 
@@ -159,7 +161,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
     except OSError as error:
         raise AdapterFailed(f"`{shown}` cannot be run: {error.strerror}.", "Install it.") from error
     try:
-        async with asyncio.timeout(seconds):
+        with anyio.fail_after(seconds):
             out, err = await process.communicate()
     except TimeoutError as late:
         raise AdapterFailed(
@@ -172,7 +174,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
     if process.returncode:
         words = err.decode("utf-8", "replace").strip() or out.decode("utf-8", "replace").strip()
         raise AdapterFailed(
-            f"`{shown}` failed, so there is nothing to test. It said:\n{words[-QUOTED:]}",
+            f"`{shown}` failed, so there is nothing to test. It said:\n{words[-MAX_QUOTED_CHARS:]}",
             "\nFix that, then run the test again.",
         )
     return out.decode("utf-8", "replace")

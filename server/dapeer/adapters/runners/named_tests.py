@@ -24,7 +24,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array
 from dapeer.base.system import foreign_files
 
-LISTED = 5
+MAX_SUGGESTED_TESTS = 5
 """Names of tests that are suggested for an unknown one."""
 _BY_LAST = "{} selects by the last part of a name: each test called `{}` ran, in whichever group"
 
@@ -196,10 +196,10 @@ def _not_one(
         sources = sorted({str(each.values.get("source") or "") for each in found})
         if "" in sources:
             return ArgumentError(
-                f"{what} in several programs: {', '.join(names[:LISTED])}.",
+                f"{what} in several programs: {', '.join(names[:MAX_SUGGESTED_TESTS])}.",
                 "Name one test in one of them.",
             )
-        listed = ", ".join([f"{each}::{name}" for each in sources][:LISTED])
+        listed = ", ".join([f"{each}::{name}" for each in sources][:MAX_SUGGESTED_TESTS])
         return ArgumentError(
             f"{what} in several programs, and one can be debugged at a time.",
             f"Give one: {listed}.",
@@ -216,8 +216,8 @@ def _not_one(
 def _expected(awaited: Sequence[str], *, stops: bool) -> str:
     """Say which tests pass if they panic, and whether the program stops there."""
     names = [f"`{each.rpartition('::')[2]}`" for each in awaited]
-    listed = ", ".join(names[:LISTED]) + (
-        f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+    listed = ", ".join(names[:MAX_SUGGESTED_TESTS]) + (
+        f" and {len(names) - MAX_SUGGESTED_TESTS} more" * (len(names) > MAX_SUGGESTED_TESTS)
     )
     said = f"{listed} {'pass' if len(names) > 1 else 'passes'} if {'they panic' if len(names) > 1 else 'it panics'}"
     if stops:
@@ -227,8 +227,8 @@ def _expected(awaited: Sequence[str], *, stops: bool) -> str:
 
 def _near(names: Sequence[str], name: str) -> str:
     by_last = {each.rpartition("::")[2]: each for each in names}
-    near = difflib.get_close_matches(name.rpartition("::")[2], by_last, LISTED, 0.4)
-    told = ", ".join(f"`{by_last.get(each, each)}`" for each in near or names[:LISTED])
+    near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)
+    told = ", ".join(f"`{by_last.get(each, each)}`" for each in near or names[:MAX_SUGGESTED_TESTS])
     return f"; there is {told}" if told else ""
 
 

@@ -59,7 +59,7 @@ class Naming:
     written: Pattern
     """How a file names its tests: the first group that fits is a name."""
     unknown: str
-    """A pattern of the runner's output when no test has the name, which is `${name}` in it; empty: none is known."""
+    """A pattern of the runner's output when no test has the name `${name}`; empty: none is known."""
     none: Pattern
     """The same, when no test ran; None: `unknown` says that, too."""
 
@@ -172,7 +172,7 @@ class Runner:
     holds: Pattern
     """Is found in a file of its tests: then no sign is needed."""
     main: Pattern
-    """Is found in a source that makes its folder a program; a folder without one is tests and what they test."""
+    """Is found in a source that makes its folder a program; other folders are tests and what they test."""
     signs: Sequence[Sign]
     rank: int
     programs: Sequence[str]
@@ -197,7 +197,7 @@ class Runner:
     path: Path
 
     def awaited_of(self, path: Path, tests: object) -> list[str]:
-        """Return those of these tests that pass if they fail; several may be in what lies beside or below their file."""
+        """Return which of these tests pass if they fail; several may be in what lies beside or below a file."""
         if self.awaited is None or not is_array(tests):
             return []
         one = len(tests) == 1 and foreign_files.is_file(path)

@@ -21,7 +21,9 @@ MOST_FILES = 2_000
 
 
 def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
-    """Return the inputs of a launch; a file that a runner takes for tests is named as all of them, with a remark that says so.
+    """Return the inputs of a launch, with a remark where a file is run as all of its tests.
+
+    A runner takes that file for tests.
 
     It reads the file: call it in a thread.
     """
@@ -40,7 +42,7 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 
 
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
-    """Return the inputs of a launch of a folder: all of its tests, where it has a file that a runner takes for some.
+    """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
     Raises:
         ArgumentError: The runner takes files only.
@@ -77,7 +79,7 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
 
 
 def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
-    """Whether files make their folder a program of an adapter: its tests do not, nor the library beside them."""
+    """Whether files make their folder a program of an adapter: tests and a library beside them do not."""
     kinds = {definition.id, *definition.languages}
     own = [each for each in runners() if each.type in kinds and FOLDER in each.files]
     for file in files:

@@ -18,9 +18,9 @@ import anyio
 from dapeer.base.json_types import Json
 from dapeer.base.schemas.rules import UNCHECKED
 
-SECONDS: Final = 20
-"""For the start of the process and one answer; the process itself allows far less of the processor's time."""
-LONGEST: Final = 1 << 20
+SECONDS_TO_JUDGE: Final = 20
+"""For the start of the process and one answer; its limit of the processor's time is far lower."""
+MAX_ANSWER_CHARS: Final = 1 << 20
 """Characters of an answer."""
 
 
@@ -29,7 +29,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._process: Process | None = None
-        self._asking = asyncio.Lock()
+        self._asking = anyio.Lock(fast_acquire=True)
         self._closed = False
 
     async def aclose(self) -> None:
@@ -72,7 +72,7 @@ class Judge:
             if self._closed:
                 raise _Closed
             try:
-                async with asyncio.timeout(SECONDS):
+                with anyio.fail_after(SECONDS_TO_JUDGE):
                     return await self._answer(line)
             except BaseException as error:
                 # Its late answer must not be taken for the next one.
@@ -92,7 +92,7 @@ class Judge:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
-                limit=LONGEST,
+                limit=MAX_ANSWER_CHARS,
                 # Ctrl-C in dapeer's terminal is for dapeer, which ends this process itself.
                 start_new_session=True,
             )

@@ -15,11 +15,11 @@ from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.schemas.unpacking import near
 from dapeer.base.text.fitting import shortened
 
-LONGEST = 200
+MAX_CLAUSE_CHARS = 200
 """Characters of a clause."""
-SHORT = 60
+MAX_VALUE_CHARS = 60
 """Characters of a value in it."""
-MANY = 20
+MAX_LISTED_VALUES = 20
 """Allowed values that are listed."""
 
 UNCHECKED = "The arguments cannot be checked"
@@ -39,7 +39,7 @@ def flaw_of(schema: object) -> str | None:
     try:
         foreign = next((one for one in _references(fields) if not one.startswith("#")), None)
         if foreign:
-            return f"its schema refers to {shortened(foreign, LONGEST)}, which clients cannot read"
+            return f"its schema refers to {shortened(foreign, MAX_CLAUSE_CHARS)}, which clients cannot read"
         _validator(json.dumps(fields), declared=False)
     except _Flaw as flaw:
         return str(flaw)
@@ -84,14 +84,16 @@ def _validator(schema: str, *, declared: bool) -> Any:
     try:
         kind.check_schema(parsed)
     except library.SchemaError as error:
-        where = shortened(".".join(map(str, error.absolute_path)) or "it", LONGEST)
+        where = shortened(".".join(map(str, error.absolute_path)) or "it", MAX_CLAUSE_CHARS)
         raise _Flaw(f"its schema is invalid: {where}: {_clause(error)}") from error
     resource = specification_with(kind.META_SCHEMA["$schema"]).create_resource(parsed)
     # A registry that retrieves nothing.
     registry = cast("Any", Registry)().with_resource("", resource)
     missing = next(_missing(resource, registry.resolver_with_root(resource)), None)
     if missing is not None:
-        raise _Flaw(f"its schema refers to {shortened(missing, LONGEST)}, which does not exist")
+        raise _Flaw(
+            f"its schema refers to {shortened(missing, MAX_CLAUSE_CHARS)}, which does not exist"
+        )
     return kind(parsed, registry=registry)
 
 
@@ -110,20 +112,20 @@ def _missing(resource: Any, resolver: Any) -> Iterator[str]:
 
 def _sentence(error: Any) -> str:
     path = [str(part) for part in error.absolute_path]
-    where = f"Argument `{shortened('.'.join(path), LONGEST)}`" if path else "The arguments"
+    where = f"Argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`" if path else "The arguments"
     given, limit = error.instance, error.validator_value
     match error.validator:
         case "required":
             name = next(name for name in limit if name not in given)
-            return f"Argument `{shortened('.'.join([*path, name]), LONGEST)}` is required."
+            return f"Argument `{shortened('.'.join([*path, name]), MAX_CLAUSE_CHARS)}` is required."
         case "additionalProperties":
             return unknown([*path, _additional(given, error.schema)], error.schema)
         case "type":
             wanted = limit if isinstance(limit, str) else " or ".join(limit)
             return f"{where}: should be of type {wanted}, not {_value(given)}."
         case "enum":
-            more = ["…"] if len(limit) > MANY else []
-            allowed = ", ".join([*map(_value, limit[:MANY]), *more])
+            more = ["…"] if len(limit) > MAX_LISTED_VALUES else []
+            allowed = ", ".join([*map(_value, limit[:MAX_LISTED_VALUES]), *more])
             return f"{where}: should be one of {allowed}; not {_value(given)}."
         case _:
             return f"{where}: {_clause(error)}."
@@ -132,11 +134,11 @@ def _sentence(error: Any) -> str:
 def unknown(path: Sequence[str], schema: Json) -> str:
     """Say that there is no argument of this name, with the one that may be meant, or all that there are."""
     properties: Json = schema.get("properties", {})
-    meant = near(shortened(path[-1], LONGEST), properties)
+    meant = near(shortened(path[-1], MAX_CLAUSE_CHARS), properties)
     hint = (
         f"did you mean `{meant}`?" if meant else f"allowed are: {', '.join(properties) or 'none'}."
     )
-    return f"Unknown argument `{shortened('.'.join(path), LONGEST)}`; {hint}"
+    return f"Unknown argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`; {hint}"
 
 
 def _additional(given: Json, schema: Json) -> str:
@@ -181,17 +183,19 @@ def _clause(error: Any) -> str:
     if error.validator is None:
         return f"no value is allowed here, not {_shown(given)}"
     if error.validator not in _WORDS:
-        return shortened(str(error.message), LONGEST)
-    allowed = shortened(repr(limit), LONGEST)
-    return shortened(_WORDS[error.validator].format(value=_shown(given), limit=allowed), LONGEST)
+        return shortened(str(error.message), MAX_CLAUSE_CHARS)
+    allowed = shortened(repr(limit), MAX_CLAUSE_CHARS)
+    return shortened(
+        _WORDS[error.validator].format(value=_shown(given), limit=allowed), MAX_CLAUSE_CHARS
+    )
 
 
 def _shown(value: object) -> str:
-    return shortened(repr(value), SHORT)
+    return shortened(repr(value), MAX_VALUE_CHARS)
 
 
 def _value(value: object) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False), SHORT)
+    return shortened(json.dumps(value, ensure_ascii=False), MAX_VALUE_CHARS)
 
 
 def _references(node: object) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Understands arguments that are almost right, by the schema of a tool: the one place for all tools. Pure.
+"""Understands arguments that are almost right by a tool's schema: the one place for all tools. Pure.
 
 A model that knows other debuggers writes `stopOnEntry`, `"a.py:12"` or a single text for a list. What can mean only one
 thing is taken so; all else is left, and the check that follows names it.
@@ -22,14 +22,14 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
 """Names of arguments, each with those that other debuggers have for it."""
 COMMAND_LINES: Final = frozenset({"args"})
 """Lists that a shell would make of one text."""
-NEAR: Final = 0.75
+MIN_NAME_LIKENESS: Final = 0.75
 """How alike two names are of which one may be meant for the other."""
 _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 """A line of a file, perhaps with a column, as compilers write it."""
 
 
 def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
-    """Return arguments under the names and with the types of their schema, as far as they can be understood.
+    """Return arguments under the names and with the types of their schema, as far as possible.
 
     Null is for left out, JSON in a string for its value, a number for its text, a single value for a list of one.
 
@@ -61,7 +61,7 @@ def near(name: str, properties: Json) -> str | None:
     if meant in properties:
         return meant
     longer = (each for each in properties if each.startswith(f"{meant}_"))
-    close = get_close_matches(meant, properties, n=1, cutoff=NEAR)
+    close = get_close_matches(meant, properties, n=1, cutoff=MIN_NAME_LIKENESS)
     return next(iter([*longer, *close]), None)
 
 

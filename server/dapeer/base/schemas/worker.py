@@ -14,21 +14,21 @@ from typing import Final
 
 from dapeer.base.schemas.rules import flaw_of, problem_of
 
-SECONDS: Final = 1
+MAX_PROCESSOR_SECONDS: Final = 1
 """Of the processor's time, for one question: a busy machine makes no difference."""
-BYTES: Final = 1 << 29
+MAX_MEMORY_BYTES: Final = 1 << 29
 """Of memory."""
 
 
 def main() -> None:
     """Answer until stdin ends."""
     with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Its library is loaded before a question counts.
     flaw_of({"type": "object"})
     for line in sys.stdin:
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, MAX_PROCESSOR_SECONDS)
         sys.stdout.write(f"{json.dumps(_answer(line))}\n")
         sys.stdout.flush()
         signal.setitimer(signal.ITIMER_PROF, 0)

@@ -1,1 +1,1 @@
-"""The machine that dapeer runs on: its users, processes, folders, logs, and secrets."""
+"""The machine that dapeer runs on: its processes, folders, files and logs."""

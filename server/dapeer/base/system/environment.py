@@ -50,6 +50,6 @@ def in_virtual_environment() -> bool:
 
 
 def active(env: Mapping[str, str]) -> Path | None:
-    """Return the virtual environment that a person has activated; None if there is none, or it is dapeer's own."""
+    """Return the virtual environment that a person has activated; None: there is none, or it is dapeer's."""
     path = Path(env["VIRTUAL_ENV"]) if env.get("VIRTUAL_ENV") else None
     return None if path is None or is_own(path) else path

@@ -9,7 +9,10 @@ import os
 
 
 def named(variable: str) -> str:
-    """Return the folder that a variable of the XDG Base Directory Specification names; empty if none: a relative path is ignored, as it says."""
+    """Return the folder that a variable of the XDG Base Directory Specification names; empty: none.
+
+    A relative path is ignored, as that specification says.
+    """
     folder = os.environ.get(variable, "")
     return folder if os.path.isabs(folder) else ""
 

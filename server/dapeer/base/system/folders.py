@@ -24,7 +24,7 @@ PREFIX = "dapeer-run-"
 
 @contextmanager
 def held(parent: str | None = None) -> Generator[Path]:
-    """Make a folder that only its owner can enter, in `parent` or the temporary directory; remove it at exit."""
+    """Make a folder for its owner alone, in `parent` or the temporary directory; remove it at exit."""
     folder, lock = _made(parent)
     try:
         yield folder
@@ -35,7 +35,7 @@ def held(parent: str | None = None) -> Generator[Path]:
 
 
 def sweep(parent: str | None = None) -> None:
-    """Remove the folders that killed processes of this user have left in `parent`, or in the temporary directory."""
+    """Remove folders in `parent` or the temporary directory that this user's killed processes left."""
     if fcntl is None:
         return
     with contextlib.suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:

@@ -1,4 +1,4 @@
-"""Files that others wrote: only regular ones are read, no question about one raises, and none makes the reader wait.
+"""Files that others wrote: only regular ones are read, and no question about one raises or waits.
 
 A named pipe would block the thread that opens it for ever, a device has no end, and a folder that the user may not
 enter makes pathlib's questions raise. The paths are anybody's: arguments, a project's files, what adapters name.
@@ -51,7 +51,7 @@ def exists(path: str | os.PathLike[str]) -> bool:
 
 
 def matching(folder: str | os.PathLike[str], pattern: str) -> Iterator[Path]:
-    """Yield what matches a pattern in a folder, as `Path.glob` does; what others remove meanwhile is passed over."""
+    """Yield what matches a pattern in a folder, as `Path.glob` does, but for what is removed meanwhile."""
     found = glob.iglob(pattern, root_dir=folder, recursive=True, include_hidden=True)
     return (Path(folder, name) for name in found)
 
@@ -80,7 +80,10 @@ def _kind(path: str | os.PathLike[str]) -> str:
 
 
 def why_to_wait(path: str | os.PathLike[str]) -> str:
-    """Return why who opens a path may wait for ever, to stand behind its name; empty if it is a file or a folder, or not there."""
+    """Return why who opens a path may wait for ever, to stand behind its name; empty: nobody would.
+
+    That is so for a file, a folder, and what is not there.
+    """
     kind = _kind(path)
     return kind if kind.startswith("is a ") and kind != _FOLDER else ""
 
@@ -126,7 +129,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> bytes:
-    """Return the first `most` bytes of a file in a zip archive, whose path begins with that of the archive: `app.pyz/__main__.py`.
+    """Return the first `most` bytes of a file in a zip archive, by a path such as `app.pyz/__main__.py`.
 
     Raises:
         OSError: There is none, or it cannot be read.

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.redaction import redacted
+from dapeer.base.secrets.redaction import redacted
 from dapeer.base.system.stderr import say
 
 MOST_ALIKE: Final = 20
-"""Warnings and errors of one place in the code that are logged within `SECONDS`; the others are counted."""
-SECONDS: Final = 60.0
+"""Warnings and errors of one place that are logged within `SECONDS_PER_PLACE`; more are counted."""
+SECONDS_PER_PLACE: Final = 60.0
 
 OWNER_ONLY: Final = 0o600
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -64,7 +64,7 @@ class RepetitionFilter(logging.Filter):
             return True
         place = record.pathname, record.lineno
         alike = self._places.get(place)
-        if alike is None or record.created - alike.since > SECONDS:
+        if alike is None or record.created - alike.since > SECONDS_PER_PLACE:
             left_out = alike.left_out if alike else 0
             alike = self._places[place] = _Alike(record.created)
             if left_out:

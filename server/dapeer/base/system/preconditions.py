@@ -31,7 +31,7 @@ def as_dapeer_error(error: Exception) -> DapeerError:
 
 
 def open_standard_streams() -> None:
-    """Open stdin, stdout and stderr if they are closed: otherwise a socket of dapeer would get their number."""
+    """Open stdin, stdout and stderr if they are closed: else a socket of dapeer would get their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)

@@ -8,16 +8,24 @@ import os
 import select
 import signal
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import anyio
 
 from dapeer.base.system import process_table
 
 _GET_INFO, _EXIT = 0xC040_FF0B, 1 << 3
-"""The request PIDFD_GET_INFO with the first 64 bytes of its answer, and the field to ask for: PIDFD_INFO_EXIT."""
+"""PIDFD_GET_INFO with the first 64 bytes of its answer, and the field to read: PIDFD_INFO_EXIT."""
 _PENDING, _FLAGS, _STATUS = 28, 6, 49
-"""Fields of a task's `stat`, from its state on: pending signals, flags of the kernel, and its wait status. Source: proc_pid_stat(5)."""
+"""Fields of a task's `stat` from its state on: pending signals, the kernel's flags, the wait status.
+
+Source: proc_pid_stat(5).
+"""
 _EXITING = 1 << 2
-"""PF_EXITING: a task has begun to end. It gives its memory back before it is a zombie, which takes long where that is much."""
+"""PF_EXITING: a task has started to end.
+
+It gives its memory back before it is a zombie, which takes long where that is much.
+"""
 _KILL = 1 << (signal.SIGKILL - 1)
 
 
@@ -33,15 +41,15 @@ def opened(pid: int) -> int | None:
     return None
 
 
-async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str | None:
+async def over(pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event) -> str | None:
     """Wait until the process of a pidfd has ended; return the signal that has ended it, if one has.
 
     The descriptor tells the end when the last thread has been buried. A debugger buries those of its
     program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
-    6.9 can: what kills one kills all. Whoever knows that the program may have `started` others sets that.
+    6.9 can: what kills one kills all. `started` returns an event, which whoever knows that the program may have started others sets.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
-    whole, started = os.dup(file), started or asyncio.Event()
+    whole = os.dup(file)
     try:
         while True:
             if thread := _other_thread(pid, whole):
@@ -49,8 +57,7 @@ async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str
                 if killer is not None:
                     return killer
                 continue
-            started.clear()
-            await _readable(started, whole)
+            await _readable(started(), whole)
             if select.select([whole], [], [], 0)[0]:
                 return deadly_signal(pid, whole)
     finally:
@@ -58,15 +65,15 @@ async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str
 
 
 async def _with_thread(pid: int, whole: int, number: int, descriptor: int) -> str | None:
-    """Wait until a process or this thread of it has ended; return the signal that has ended the thread, if one has."""
+    """Wait until a process or this thread of it ends; return the signal that ended the thread, if any."""
     try:
-        await _readable(asyncio.Event(), whole, descriptor)
+        await _readable(anyio.Event(), whole, descriptor)
         return _killer(f"{pid}/task/{number}", descriptor)
     finally:
         os.close(descriptor)
 
 
-async def _readable(ready: asyncio.Event, *files: int) -> None:
+async def _readable(ready: anyio.Event, *files: int) -> None:
     """Wait until one of the descriptors can be read, or somebody else sets the event."""
     loop = asyncio.get_running_loop()
     for file in files:
@@ -79,7 +86,10 @@ async def _readable(ready: asyncio.Event, *files: int) -> None:
 
 
 def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
-    """Return a living thread of a process other than its first, and its pidfd; None if there is none, or it cannot be waited for."""
+    """Return a living thread of a process other than its first, and its pidfd.
+
+    None: there is none, or it cannot be waited for.
+    """
     with contextlib.suppress(OSError):
         threads = process_table.threads(pid)
         # While a signal can be sent, the process id has not been reused.
@@ -91,7 +101,7 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
 
 
 def deadly_signal(pid: int, file: int) -> str | None:
-    """Return the name of the signal that has ended a process, or is ending it; None if none has, or the system does not report it."""
+    """Return the name of the signal that has ended a process or is ending it; None: none, or unknown."""
     return _killer(str(pid), file)
 
 
@@ -117,7 +127,7 @@ def _status_of_ending(stat: Sequence[bytes]) -> int:
 
 
 def _status_of_buried(file: int) -> int | None:
-    """Return the wait status of a process that its parent has buried, where the system keeps it (Linux 6.15)."""
+    """Return the wait status of a process that its parent has reaped, if Linux keeps it (from 6.15 on)."""
     import fcntl  # noqa: PLC0415 - not everywhere
 
     answer = bytearray(64)

@@ -1,4 +1,6 @@
-"""Facts about processes. The only reader of `/proc` and of control groups, apart from `ownership`'s tables and the companions.
+"""Facts about processes: reads `/proc` and control groups, without which nothing is known.
+
+Nothing else reads these, apart from `ownership`'s tables and the companions.
 
 Without that folder, nothing is known.
 """
@@ -20,7 +22,7 @@ _ENDED: tuple[list[bytes], ...] = ([], [b"Z"], [b"X"])
 
 
 def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
-    """Return Linux's `ptrace_scope`: who may attach. 0: every process of a user, 1: a parent, 2: the administrator, 3: no process.
+    """Return Linux's `ptrace_scope`: who may attach; 0 if the file is missing.
 
     0 if the file is missing. Source: Documentation/admin-guide/LSM/Yama.rst of Linux.
     """
@@ -51,7 +53,7 @@ def status(pid: int) -> Mapping[str, str]:
 
 
 def stat(task: int | str) -> list[bytes]:
-    """Return the fields of a process's `stat` (of a thread's: `PID/task/TID`), its state first; empty if it has ended."""
+    """Return the fields of a process's (a thread's: `PID/task/TID`) `stat`, state first; empty: it ended."""
     try:
         # The name, in parentheses, may hold anything.
         return (_TABLE / str(task) / "stat").read_bytes().rpartition(b")")[2].split()
@@ -65,7 +67,7 @@ def lives(task: int | str) -> bool:
 
 
 def began(pid: int) -> int:
-    """Return when a living process was started, in clock ticks since boot; 0 if it has ended, or if unknown."""
+    """Return when a living process was started, in clock ticks since boot; 0: it has ended, or unknown."""
     fields = stat(pid)
     return 0 if fields[:1] in _ENDED else int(fields[19])
 
@@ -114,7 +116,7 @@ def open_files(pid: int) -> list[str]:
 
 
 def sockets(pid: int) -> dict[int, int]:
-    """Return the inode of each socket of a process, with its descriptor there, if the system lets dapeer see them."""
+    """Return the inodes of a process's sockets with their descriptors, if the system shows them."""
     folder = _TABLE / str(pid) / "fd"
     targets = {number: _target(folder / str(number)) for number in _numbers(folder)}
     return {
@@ -189,7 +191,7 @@ def tracer(pid: int) -> int:
 
 
 def lack_of_tasks() -> str:
-    """Return a sentence that the system lets this user start few processes and threads more; empty if it lets them start enough, or if unknown.
+    """Return a sentence that this user can start few tasks more; empty: enough, or unknown.
 
     A start needs some, and what cannot get one often ends without a word.
     """

@@ -1,4 +1,6 @@
-"""SIGTERM and SIGINT end this process, whatever its first thread does. Only the standard library: a bridge needs this, too.
+"""SIGTERM and SIGINT end this process, whatever its first thread does. Standard library only.
+
+A bridge needs this, too.
 
 An exception that the handler of a signal raises is lost where Python ignores exceptions, as in a finalizer or in a
 callback of an import. A handler is not even called while the first thread is in a system call that began just after

@@ -1,4 +1,4 @@
-"""Threads for what may block: the questions that only the file system of somebody else's machine may answer."""
+"""Threads for what may block: what only the file system of somebody else's machine can answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HANGS = b"dapeer: The client has gone, and something hangs here, such as a file
 
 
 class Clients:
-    """The clients of this process, which ends some seconds after the last of them has left, whatever hangs by then.
+    """The clients of this process, which ends some seconds after the last left, whatever hangs by then.
 
     A question about a file of a stalled network mount may hold any thread, the first one, too. The processes that
     were started are ended by those that watch over them.
@@ -105,6 +105,6 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
 
 
 async def beside(work: Callable[[], object]) -> None:
-    """Call a function in a thread of its own; whoever is cancelled meanwhile waits for it, but not for long."""
+    """Call a function in a thread of its own; who is cancelled meanwhile waits for it, but not for long."""
     with anyio.move_on_after(SECONDS_FOR_THE_END, shield=True):
         await in_thread(work)

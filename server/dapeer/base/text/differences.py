@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from dapeer.base.text.structure import LEFT_OUT, READ, main_group, read
+from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, main_group, read
 
-MOST = 2
+MAX_MEMBERS = 2
 """Members beyond which both values are shown whole instead."""
 
 _MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*(?:=|:(?!:))\s*(?!=)")
-"""A name and what parts it from its value; in a type's name, such as Rust's `alloc::Global`, there is none."""
+"""A name and what parts it from its value; a type's name, as Rust's `alloc::Global`, has none."""
 
 
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
@@ -28,12 +28,12 @@ def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
         return {}
     changed = {name: (old.get(name), text) for name, text in new.items() if old.get(name) != text}
     whole = all("…" not in f"{was}{text}" for was, text in changed.values())
-    return changed if whole and len(changed) <= MOST else {}
+    return changed if whole and len(changed) <= MAX_MEMBERS else {}
 
 
 def _members(text: str) -> dict[str, str] | None:
     """Return the members of a value by name, and the text before them; None if it has none."""
-    value = read(text[:READ])
+    value = read(text[:MAX_READ_CHARS])
     group = main_group(value, len(text))
     if group is None or not group.items:
         return None

@@ -6,13 +6,13 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-BEFORE = 2
+LINES_ABOVE = 2
 """Lines above the next one to run. More lines are shown below it, because they have not run yet."""
 _NAME = re.compile(r"\w+")
 
 
 def within(first: int, lines: list[str], line: int, function: str) -> tuple[int, list[str]]:
-    """Return of the `lines` from number `first` on those that belong to the `function` that is at a `line`.
+    """Return those `lines`, numbered from `first`, that belong to the `function` that is at a `line`.
 
     Lines above the function's head and below its end are left out, and blank lines at both ends.
 
@@ -23,7 +23,7 @@ def within(first: int, lines: list[str], line: int, function: str) -> tuple[int,
     if not 0 <= at < len(lines):
         return first, lines
     head = _head(lines, at, function)
-    above = max(at - BEFORE, head or 0)
+    above = max(at - LINES_ABOVE, head or 0)
     below = _end(lines, at, 0 if head is None else _indent(lines[head]))
     kept = [number for number in range(above, below) if lines[number].strip() or number == at]
     return first + kept[0], lines[kept[0] : kept[-1] + 1]
@@ -39,7 +39,7 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _head(lines: Sequence[str], at: int, function: str) -> int | None:
-    """Return the line at which the function begins: it contains its name, and is indented less than its body."""
+    """Return the function's first line: it contains its name, and is indented less than its body."""
     names = _NAME.findall(function.partition("(")[0])
     if not names:
         return None

@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from dapeer.base.text.structure import LEFT_OUT, READ, Group, Item, main_group, read
+from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, Group, Item, main_group, read
 
-LEAST = 8
+MIN_NESTED_CHARS = 8
 """Characters without which nothing of a nested value is shown."""
-LONG = 10_000
+MIN_CUT_CHARS = 10_000
 """Characters from which on an ellipsis in a value is taken for one of the adapter's."""
-QUOTED = 200
+MAX_QUOTED_CHARS = 200
 """Characters of what a caller has sent that an answer repeats."""
 AT_ONCE = 2
 """Elements that share the room that is left."""
 
-ENDING = 24
+MIN_LAST_CHARS = 24
 """Characters without which the last element of a list is not cut."""
 
-ORIGINAL_LENGTH = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
-"""An original length, as adapters write it: `… (2000 chars)`, `…, 999] (1000 items)`."""
-LONGEST_ORIGINAL_LENGTH = 80
+_ORIGINAL_LENGTH = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
+_LONGEST_ORIGINAL_LENGTH = 80
 """Characters of an original length, with what stands before it."""
 _KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
 """The name of a member, or the key of an element."""
@@ -51,16 +50,26 @@ def shortened(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    # It stands at the end; all of a long text would take long.
-    told = ORIGINAL_LENGTH.search(text, max(0, len(text) - LONGEST_ORIGINAL_LENGTH))
+    original = original_length(text)
     # js-debug, for one, takes the middle out of a long string without a word.
-    least = "at least " if len(text) > LONG and "…" in text else ""
-    return f"{text[:limit]}… ({told[1] if told else f'{least}{_length(text)} chars'})"
+    least = "at least " if len(text) > MIN_CUT_CHARS and "…" in text else ""
+    return f"{text[:limit]}… ({original or f'{least}{_length(text)} chars'})"
+
+
+def original_length(text: str) -> str | None:
+    """Return the original length at the end of a text, as adapters write it; None without one.
+
+    >>> original_length("xxx… (2000 chars)"), original_length("[0, …, 999] (1000 items)")
+    ('2000 chars', '1000 items')
+    """
+    # All of a long text would take long.
+    found = _ORIGINAL_LENGTH.search(text, max(0, len(text) - _LONGEST_ORIGINAL_LENGTH))
+    return found[1] if found else None
 
 
 def quoted(text: str) -> str:
     """Return a text that a caller has sent, as far as an answer repeats it."""
-    return shortened(text, QUOTED)
+    return shortened(text, MAX_QUOTED_CHARS)
 
 
 def _length(text: str) -> int:
@@ -72,7 +81,7 @@ def _length(text: str) -> int:
 
 
 def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
-    """Cut a value to about `limit` characters: where it is nested, inside; and say how many elements it has.
+    """Cut a value to about `limit` characters, inside where it is nested, and show its number of elements.
 
     A list keeps its beginning and end, an object first the members that are `used`, then numbers and texts; containers and None come last.
 
@@ -102,17 +111,17 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
         return text
     if len(small := _CAPACITY.sub("", text)) <= limit:
         return small
-    told = ORIGINAL_LENGTH.search(text[-80:])
-    value = read(text[:READ])
+    original = original_length(text)
+    value = read(text[:MAX_READ_CHARS])
     group = main_group(value, limit)
     if group is None:
         return shortened(text, limit)
-    count = told[1] if told else _count(group)
-    left_out = len(text) > READ
+    count = original or _count(group)
+    left_out = len(text) > MAX_READ_CHARS
     cut = _group(group, limit - (len(value.text) - len(group.text)), used)
     head = value.text[: group.start - value.start]
-    tail = "" if told or left_out else value.text[group.end - value.start :]
-    if not told and (group.whole or left_out or f"({len(group.items)})" in head):
+    tail = "" if original or left_out else value.text[group.end - value.start :]
+    if not original and (group.whole or left_out or f"({len(group.items)})" in head):
         count = ""
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
 
@@ -155,7 +164,7 @@ def _count(group: Group) -> str:
 
 
 def _is_left_out(item: Item) -> bool:
-    """Whether a text is a placeholder for elements that an adapter has left out: `…`, `...+936 more`, `… (18 attributes)`."""
+    """Whether a text stands for elements that were left out: `…`, `...+936 more`, `… (18 attributes)`."""
     return item.text in LEFT_OUT or item.text.startswith(("...+", "… ("))
 
 
@@ -166,7 +175,10 @@ def _name(item: Item) -> str:
 
 
 def _tells(item: Item) -> int:
-    """Return how late a member of an object is shown, as Python's own reader of values has it: a number or a text first, None at last."""
+    """Return how late a member of an object is shown, as Python's own reader of values has it.
+
+    A number or a text comes first, None last.
+    """
     member = _MEMBER.match(item.text)
     if member is None:
         return 0
@@ -191,7 +203,7 @@ def _group(group: Group, room: int, used: Collection[str]) -> str:
     ending = _ending(group, room // 3, used)
     items = sorted(group.items, key=lambda item: -1 if _name(item) in used else _tells(item))
     parts = list(_items(items, room - len(ending) - 2 * bool(ending), used))
-    group.whole = len(parts) == len(items)
+    group.show(len(parts))
     if not parts:
         return f"{opening}…{group.closing}"
     if len(parts) + bool(ending) < len(items):
@@ -212,7 +224,7 @@ def _ending(group: Group, room: int, used: Collection[str]) -> str:
     if group.source[group.end - 1] != group.closing:
         return ""
     # A few characters of the last element say less than one more of the first.
-    text = last.text if len(last.text) <= room or room < ENDING else _item(last, room, used)
+    text = last.text if len(last.text) <= room or room < MIN_LAST_CHARS else _item(last, room, used)
     return "" if len(text) > room or text == "…" or text in _NOTHING else text
 
 
@@ -222,8 +234,8 @@ def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[
         if _is_left_out(item):
             return
         left = len(items) - number
-        share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, LEAST))
-        if room < LEAST and len(item.text) > room:
+        share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, MIN_NESTED_CHARS))
+        if room < MIN_NESTED_CHARS and len(item.text) > room:
             return
         part = _item(item, share, used)
         if len(part) > room or part == "…" or (number and part in _NOTHING):

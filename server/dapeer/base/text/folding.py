@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dapeer.base.text.fitting import AT_ONCE, ORIGINAL_LENGTH
-from dapeer.base.text.structure import LEFT_OUT, READ, main_group, read
+from dapeer.base.text.fitting import AT_ONCE, original_length
+from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, main_group, read
 
 _FOLDED = re.compile(
     r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)|\A\(\d+\) \[([A-Z]\w*)[],]"
@@ -29,8 +29,8 @@ def is_folded(text: str) -> bool:
     >>> is_folded("{...}"), is_folded("(2) [Item, Item]"), is_folded("(2) ['A', 'B']")
     (True, True, False)
     """
-    hides = _FOLDED.search(text[:READ]) and not (
-        _KEYED.match(text) or ORIGINAL_LENGTH.search(text[-80:])
+    hides = _FOLDED.search(text[:MAX_READ_CHARS]) and not (
+        _KEYED.match(text) or original_length(text)
     )
     return bool(hides or _CUT.match(text))
 
@@ -46,7 +46,7 @@ def says_nothing(text: str, kind: str) -> bool:
 
 def is_list(text: str) -> bool:
     """Whether the elements of a value have no names."""
-    group = main_group(read(text[:READ]), len(text))
+    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
     return group is not None and group.source[group.start] == "["
 
 
@@ -62,7 +62,7 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     >>> unfolded("Cart", [("total", "3")]), unfolded("0x7f10", [("next", "0x0")])
     ('Cart {total: 3}', '0x7f10 → {next: 0x0}')
     """
-    group = main_group(read(text[:READ]), len(text))
+    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
     if not elements:
         return text
     if group is None:
@@ -82,7 +82,10 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a value that an adapter has cut, without its incomplete part: open brackets would swallow the following text."""
+    """Return a value that an adapter has cut, without its incomplete part.
+
+    Its open brackets would swallow the following text.
+    """
     group = main_group(read(text), len(text)) if _CUT.match(text) else None
     first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""
     return f"{text[: group.start + 1]}{first}, …{group.closing}" if group else text

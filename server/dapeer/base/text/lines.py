@@ -1,4 +1,4 @@
-r"""Texts of others among dapeer's own lines: what begins in the first column is dapeer's, what is indented is theirs. Pure.
+r"""Texts of others among dapeer's own lines: dapeer's start in the first column, theirs do not. Pure.
 
 A program chooses its values, messages and names, an adapter its errors, a repository its files' names. None of them can
 write a line that reads as one of dapeer's, or a character that a reader does not see.
@@ -16,7 +16,10 @@ _UNSEEN = re.compile(
     "\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
-"""Control characters but for the tab and the line's end, marks of writing direction, characters without width, other ends of lines."""
+"""What a reader does not see: control characters but for the tab and the line's end, and others.
+
+The others are marks of writing direction, characters without width, other ends of lines.
+"""
 
 
 def escaped(text: str) -> str:
@@ -24,8 +27,11 @@ def escaped(text: str) -> str:
 
     >>> escaped("a\x1b[2J\u202eb\tc\r\nd")
     'a\\x1b[2J\\u202eb\tc\nd'
+    >>> escaped("admin\u3164")
+    'admin\\u3164'
     """
-    return text if text.isprintable() else _UNSEEN.sub(_escape, text)
+    # Some letters have no look, as the Hangul fillers: for Python they are printable.
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-READ = 100_000
+MAX_READ_CHARS = 100_000
 """Characters of a value whose structure is read."""
 
 _TOKEN = re.compile(
     r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![\w#])<[A-Z_][\w.]*:?[ ]?|(?<![=-])>|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
-"""A string, a bracket, or a comma; the notes of GDB and Delve on a container's capacity, and other sizes, whose commas separate nothing; and the class of a Ruby or Python object, after which its bracket opens."""
+"""A string, a bracket, or a comma; sizes whose commas separate nothing; and the class of an object.
+
+Such sizes are the notes of GDB and Delve on a container's capacity, and others. After the class of a Ruby or Python
+object its bracket opens.
+"""
 _OPENING = re.compile(r"[(\[{<]")
 """What every bracketed part begins with; found faster than tokens, which a long string has none of."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -39,6 +43,10 @@ class Group:
     def text(self) -> str:
         """The content of the brackets, including them."""
         return self.source[self.start : self.end]
+
+    def show(self, count: int) -> None:
+        """Take note of how many elements are shown."""
+        self.whole = count == len(self.items)
 
 
 @dataclass(slots=True)
@@ -95,4 +103,4 @@ def is_nested(text: str) -> bool:
     >>> is_nested("Cart(items=[1, 2])"), is_nested("(2, 3) a int64\n   a\n0  1")
     (True, False)
     """
-    return main_group(read(text[:READ]), len(text)) is not None
+    return main_group(read(text[:MAX_READ_CHARS]), len(text)) is not None

@@ -10,24 +10,24 @@ from pathlib import Path
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import INDENT, indented
 
-LINES = 60
+MAX_LINES = 60
 """Lines of a traceback that is shown whole."""
-LINE = 500
+LINE_CHARS = 500
 """Characters of a line."""
-ENTRY = 8
+MAX_REPEATED_LINES = 8
 """Lines that may repeat as one: those of two functions that call each other, with their source."""
 _ENTRY = re.compile(r"""\s*File "(.*)", line \d+""")
 """A frame in a traceback of Python's; the line of source follows."""
 _ERROR = re.compile(r"^ *((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?::.*)?)$", re.MULTILINE)
 """The line below the frames, which names the error."""
-FEW = 3
+MAX_UNCOUNTED = 3
 """Times that something may be there without being counted."""
 
 
 def formatted(
     trace: str, exception: str, project: Path, instead: Callable[[str], str] = lambda _: ""
 ) -> str:
-    r"""Return a traceback below its `exception`: paths as a person in the project writes them, repetitions counted.
+    r"""Return a traceback below its `exception`: paths relative to the project, repetitions counted.
 
     Of a file for which there is a text `instead`, no line is told.
 
@@ -39,13 +39,13 @@ def formatted(
     """
     trace = _replaced(trace, instead).replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
     lines = trace.removesuffix(exception).rstrip().splitlines()
-    shown = (shortened(line, LINE) for line in _ends(_counted(lines)))
+    shown = (shortened(line, LINE_CHARS) for line in _ends(_counted(lines)))
     # The lines of Python's are indented; those of others, and those of a message, are not.
     return "\n".join(line if line.startswith(INDENT) else indented(line) for line in shown)
 
 
 def cause(text: str) -> str:
-    r"""Return what a process has said at its end; where that is the way to an error of Python's, the error alone.
+    r"""Return what a process has printed at its end; of a traceback of Python's the error alone.
 
     >>> cause('bind: in use'), cause('  File "/a.py", line 2, in down\n    down(n)\nOSError: too many\n')
     ('bind: in use', 'OSError: too many')
@@ -72,10 +72,10 @@ def _counted(lines: Sequence[str]) -> list[str]:
     at = 0
     while at < len(lines):
         size, times = max(
-            ((size, _times(lines, at, size)) for size in range(1, ENTRY + 1)),
-            key=lambda found: found[0] * found[1] if found[1] > FEW else 0,
+            ((size, _times(lines, at, size)) for size in range(1, MAX_REPEATED_LINES + 1)),
+            key=lambda found: found[0] * found[1] if found[1] > MAX_UNCOUNTED else 0,
         )
-        if times > FEW:
+        if times > MAX_UNCOUNTED:
             counted += [*lines[at : at + size], f"  … ({times - 1} more times)"]
             at += size * times
         else:
@@ -94,7 +94,7 @@ def _times(lines: Sequence[str], at: int, size: int) -> int:
 
 def _ends(lines: Sequence[str]) -> list[str]:
     """Return the lines without those in the middle: either end may be the innermost."""
-    left_out = len(lines) - LINES
+    left_out = len(lines) - MAX_LINES
     if left_out <= 0:
         return list(lines)
-    return [*lines[: LINES // 2], f"  … ({left_out} lines)", *lines[-LINES // 2 :]]
+    return [*lines[: MAX_LINES // 2], f"  … ({left_out} lines)", *lines[-MAX_LINES // 2 :]]

@@ -6,7 +6,7 @@ import re
 
 from dapeer.base.text.fitting import shortened
 
-TYPE = 100
+TYPE_CHARS = 100
 """Characters of a type that is shown whole."""
 _PLAIN = re.compile(
     r"int|integer|long|number|int64|float|float64|double|bool(ean)?|(true|false|nil|null|none_?type)(class)?|undefined"
@@ -26,7 +26,7 @@ def type_name(name: str) -> str:
     >>> type_name("map<basic_string<char, char_traits<char>, allocator<char> >, int, less<basic_string<char, char_traits<char> > > >")
     'map<basic_string<…>, int, less<…>>'
     """
-    if len(name) <= TYPE:
+    if len(name) <= TYPE_CHARS:
         return name
     shown: list[str] = []
     depth = 0
@@ -35,7 +35,7 @@ def type_name(name: str) -> str:
         if depth <= 1:
             shown.append("<…" if piece == "<" and depth == 1 else piece)
         depth += piece == "<"
-    return shortened(re.sub(" +>", ">", "".join(shown)), TYPE)
+    return shortened(re.sub(" +>", ">", "".join(shown)), TYPE_CHARS)
 
 
 def unseen(name: str, value: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shutil
 import signal
@@ -15,14 +14,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from dapeer.base.json_types import Value
 from dapeer.base.system import folder_names
+from dapeer.base.system.exchange import Mailbox
 from dapeer.cli.demo.person import LUA
 from dapeer.cli.demo.transcript import Evidence
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
 
-SECONDS: Final = 30.0
+SECONDS_TO_WAIT: Final = 30.0
 """Seconds that anything may take, on a slow machine."""
 SECONDS_TO_QUIT: Final = 3.0
 """Seconds that Neovim has to quit."""
@@ -48,8 +50,8 @@ class Seat:
     def __init__(self, socket: str) -> None:
         self.socket = socket
         """Where the Neovim listens."""
-        self._notifications: defaultdict[str, asyncio.Queue[list[Value]]] = defaultdict(
-            asyncio.Queue
+        self._notifications: defaultdict[str, Mailbox[list[Value]]] = defaultdict(
+            Mailbox[list[Value]]
         )
         self._neovim: Neovim
 
@@ -65,7 +67,7 @@ class Seat:
 
     async def lua(self, code: str, *arguments: object) -> Value:
         """Run Lua there; `...` are the arguments. Return what it returns."""
-        return await self._neovim.call(code, *arguments, seconds=SECONDS)
+        return await self._neovim.call(code, *arguments, seconds=SECONDS_TO_WAIT)
 
     async def keys(self, keys: str) -> None:
         """Press keys."""
@@ -78,20 +80,20 @@ class Seat:
             Evidence: It does not.
         """
         try:
-            async with asyncio.timeout(SECONDS):
-                return await self._notifications[kind].get()
+            with anyio.fail_after(SECONDS_TO_WAIT):
+                return await self._notifications[kind].take()
         except TimeoutError:
             raise Evidence(f"Neovim should show: {kind}") from None
 
     async def is_at(self, text: str) -> None:
         """Wait until the line of the cursor says this."""
-        async with asyncio.timeout(SECONDS):
+        with anyio.fail_after(SECONDS_TO_WAIT):
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
     async def waits_for_a_key(self) -> str:
         """Wait until Neovim waits for a key; return the clause that says so."""
-        async with asyncio.timeout(SECONDS):
+        with anyio.fail_after(SECONDS_TO_WAIT):
             while not (state := await self._neovim.state()):
                 pass  # each question lets Neovim's loop turn once
         return state
@@ -100,14 +102,13 @@ class Seat:
         """Quit, from whatever Neovim waits for."""
         await self.keys("<C-\\><C-n>")
         self._neovim.send("vim.cmd('qall!')")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_TO_QUIT):
-                await self._neovim.closed.wait()
+        with anyio.move_on_after(SECONDS_TO_QUIT):
+            await self._neovim.closed.wait()
         await self._neovim.aclose()
 
     def _take(self, name: str, arguments: list[Value]) -> None:
         if name != "redraw":
-            self._notifications[name].put_nowait(arguments)
+            self._notifications[name].put(arguments)
 
 
 @asynccontextmanager
@@ -138,14 +139,14 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         start_new_session=True,
     )  # fmt: skip
     try:
-        async with asyncio.timeout(SECONDS):
+        with anyio.fail_after(SECONDS_TO_WAIT):
             said = await process.stderr.readline() if process.stderr else b""
         if said != b"ready\n":
             raise Evidence(f"Neovim should start, but says: {said.decode(errors='replace')}")
         yield
     finally:
         try:
-            async with asyncio.timeout(SECONDS_TO_QUIT):
+            with anyio.fail_after(SECONDS_TO_QUIT):
                 await process.wait()
         except TimeoutError:
             os.killpg(process.pid, signal.SIGKILL)

@@ -5,13 +5,13 @@ Their Neovim has a linter (Python's own compiler) and a tool that they have writ
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Final
 
 from mcp import Client
 from mcp.types import TextContent
 
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.cli.demo.neovim import Seat
 from dapeer.cli.demo.person import Person
 from dapeer.cli.demo.transcript import call, expect, say, show
@@ -50,12 +50,13 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
     proposal = _with(line, shop)
     arguments = {"new_file_path": str(shop), "new_file_contents": proposal}
     show(f'\n→ nvim_open_diff(new_file_path="{shop.name}", new_file_contents="…")')
-    waiting = asyncio.create_task(client.call_tool("nvim_open_diff", arguments))
+    waiting = BackgroundTask(client.call_tool("nvim_open_diff", arguments))
     await somebody.sees("diff")
     show("\n".join(await somebody.looks(lines=10)))
     say("ZZ accepts it.")
     await somebody.types("ZZ")
-    content = (await waiting).content
+    await waiting.ended()
+    content = waiting.result().content
     said, final = (part.text for part in content if isinstance(part, TextContent))
     show(f"{said}, and the final text: {len(final.splitlines())} lines")
     expect((said, final) == ("FILE_SAVED", proposal), "the person should accept what was proposed")

@@ -16,7 +16,7 @@ from mcp.types import TextContent
 
 from dapeer.base.json_types import Json, Value, as_object
 from dapeer.base.system.shipped import shipped_folder
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 
 WIDTH = 100
 

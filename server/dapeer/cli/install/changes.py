@@ -183,7 +183,7 @@ def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
 
 
 def of_project(client: Client, places: Places, table: str, *keys: str) -> object:
-    """Return what a person's own file has in a table for this project, or None; what cannot be read has nothing."""
+    """Return what a person's own file has in a table for this project; None: nothing, or it is unreadable."""
     folders = (places.project, *places.project.parents)
     root = next((each for each in folders if (each / ".git").exists()), places.project)
     path = client.file("user", places)

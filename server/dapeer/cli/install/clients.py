@@ -45,23 +45,32 @@ class Client:
     key: str
     """Below it are the servers, by name."""
     entry: Literal["plain", "typed", "local", "listed"] = "plain"
-    """How a server is described: command and arguments; with a type; as OpenCode does; with a list of its tools, as Copilot does."""
+    """How a server is described: command and arguments; with a type; as OpenCode does; as Copilot does.
+
+    Copilot lists its tools.
+    """
     moved_by: tuple[tuple[str, str], ...] = ()
     """Variables that name another folder, and the file in it; the first that is set counts."""
     alternatives: tuple[str, ...] = ()
     """Other names of the file, which count if such a file is there."""
     own: str = ""
-    """The folder of its skills and agents, relative to the project and to the person's own folder; the variable moves it, too."""
+    """The folder of its skills and agents, in the project and in the person's own folder.
+
+    The variable moves it, too.
+    """
     extras: tuple[str, ...] = ()
     """Which of these it takes."""
     trusted: str = ""
-    """The person's file with the folders in which it starts servers, relative to their own folder, which the variable moves, too; empty: it starts them in all."""
+    """The person's file of the folders in which it starts servers, in their own folder; empty: in all.
+
+    The variable moves it, too.
+    """
 
     local: str = ""
-    """Below it the person's file has, by folder, servers that are theirs alone and come before all others; empty: it has none."""
+    """Below it the person's file has, by folder, their own servers, which come first; empty: it has none."""
 
     trust: str = ""
-    """Below it the person's file has, by folder, whether the client reads the file of a project; empty: it reads all."""
+    """Below it the person's file has, by folder, whether a project's file is read; empty: all are."""
 
     def file(self, scope: ConfigScope, places: Places) -> Path:
         """Return the file that holds the servers."""
@@ -86,7 +95,10 @@ class Client:
         return Path(moved[0]) if moved else places.home / self.own
 
     def _moved(self, places: Places) -> tuple[str, str] | None:
-        """Return the folder that a variable names, and the file in it; only on Linux do applications with windows read it."""
+        """Return the folder that a variable names, and the file in it.
+
+        Applications with windows read it on Linux only.
+        """
         if self.user_file != _of_platform(self.user_file, places):
             return None
         named = ((places.environment.get(name), file) for name, file in self.moved_by)
@@ -140,7 +152,7 @@ def command_in(entry: Json) -> list[str]:
 
 
 def is_written_by_us(words: Sequence[str]) -> bool:
-    """Whether a command without its `stdio` is as `dapeer install` or our pages have it: nothing of a person's is in it.
+    """Whether a command without its `stdio` is as `dapeer install` or our pages have it, nobody's own.
 
     >>> [is_written_by_us(each.split()) for each in ("/a/dapeer", "python3 -m dapeer", "uvx --from . dapeer")]
     [True, True, True]
@@ -169,7 +181,7 @@ def _listed(value: object) -> list[str]:
 
 
 def _of_platform(path: str, places: Places) -> str:
-    """Return where a file of an application with windows is on this platform; other files are where they are everywhere."""
+    """Return where a file of an application with windows is on this platform; other files do not move."""
     if not path.startswith((".config/Code/", ".config/Claude/")):
         return path
     folders = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}

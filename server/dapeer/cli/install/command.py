@@ -29,7 +29,7 @@ _CACHES: Final = (
     (re.compile(r"/(archive|environments|builds)-v\d+(/|$)"), ("uvx",), "--from"),
     (re.compile(r"/pipx/(\.cache/)?[0-9a-f]{8,}$"), ("pipx", "run"), "--spec"),
 )
-"""Where uv and pipx make an environment that goes again, the command that makes it anew, and how that takes the source."""
+"""Environments of uv and pipx that go again, the command that makes one anew, and its source option."""
 
 
 def run(target: str, scope: ConfigScope, *, remove: bool, agreed: bool) -> int:

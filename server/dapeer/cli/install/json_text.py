@@ -25,7 +25,7 @@ INDENT: Final = "  "
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text with the value at the path, which is made where it is missing; `None` if there is no file.
+    """Yield the text with the value at the path, made where it is missing; `None`: there is no file.
 
     >>> print(next(with_value('{"a": 1}', ("b",), 2)))
     {"a": 1, "b": 2}
@@ -51,7 +51,7 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
-    """Yield ways to take the value at the path out, with the objects that were made for it; `None`: and with the file.
+    """Yield ways to take out the value at the path and the objects made for it; `None`: the file, too.
 
     Raises:
         MalformedText: The text is no JSON object, or something on the path is none.
@@ -93,7 +93,7 @@ def value_at(text: str, path: Sequence[str]) -> object:
 
 
 def rest(text: str, path: Keys) -> object:
-    """Return all that a text holds but the value at the path: keys and values in their order, and comments.
+    """Return all of a text but the value at the path: keys and values in their order, and comments.
 
     Raises:
         MalformedText: The text is no JSON object.
@@ -149,7 +149,7 @@ def _nested(keys: Sequence[str], value: object) -> object:
 
 
 def _object(node: Node, path: Sequence[str], text: str) -> dict[str, JsonMember]:
-    """Return the members of an object by key; of several with one key the last counts, as for JSON's readers."""
+    """Return the members of an object by key; of equal keys the last counts, as for JSON's readers."""
     if node.members is None:
         where = f"`{'.'.join(path)}`" if path else "the file"
         raise MalformedText(f"line {line_of(text, node.start)}: {where} is no object")
@@ -177,7 +177,7 @@ def _inserted(text: str, node: Node, key: str, value: object) -> str:
 
 
 def _space_before(text: str, member: JsonMember, *, must_break: bool) -> str:
-    """Return what stands between a member and what is before it: a line's end with its indentation, or a space."""
+    """Return what stands between a member and what is before it: a line's end and indentation, or a space."""
     head = text[: member.start]
     space = head[len(head.rstrip()) :]
     if "\n" in space or must_break:

@@ -41,7 +41,9 @@ class JsonMember:
 
 @lru_cache(maxsize=4)
 def document(text: str) -> Node:
-    """Return the value that a text holds. It is kept for a while: Claude's file may have megabytes, and is asked about often.
+    """Return the value that a text holds, which is cached.
+
+    Claude's file may have megabytes, and is read often.
 
     Raises:
         MalformedText: It is no JSON object.
@@ -60,7 +62,7 @@ def document(text: str) -> Node:
 
 
 def read(text: str, *, pairs: bool = False) -> object:
-    """Return the value of a text; objects as tuples of pairs, and numbers as they are written, if `pairs` is set.
+    """Return the value of a text; with `pairs` objects are tuples of pairs, and numbers as written.
 
     Raises:
         MalformedText: The text is no JSON.

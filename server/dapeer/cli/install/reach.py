@@ -25,7 +25,10 @@ from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, ConfigScope,
 SECONDS_TO_ANSWER: Final = 15
 _RUNNERS: Final = {"uvx", "uv", "pipx"}
 _OF_REGISTRY: Final = re.compile(rf"{NAME}([\[=<>!~@][^/]*)?")
-"""What such a program takes from a package registry. dapeer is on none, so it could be anybody's: this goes when it is."""
+"""What such a program takes from a package registry.
+
+dapeer is on none, so it could be anybody's: this goes when it is.
+"""
 SCOPES: Final[tuple[ConfigScope, ...]] = ("user", "project")
 
 
@@ -106,7 +109,7 @@ def takes_from_registry(command: Sequence[str]) -> bool:
 
 
 async def reached(places: Places) -> Sequence[Reach]:
-    """Start the server of each client that has one for dapeer, as the client would, and say what came of it."""
+    """Start the server of each client that has one for dapeer, as the client would; return the outcome."""
     entries: list[_Entry] = []
     found: list[Reach] = []
     for client in CLIENTS.values():

@@ -20,7 +20,7 @@ _TOKEN: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A header, or a key with its value; from `start` up to the end of its last line, without the line's end."""
+    """A header, or a key with its value; from `start` to the end of its last line, exclusive."""
 
     start: int
     end: int
@@ -94,7 +94,7 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
-    """Yield where each statement starts, and its tokens without white space; its value may go over several lines."""
+    """Yield where each statement starts, and its tokens without white space; it may have several lines."""
     depth, marks = 0, list[re.Match[str]]()
     for match in _TOKEN.finditer(text):
         depth += bool(match["open"]) - bool(match["close"])

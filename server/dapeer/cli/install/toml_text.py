@@ -124,7 +124,7 @@ def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
 
 
 def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text with the inline table around the path written anew; `None` as value: without the one at the path.
+    """Yield the text with the inline table around the path written anew; value `None`: without the path.
 
     The library reads some valid files in another way, or not at all.
     """

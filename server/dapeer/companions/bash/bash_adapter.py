@@ -1,4 +1,4 @@
-"""Run bash-dap with its temporary files in a folder that dapeer removes. Only the standard library; run with `-I -S`.
+"""Run bash-dap with its temporary files in dapeer's folder. Only the standard library; with `-I -S`.
 
     bash_adapter.py FOLDER COMMAND             replace this process by COMMAND, which is bash-dap: a Python script with a shebang line
     bash_adapter.py --within FOLDER COMMAND    run it, in its own Python
@@ -62,7 +62,10 @@ def row(folder: str) -> None:
 
 
 def beside(name: str) -> Any:
-    """Import a module of the companions in Python; leave this file's folder out of the path of modules, where Python put it."""
+    """Import a module of the Python companions; leave this file's folder out of the modules' path.
+
+    Python has put it there.
+    """
     here = os.path.dirname(os.path.abspath(__file__))
     python = os.path.join(os.path.dirname(here), "python")
     sys.path[:] = [python, *(each for each in sys.path if each != here)]

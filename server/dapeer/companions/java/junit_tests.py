@@ -65,7 +65,7 @@ def read_tests(text: str) -> list[Test]:
 
 
 def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    """Yield what is before each `{` and `;` in the body of a class, whether it is the former, and the classes around.
+    """Yield the text before each `{` and `;` in a class's body, whether it is `{`, and the classes around.
 
     Who reads adds the name of a class to `classes` before the next.
     """

@@ -57,7 +57,7 @@ waiting: set[int] = set()
 
 
 def enable_found(breakpoint_: Any) -> None:
-    """Enable a breakpoint that GDB has disabled while it was pending; one that the user has disabled stays so."""
+    """Enable a breakpoint that GDB disabled while it was pending; one that the user disabled stays so."""
     number = breakpoint_.number
     if breakpoint_.pending:
         # GDB tells of what the user disables, and not of what it disables itself.

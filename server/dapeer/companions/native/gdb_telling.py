@@ -1,4 +1,7 @@
-"""Tells dapeer of patches of GDB that are off: by an event, since GDB takes what its process prints for the program's output."""
+"""Reports patches of GDB that are off to dapeer, by an event.
+
+GDB takes what its process prints for the program's output.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ def hear(row: Any, event: Any, handler: Callable[[Any], None]) -> None:
 
 
 def report_by_dap() -> None:
-    """Tell them from now on, and those before once a program is loaded: GDB's DAP has not begun while its scripts are sourced."""
+    """Report them from now on, and earlier ones once a program is loaded.
+
+    GDB's DAP does not run yet while its scripts are sourced.
+    """
     patching.versions["GDB"] = lambda: gdb.VERSION
     if patching.reporters != [send]:
         patching.reporters[:] = [send]

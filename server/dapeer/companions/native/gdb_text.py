@@ -12,27 +12,27 @@ from typing import Any
 gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 
-ROOM = 300
+MAX_STRUCTURE_CHARS = 300
 """Characters of a structure in one line; it is shown as many levels deep as fit."""
-WIDE = 2000
+MAX_RESULT_CHARS = 2000
 """The same for the result of an expression."""
-DEPTH = 4
+MAX_LEVELS = 4
 """Levels of nested structures, at most."""
-ELEMENTS = 20
+MAX_ELEMENTS = 20
 """Elements of a container that are shown."""
-TEXT = 200
+STRING_CHARS = 200
 """Characters of a string within a structure."""
 PADDED = re.compile(r'"((?:[^"\\]|\\["\\ntr])+)(?:(?:\\000)+"|", \'\\000\' <repeats \d+ times>)')
 """A text without control characters, and the NULs behind it."""
-LARGE = 60_000
+MAX_ARRAY_BYTES = 60_000
 """Bytes of the largest array that is read as a whole; GDB reads at most 65,536."""
 
-STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_elements": ELEMENTS}
+STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_elements": MAX_ELEMENTS}
 """How GDB prints a value. GDB 14 and later also have `max_characters`, the limit for strings."""
 
 
-def line_of(value: Any, room: int = ROOM) -> str | None:
-    """Return what a structure, container, reference, pointer or string contains, in one line; None: use GDB's own text.
+def line_of(value: Any, room: int = MAX_STRUCTURE_CHARS) -> str | None:
+    """Return a structure, container, reference, pointer or string in one line; None: use GDB's own text.
 
     Raises:
         gdb.error: It cannot be read.
@@ -47,7 +47,7 @@ def line_of(value: Any, room: int = ROOM) -> str | None:
         return _printed(value, printer, room)
     if code == gdb.TYPE_CODE_PTR:
         return _pointed(value, room)
-    if code == gdb.TYPE_CODE_ARRAY and value.type.sizeof > LARGE:
+    if code == gdb.TYPE_CODE_ARRAY and value.type.sizeof > MAX_ARRAY_BYTES:
         return _beginning(value)
     return _opened(value, room) if code in OPENED else None
 
@@ -71,8 +71,8 @@ def _printed(value: Any, printer: Any, room: int) -> str | None:
 def _opened(value: Any, room: int) -> str:
     """Return a structure with as many levels as fit into `room` characters."""
     best = ""
-    style = {**STYLE, "max_elements": max(ELEMENTS, room // 20)}
-    for depth in range(1, DEPTH + 1):
+    style = {**STYLE, "max_elements": max(MAX_ELEMENTS, room // 20)}
+    for depth in range(1, MAX_LEVELS + 1):
         shown = " ".join(_formatted(value, max_depth=depth, **style).split())
         if best and len(shown) > room:
             break
@@ -93,7 +93,7 @@ def _formatted(value: Any, **style: Any) -> str:
 def _beginning(value: Any) -> str:
     """Return the first elements of an array that is too large for GDB to read as a whole."""
     first, last = value.type.strip_typedefs().range()
-    shown = range(first, min(last + 1, first + ELEMENTS))
+    shown = range(first, min(last + 1, first + MAX_ELEMENTS))
     inside = ", ".join(_formatted(value[index], max_depth=1, **STYLE) for index in shown)
     return f"{{{inside}{'...' * (last + 1 > shown.stop)}}}"
 
@@ -124,7 +124,7 @@ def _object(value: Any, room: int) -> str:
 
 def _text(value: Any, length: int) -> str | None:
     """Return a string, with its length if it is cut."""
-    shown = _formatted(value, **{**STYLE, **_characters(WIDE)}, address=False)
+    shown = _formatted(value, **{**STYLE, **_characters(MAX_RESULT_CHARS)}, address=False)
     if not shown.endswith("..."):
         return shown
     if length < 0:
@@ -136,7 +136,7 @@ def _text(value: Any, length: int) -> str | None:
 
 
 def _characters(most: int) -> dict[str, int]:
-    """Return the option that limits the characters of a string; before GDB 14 that is the limit of elements."""
+    """Return the option that limits a string's characters; before GDB 14 that is the limit of elements."""
     return {"max_characters": most} if "max_characters" in STYLE else {"max_elements": most}
 
 
@@ -184,5 +184,5 @@ if gdb is not None:
     )
     OPENED = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
     with contextlib.suppress(TypeError):
-        gdb.Value(1).format_string(max_characters=TEXT)
-        STYLE["max_characters"] = TEXT
+        gdb.Value(1).format_string(max_characters=STRING_CHARS)
+        STYLE["max_characters"] = STRING_CHARS

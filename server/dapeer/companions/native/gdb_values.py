@@ -24,7 +24,7 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 Json = dict[str, Any]
 
-CHILDREN = 1000
+MAX_CHILDREN = 1000
 """Children of a container that are listed, unless more are asked for."""
 SIZE = re.compile(r"std::[\w:<>]+ (?:of length|with) (\d+)\b|\w+\(size=(\d+)\)")
 """What the printers of C++ and Rust say of a container: `std::map with 3 elements`, `Vec(size=3)`."""
@@ -101,7 +101,10 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
         # The error of a printer must not appear as output of the program.
         with contextlib.suppress(Exception), gdb.with_parameter("python print-stack", "none"):
             result[told] = (
-                text.line_of(value, text.WIDE if told == "result" else text.ROOM) or result[told]
+                text.line_of(
+                    value, text.MAX_RESULT_CHARS if told == "result" else text.MAX_STRUCTURE_CHARS
+                )
+                or result[told]
             )
         return result
 
@@ -109,7 +112,7 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
 
 
 def _size(value: Any, printer: Any, printed: str) -> int | None:
-    """Return how many elements a container has as children, from its type or from what its printer says; None: unknown."""
+    """Return how many children a container has, by its type or its printer's text; None: unknown."""
     kind = value.type.strip_typedefs()
     if kind.code == gdb.TYPE_CODE_ARRAY:
         first, last = kind.range()
@@ -125,7 +128,7 @@ def _size(value: Any, printer: Any, printed: str) -> int | None:
 def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
     """Create only the children that were asked for: a container may have millions."""
     name = "_child_cache" if hasattr(self, "_child_cache") else "child_cache"
-    most = getattr(self, "dapeer_most", CHILDREN + 1)
+    most = getattr(self, "dapeer_most", MAX_CHILDREN + 1)
     known: list[Any] = getattr(self, name) or []
     if not known or getattr(self, "dapeer_created", 0) < most:
         known = list(itertools.islice(_of(self, "printer").children(), most))
@@ -138,15 +141,15 @@ def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
     def fetch_children(
         stock: Any, self: Any, start: int, count: int, *rest: Any, **named: Any
     ) -> Iterator[Any]:
-        if count and start + count > CHILDREN:
+        if count and start + count > MAX_CHILDREN:
             self.dapeer_most = start + count
             self.reset_children()
             self.count = -1
-        most = count or min(self.child_count(), CHILDREN)
+        most = count or min(self.child_count(), MAX_CHILDREN)
         # Read here, where a failure counts as one of this row.
         children: list[Any] = list(stock(self, start, most, *rest, **named))
-        if not count and self.child_count() > CHILDREN:
-            cut = f"only the first {CHILDREN} children are listed: ask for one by its index, or for a page"
+        if not count and self.child_count() > MAX_CHILDREN:
+            cut = f"only the first {MAX_CHILDREN} children are listed: ask for one by its index, or for a page"
             children.append(varref.VariableReference("…", LookupError(cut)))
         return iter(children)
 
@@ -209,7 +212,7 @@ def teach_rust(event: Any) -> None:
 
 
 class TraitObject:
-    """Shows what is behind a `Box<dyn Trait>` or a `&dyn Trait`: GDB finds its type by the table of methods."""
+    """Shows what is behind a `Box<dyn Trait>` or `&dyn Trait`, whose type GDB finds by the method table."""
 
     def __init__(self, value: Any) -> None:
         self._value = value

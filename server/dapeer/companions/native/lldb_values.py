@@ -1,4 +1,4 @@
-"""Imported by LLDB: containers show their elements in one line; a Rust program gets Rust's own formatters.
+"""Imported by LLDB: containers have their elements in one line, Rust programs Rust's own formatters.
 
 lldb_values.py PATH...    print the rows of the register as JSON, from the first `lldb` that is at one of these paths, or beside it
 """
@@ -16,11 +16,11 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(os.path.dirname(here), "python")]
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
-ELEMENTS = 20
+MAX_ELEMENTS = 20
 """Elements of a container that are shown."""
-ROOM = 300
+MAX_ELEMENTS_CHARS = 300
 """Characters of all shown elements together, about."""
-DEPTH = 3
+MAX_LEVELS = 3
 """Levels of nested values that are shown."""
 
 MOST_STACK = 1 << 32
@@ -28,7 +28,7 @@ MOST_STACK = 1 << 32
 
 VARIANT = "_getCurrentVariantIndex"
 NICHE = 1 << 63
-KEPT = 1 << 32
+VARIANT_MODULUS = 1 << 32
 
 NOWHERE = (1 << 64) - 1
 """LLDB's address of what is in no memory."""
@@ -130,7 +130,7 @@ def load_formatters(debugger: Any, program: str) -> None:
 
 
 def find_variants() -> None:
-    """Have Rust's formatters find the variant of an enum that lies where the capacity of a String or Vec does."""
+    """Have Rust's formatters find an enum's variant in the capacity of a String or Vec."""
     enums = getattr(sys.modules.get("lldb_providers"), "ClangEncodedEnumProvider", None)
     if hasattr(enums, VARIANT):
         ours = VALUES.guard(variant, getattr(enums, VARIANT))
@@ -152,7 +152,7 @@ def variant(_provider: Any, variants: Any) -> int:
         is_capacity = found < NICHE and _is_capacity(every[default], told.GetLoadAddress())
         if not is_capacity and every[number].GetName() in {
             f"$variant${found}",
-            f"$variant${found % KEPT}",
+            f"$variant${found % VARIANT_MODULUS}",
         }:
             return number
     return default
@@ -171,7 +171,7 @@ def _is_capacity(value: Any, address: int) -> bool:
 
 def contents(value: Any, names: Any) -> str:
     """Return how many elements a container has, and the first of them."""
-    shown: str = VALUES.guard(_contents, stock)(value, DEPTH)
+    shown: str = VALUES.guard(_contents, stock)(value, MAX_LEVELS)
     return shown
 
 
@@ -187,7 +187,7 @@ def _is_array(kind: Any) -> bool:
 
 def elements(value: Any, names: Any) -> str:
     """Return the first elements of an array."""
-    shown: str = VALUES.guard(_elements, stock)(value, DEPTH)
+    shown: str = VALUES.guard(_elements, stock)(value, MAX_LEVELS)
     return shown
 
 
@@ -218,12 +218,12 @@ def _unknown(value: Any) -> str:
 def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
     parts: list[str] = []
     length = 0
-    for index in range(min(count, ELEMENTS)):
+    for index in range(min(count, MAX_ELEMENTS)):
         child = value.GetChildAtIndex(index)
         name = f"{child.GetName()}:" if names else ""
         parts.append(f"{name}{_line(child, depth - 1)}")
         length += len(parts[-1])
-        if length > ROOM:
+        if length > MAX_ELEMENTS_CHARS:
             break
     return f"{{{', '.join(parts)}{', …' * (len(parts) < count)}}}"
 

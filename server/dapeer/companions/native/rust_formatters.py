@@ -13,7 +13,7 @@ SECONDS_FOR_RUSTC = 5
 
 
 def folder_for(program: str) -> str | None:
-    """Return the folder of the formatters for a compiled program; None if it is not Rust, or rustc is missing."""
+    """Return the folder of a compiled program's formatters; None: it is not Rust, or rustc is missing."""
     if not _is_rust(program):
         return None
     try:

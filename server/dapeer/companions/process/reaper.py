@@ -51,7 +51,7 @@ class Cleanup:
                 shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
     def kill(self, pid: int) -> list[int]:
-        """Kill a process, its group and its session; return file descriptors that become readable when they have ended."""
+        """Kill a process, its group and session; return file descriptors that are readable at their end."""
         since, led, whole = self.processes[pid]
         now = started(pid)
         if now not in ("", since):

@@ -1,4 +1,4 @@
-"""Run a program with the terminal at stdin as its controlling terminal. Only the standard library; run with `-I -S`.
+"""Run a program with stdin as its controlling terminal. Only the standard library; with `-I -S`.
 
 This process already leads a session. With a controlling terminal the program can open `/dev/tty`, and gets
 SIGHUP when the terminal closes.

@@ -1,1 +1,1 @@
-"""In Python: debugpy's adapter and launcher, and the runners of tests in Python; `in_debuggee` is what runs within the program."""
+"""In Python: debugpy's adapter and launcher, runners of Python tests; `in_debuggee`: in the program."""

@@ -1,4 +1,4 @@
-"""Start the debugpy adapter, patched: faster messages, ports for one user only, no unused descriptions.
+"""Start the debugpy adapter, patched: faster messages, ports for one user, no unused descriptions.
 
 The debug server in the debuggee writes each message as two segments, with Nagle's algorithm on. So each
 message waits until the adapter's kernel acknowledges the first segment, which Linux delays by 40 ms.
@@ -62,7 +62,7 @@ NEWEST = patching.Row(
 
 @PROMPT
 def acknowledge_promptly(row: Any) -> None:
-    """Make a stream set `TCP_QUICKACK` on its socket before each line that it reads, where the system has that."""
+    """Make a stream set `TCP_QUICKACK` on its socket before each line that it reads, where there is that."""
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:
         return
@@ -85,7 +85,7 @@ def acknowledge_promptly(row: Any) -> None:
 
 @BENEATH
 def launch_beneath(row: Any) -> None:
-    """Make the adapter start debugpy's launcher by `debugpy_launcher`, unless a user has named one (`debugLauncherPath`)."""
+    """Make the adapter start debugpy's launcher by `debugpy_launcher`, unless `debugLauncherPath` is set."""
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__
 

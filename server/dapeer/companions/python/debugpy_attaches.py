@@ -19,8 +19,8 @@ from dapeer.companions.python import debugpy_injector
 from dapeer.companions.python.debugpy_launcher import patching
 
 SECONDS_TO_CONNECT = 3.0
-"""Seconds that a process has to connect once the injector, which runs the debugger's code in it, has succeeded."""
-TRIES = 3
+"""Seconds for a process to connect once the injector, which runs the debugger's code, succeeded."""
+MAX_CONNECT_TRIES = 3
 
 
 SERVERS = "debugpy.adapter.servers"
@@ -69,7 +69,7 @@ def try_again(row: Any) -> None:
         tell = failures_of(on_output)
 
         def again() -> None:
-            for _ in range(TRIES - 1):
+            for _ in range(MAX_CONNECT_TRIES - 1):
                 if injectors[-1].wait() or servers.wait_for_connection(
                     f"[{pid}]", is_it, timeout=SECONDS_TO_CONNECT
                 ):

@@ -1,4 +1,4 @@
-"""Has debugpy's adapter tell at once when the program, or its launcher, has ended before the program is debugged.
+"""Has debugpy's adapter report at once an end of program or launcher before the program is debugged.
 
 The adapter would wait for 30 seconds then, and say nothing of the reason: the launcher's errors go nowhere, and the program's output is
 kept until `launch` is answered. It happens where a module of the user's hides one that debugpy imports, such as a `queue.py` in a folder
@@ -22,7 +22,7 @@ from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python.debugpy_launcher import patching
 
 LOGGED = "Stack where logged:"
-KEPT = 100
+MAX_KEPT_LINES = 100
 """Lines of the launcher's errors that are told at most: the last ones."""
 
 
@@ -52,7 +52,10 @@ ENDS = patching.Row(
 
 @FAILS
 def end(row: Any) -> None:
-    """End the adapter where it fails at a request, which it has logged; debugpy means to do so, but first closes what is being read."""
+    """End the adapter where it fails at a request, which it has logged.
+
+    debugpy means to do so, but first closes what is being read.
+    """
 
     @row.replace(HANDLES)
     def handle(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
@@ -100,8 +103,8 @@ def report_ends(row: Any) -> None:
 
 
 def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
-    """Wait for the end of a launcher, and tell it; the exit code of one that a signal has killed is not the program's."""
-    kept: deque[bytes] = deque(maxlen=KEPT)
+    """Report a launcher's end; the exit code of one that a signal killed is not the program's."""
+    kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
     for line in launcher.stderr or ():
         if line.startswith(patching.MARK.encode()):
             os.write(2, line)
@@ -115,7 +118,7 @@ def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
 
 
 def over(client: Any, code: int | None, printed: str = "") -> None:
-    """Tell the client that the program has ended, and what was said, if it is not debugged yet; later the adapter does."""
+    """Report the program's end, and its output, if it is not debugged yet; later the adapter does."""
     # The client may have gone.
     with contextlib.suppress(Exception):
         if not client.has_started:

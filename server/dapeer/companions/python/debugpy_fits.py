@@ -1,4 +1,4 @@
-"""Print, as JSON, what dapeer changes in the installed debugpy, and in Python for it: all rows, each with its state."""
+"""Print, as JSON, what dapeer changes in the installed debugpy and Python: all rows with their states."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ def main() -> None:
     improving: Any = beside("in_debuggee.improving")
     improving.improve(prints=True)
     improving.improve_children()
-    for module in ("collecting", "leaving", "tracing"):
-        beside(f"in_debuggee.dapeer_{module}")
+    for module in (
+        "collecting.dapeer_collecting",
+        "process.dapeer_leaving",
+        "collecting.dapeer_tracing",
+    ):
+        beside(f"in_debuggee.{module}")
     patching.apply_all()
     rows: list[dict[str, Any]] = patching.listed()
     json.dump(rows, sys.stdout)

@@ -1,4 +1,4 @@
-"""Runs debugpy's injector, so that what it injects into a program leaves nothing there, and is hindered by nothing there.
+"""Runs debugpy's injector so that its code leaves nothing in a program, nor is hindered by it.
 
 debugpy runs its code among the program's own global names, imports what it needs by the program's path, where a file of the program may
 have the name of a module of Python's library, and leaves modules of its own.
@@ -60,7 +60,7 @@ def alone(code: str) -> str:
 
 
 def quiet(code: str) -> str:
-    """Return debugpy's code to inject, so that what it says of threads is not printed among the program's output; errors are."""
+    """Return debugpy's code to inject, whose notes on threads are not printed in the program; errors are."""
     imported = "import attach_pid_injected;"
     return code.replace(imported, f"{imported}attach_pid_injected.print = lambda *_, **__: None;")
 

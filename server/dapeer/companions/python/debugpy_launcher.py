@@ -76,7 +76,7 @@ at_end: list[Callable[[], None]] = []
 
 
 class Late(types.ModuleType):
-    """Stands for a module while debugpy imports it, and has but functions that return nothing; later it gives what that module has."""
+    """Stands for a module while debugpy imports it: its functions return nothing; later it is the module."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -180,7 +180,7 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:
 
 
 def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
-    """Return the function that executes the user's code, with the names by which pydevd finds a program's first frame.
+    """Return the function that executes the user's code, with names by which pydevd finds its first frame.
 
     Without them, pydevd misses uncaught exceptions from Python 3.12 on.
     """
@@ -208,9 +208,9 @@ def run_code(text: str, runpy_of_debugpy: Any) -> None:
 
 
 def fresh_main(*named: str) -> dict[str, Any]:
-    """Make `__main__` as Python makes it at its start, and return its namespace; `named`: what the command line has between Python's options and the arguments.
+    """Make `__main__` as Python makes it at its start, and return its namespace.
 
-    A reloader starts the program again by that command line.
+    `named` is what the command line has between Python's options and the arguments; a reloader starts the program so again.
     """
     if options:
         AS_PYTHON.set("sys:orig_argv", [*options, *named, *sys.argv[1:]])
@@ -276,7 +276,7 @@ def main() -> None:
         with greenlets, without("xmlrpc.client", "xmlrpc.server", "http.server"):
             importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
-    untraced: Any = sys.modules.get("in_debuggee.dapeer_untraced")
+    untraced: Any = sys.modules.get("in_debuggee.process.dapeer_untraced")
     if untraced is not None:
         at_end.append(untraced.UNTRACED.guard(untraced.tracing.show, lambda: None))
     AS_PYTHON.apply()
@@ -293,7 +293,7 @@ def main() -> None:
         raise
     finally:
         with contextlib.suppress(Exception):
-            beside("in_debuggee.dapeer_breaking").report_tracer()
+            beside("in_debuggee.stops.dapeer_breaking").report_tracer()
 
 
 if __name__ == "__main__":

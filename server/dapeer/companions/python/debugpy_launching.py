@@ -21,11 +21,11 @@ NO_TOKEN = "none"  # noqa: S105 - it is none
 FORCED = ("PYTHONUNBUFFERED", "PYTHONIOENCODING")
 """Variables that debugpy sets for a program whose output it reads."""
 SUPPORT = "GEVENT_SUPPORT"
-"""The variable by which pydevd keeps the threads and sockets that a program replaces by greenlets; pydevd reads it when it is imported."""
+"""The variable by which pydevd, at its import, keeps threads and sockets that greenlets replace."""
 INTEGRATION = "_pydevd_bundle.pydevd_gevent_integration"
 GREENLETS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:gevent|eventlet)\b", re.MULTILINE)
 IMPORTED = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
-LARGEST = 1 << 20
+MAX_SOURCE_BYTES = 1 << 20
 """Bytes of a source that are looked at."""
 UNBUFFERED = "-u"
 """Python's option by which output arrives at once."""
@@ -156,7 +156,7 @@ class Absent(types.ModuleType):
 
 @contextlib.contextmanager
 def greenlets(command: list[str]) -> Generator[None, None, None]:
-    """Have pydevd, imported in the body, work beside greenlets, if the program's own imports have some. Its environment stays."""
+    """Have pydevd, imported in the body, work beside the program's greenlets; the environment stays."""
     if SUPPORT in os.environ or not uses_greenlets(command):
         yield
         return
@@ -171,7 +171,10 @@ def greenlets(command: list[str]) -> Generator[None, None, None]:
 
 
 def uses_greenlets(command: list[str]) -> bool:
-    """Whether the program of debugpy's command line, or a module beside it that it imports, imports gevent or eventlet."""
+    """Whether the program of debugpy's command line, or a module that it imports, uses greenlets.
+
+    That is, gevent or eventlet; the module lies beside the program.
+    """
     named = command[command.index("-m") + 1 : command.index("-m") + 2] if "-m" in command else []
     places = [
         place for each in named for place in sources_of(os.getcwd(), each.replace(".", os.sep))
@@ -199,6 +202,6 @@ def text_of(path: str) -> bytes:
         if not os.path.isfile(path):
             return b""
         with open(path, "rb") as file:
-            return file.read(LARGEST)
+            return file.read(MAX_SOURCE_BYTES)
     except OSError:
         return b""

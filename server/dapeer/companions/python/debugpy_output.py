@@ -30,9 +30,9 @@ patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 del sys.path[0]
 
 COMMAND, CAPABILITY = "dapeerDrain", "dapeerDrains"
-MOST = 1 << 16
+MAX_PIPE_BYTES = 1 << 16
 """Bytes that are read at a time: a pipe holds no more, unless it was made larger."""
-SECONDS = 5.0
+SECONDS_TO_SEND = 5.0
 """Seconds after which the launcher no longer waits: what it reads is not taken from it."""
 
 
@@ -52,12 +52,12 @@ class PipeCounts:
         # Nothing is taken from the pipe without the lock, so no byte is at an unknown place.
         select.select([pipe], [], [])
         with self._changed:
-            data = os.read(pipe, MOST)
+            data = os.read(pipe, MAX_PIPE_BYTES)
             self._read[pipe] += len(data)
         return data
 
-    def wait(self, pipes: list[int], seconds: float = SECONDS) -> bool:
-        """Wait until all has been sent that is in the pipes now, or was read from them; return whether it was in time."""
+    def wait(self, pipes: list[int], seconds: float = SECONDS_TO_SEND) -> bool:
+        """Wait until all that is in the pipes now, or was read, has been sent; return whether it was in time."""
         with self._changed:
             goal = {pipe: self._read[pipe] + held(pipe) for pipe in pipes}
             return self._changed.wait_for(
@@ -108,7 +108,7 @@ def unable(*_: object) -> dict[str, bool]:
 
 @REFUSED
 def refuse(row: Any) -> None:
-    """Have the launcher, in which this runs, know `dapeerDrain`: it would end at a request that it does not know."""
+    """Have the launcher, in which this runs, know `dapeerDrain`: an unknown request would end it."""
     row.set(HANDLED, unable)
 
 
@@ -131,7 +131,7 @@ def answer(row: Any) -> None:
 
 @PASSED_ON
 def pass_on(row: Any) -> None:
-    """Make the adapter, in which this runs, pass the request on to a launcher that `launch_beneath` has started."""
+    """Make the adapter, in which this runs, pass the request on to a launcher of `launch_beneath`."""
     client: Any = importlib.import_module("debugpy.adapter.clients").Client
     later: Any = importlib.import_module("debugpy.common.messaging").NO_RESPONSE
     if patching.is_switched_off(REFUSED.name):
@@ -156,7 +156,10 @@ def pass_on(row: Any) -> None:
 
 
 def drain(connection: Any, answered: Callable[..., None]) -> bool:
-    """Ask the launcher of a connection's session whether all output has been `sent`, which `answered` gets later; return whether it can be asked."""
+    """Query a connection's launcher whether all output has been `sent`; return whether it can answer.
+
+    `answered` gets the answer later.
+    """
     if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
         return False
 

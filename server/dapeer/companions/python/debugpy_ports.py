@@ -17,8 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from dapeer.base.connections.ownership import check_peer, peer_processes, tells
 from dapeer.base.errors import Stranger
-from dapeer.base.system.ownership import check_peer, peer_processes, tells
 from dapeer.companions.python.debugpy_launcher import patching
 from dapeer.companions.python.debugpy_launching import NO_TOKEN
 

@@ -25,8 +25,10 @@ IN_THE_WAY: dict[str, object] = {
     "numprocesses": 0, "dist": "no", "tx": [], "forked": False,
     "usepdb": False, "trace": False, "timeout": 0,
 }  # fmt: skip
-"""Values for pytest's options that would run tests in other processes, start another debugger, or end a test
-by a timeout while a person looks at it."""
+"""pytest's options that would start processes or another debugger, or time out; with harmless values.
+
+A timeout would end a test while a person looks at it.
+"""
 NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
 """Options of pytest that are named otherwise than their values."""
 
@@ -101,7 +103,7 @@ def run_pytest(arguments: list[str]) -> int:
 
 
 def report_options(known: dict[str, Any]) -> None:
-    """Say which of pytest's options, given or the project's, are switched off; `-n` sets `--dist` and `--tx`, too."""
+    """Name pytest's options, given or the project's, that are off; `-n` sets `--dist` and `--tx`, too."""
     others = () if known.get("numprocesses") else ("dist", "tx")
     named = [*(IN_THE_WAY.keys() - {"dist", "tx"}), *others]
     off = [NAMES.get(each, f"--{each}") for each in sorted(named)
@@ -112,7 +114,7 @@ def report_options(known: dict[str, Any]) -> None:
 
 
 def of_doctests(error: Any) -> Iterator[BaseException]:
-    """Yield an error; of the examples of a doctest that have failed, one each that is raised at the example's line."""
+    """Yield an error; for a doctest's failed examples one each, which is raised at the example's line."""
     for each in getattr(error, "failures", None) or [error]:
         test: Any = getattr(each, "test", None)
         example: Any = getattr(each, "example", None)
@@ -134,12 +136,12 @@ def of_doctests(error: Any) -> Iterator[BaseException]:
 
 
 def rows_of_unittest(patching: Any) -> list[Any]:
-    """Enter the rows by which failures of unittest are shown to the debugger into the register, and return them."""
+    """Register the rows by which failures of unittest reach the debugger, and return them."""
     return sibling("unittest_rows").rows(patching, show)
 
 
 def show_unittests() -> None:
-    """Show failures of unittest to the debugger, whether unittest, Django or a program of the project runs it."""
+    """Show failures of unittest to the debugger, whether unittest, Django or a project's program runs it."""
     for row in rows_of_unittest(sibling("debugpy_launcher").patching):
         row.apply()
     # Keeps Django's `--parallel` from running tests in other processes.
@@ -162,7 +164,7 @@ def run_by_program(how: str, name: str, arguments: list[str]) -> object:
 
 
 def pass_by_exit_codes() -> None:
-    """Have the debugger not stop at the exit of what runs the tests: since Python 3.12 it does not see that this is caught."""
+    """Have the debugger pass by the exit of what runs the tests: since 3.12 it misses that it is caught."""
     debugger: Any = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
     ignore: Any = getattr(debugger, "set_ignore_system_exit_codes", None)
     if ignore is not None:
@@ -192,11 +194,11 @@ def sibling(name: str) -> Any:
     return module
 
 
-showing = sibling("in_debuggee/dapeer_showing")
+showing = sibling("in_debuggee/process/dapeer_showing")
 
 
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
-    """Return how a test is run that is named by its node id: `program` or `module`, its name, its arguments."""
+    """Return how a test with a node id is run: `program` or `module`, its name, its arguments."""
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents
          if (folder / "manage.py").is_file()), None,

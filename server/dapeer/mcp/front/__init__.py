@@ -1,1 +1,1 @@
-"""Answers a client's first requests while the MCP library is not loaded yet; only the standard library, and little of it."""
+"""Answers a client's first requests before the MCP library is loaded; little of the standard library."""

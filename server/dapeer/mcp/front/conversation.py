@@ -1,4 +1,4 @@
-"""The first messages of a client, and what the whole server would answer: from `known.json`, without the MCP library.
+"""A client's first messages and the whole server's answers: from `known.json`, without the library.
 
 A message that is not understood completely, or that the whole server might answer otherwise, is left to it.
 `python -m tools.known_answers` writes `known.json`; a test compares both servers in every protocol version.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from os import path
 
-from dapeer.mcp.server.data import CAPABILITIES, EXTENSION
+from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ KNOWN: Final = path.join(path.dirname(__file__), "known.json")
 NOTHING: Final = b""
 """The answer to what is not answered: a notification, a blank line."""
 
-LONGEST: Final = 1 << 16
+MAX_LINE_BYTES: Final = 1 << 16
 """Bytes of a line that is looked at."""
 MOST_NESTED: Final = 100
-"""Objects and lists in one, all told: more is left to the parser of the whole server, which limits the depth."""
+"""Objects and lists within one message; more is left to the whole server, which limits the depth."""
 LARGEST_ID: Final = 1 << 53
 
 _PREFIX: Final = "io.modelcontextprotocol/"
@@ -51,7 +51,7 @@ class Conversation:
         self._is_modern = False
 
     def answer(self, line: bytes) -> bytes | None:
-        """Return the answer to a line, with its end; `NOTHING` if it has none; None if the whole server must answer."""
+        """Return the answer to a line, with its end; `NOTHING`: there is none, None: the whole server must."""
         if not line.strip():
             return NOTHING
         message = _read(line)
@@ -140,13 +140,16 @@ def _without_data(listed: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_modern(line: bytes) -> bool:
-    """Whether a line that was answered is of MCP 2026-07-28, in which a client hears of changes only where it has asked to."""
+    """Whether a line that was answered is of MCP 2026-07-28.
+
+    There a client gets the notifications of changes only where it subscribes.
+    """
     return _VERSION.encode() in line
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
-    """Return a request or a notification; None for anything else, and for what JSON parsers disagree about."""
-    if len(line) > LONGEST or line.count(b"{") + line.count(b"[") > MOST_NESTED:
+    """Return a request or a notification; None for anything else, and where JSON parsers disagree."""
+    if len(line) > MAX_LINE_BYTES or line.count(b"{") + line.count(b"[") > MOST_NESTED:
         return None
     if rb"\ud" in line.lower():
         return None
@@ -179,7 +182,7 @@ def _id(value: object) -> bytes | None:
 
 
 def _is_plain(params: dict[str, Any]) -> bool:
-    """Whether a request asks for nothing special; since MCP 2026-07-28 `_meta` may claim another protocol version."""
+    """Whether a request has nothing special; since MCP 2026-07-28 `_meta` may name another version."""
     meta = params.get("_meta", {})
     return not params.keys() - {"_meta"} and _is_object(meta) and _is_token(meta)
 
@@ -197,7 +200,7 @@ def _is_implementation(value: object) -> bool:
 
 
 def _are_capabilities(value: object) -> bool:
-    """Whether the schemas of all versions accept these capabilities; those that none names may be anything."""
+    """Whether the schemas of all versions accept these capabilities; one that none names may be anything."""
     if not _is_object(value):
         return False
     return all(_ACCEPTS.get(name, _anything)(each) for name, each in value.items())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Final
 
-CHUNK: Final = 1 << 16
+CHUNK_BYTES: Final = 1 << 16
 MOST_WAITING: Final = 1 << 20
 """Bytes without the end of a line; more are left to the whole server."""
 
@@ -49,7 +49,10 @@ class Front:
         self._left = self._has_notified = False
         self._stopped, self._stop = os.pipe()
         self.news, self._news_end = os.pipe()
-        """A byte when the client has opened its connection; ends when the whole server is needed, or the client has left."""
+        """A byte when the client has opened its connection; ends when the front does.
+
+        That is when the whole server is needed, or the client has left.
+        """
         self._thread = threading.Thread(target=self._run, name="front", daemon=True)
 
     def start(self) -> None:
@@ -85,7 +88,7 @@ class Front:
             ready = {fd for fd, _ in poll.poll()}
             if self._stopped in ready:
                 return
-            read = os.read(0, CHUNK)
+            read = os.read(0, CHUNK_BYTES)
             self._rest += read
             self._left = not read
 

@@ -39,6 +39,10 @@ class Editor:
     _diagnostics: dict[str | None, str] = field(default_factory=dict[str | None, str])
     """The last answer for each file that was asked for."""
 
+    def select(self, selection: Json | None) -> None:
+        """Take note of what the person has selected."""
+        self.selection = selection
+
     async def open_diff(self, arguments: Json) -> list[str]:
         """Show a proposal; answer once the person has decided.
 

@@ -41,7 +41,7 @@ PROTOCOL: Final = Subprotocol("mcp")
 SECONDS_BETWEEN_PINGS: Final = 30
 """A CLI that was killed together with its network is noticed."""
 SECONDS_BETWEEN_REPEATS: Final = (0.5, 1.0, 2.0, 4.0)
-"""A CLI that has just come drops what it is told until its screen is drawn, and does not say when that is."""
+"""A CLI drops what it gets until its screen is drawn, and does not report when that is."""
 LONGEST_MESSAGE: Final = 64 << 20
 """Bytes. A diff holds a whole file."""
 
@@ -49,8 +49,18 @@ LONGEST_MESSAGE: Final = 64 << 20
 class Service:
     """One Neovim's IDE side: any number of CLIs connect to it."""
 
-    def __init__(self, editor: Callable[[str], Editor], pid: int, cwd: str) -> None:
-        """`editor` makes the view that one CLI has of Neovim, by the CLI's name."""
+    def __init__(
+        self,
+        editor: Callable[[str], Editor],
+        pid: int,
+        cwd: str,
+        report: Callable[[int, int], None] = lambda _port, _count: None,
+    ) -> None:
+        """Serve nobody yet.
+
+        `editor` makes the view that one CLI has of Neovim, by the CLI's name; `report` gets the port, and how many
+        CLIs are connected now.
+        """
         self._make = editor
         self._pid = pid
         self._token = secrets.token_hex(32)
@@ -60,8 +70,8 @@ class Service:
         self._numbers = itertools.count(1)
         self._calls = Calls()
         self._selection: Json | None = None
-        self.changed: Callable[[int], None] = lambda _: None
-        """Called with the number of CLIs that are connected."""
+        self._report = report
+        self._port = 0
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[int]:
@@ -76,10 +86,11 @@ class Service:
             max_size=LONGEST_MESSAGE,
             logger=log,
         )
-        port: int = next(iter(server.sockets)).getsockname()[1]
+        port = self._port = int(next(iter(server.sockets)).getsockname()[1])
         lock = Lock(port, self._token, self._pid, lambda: [self._cwd])
         try:
             with announced(lock, folders(os.environ, Path.home())) as self._announce:
+                self._report(port, len(self._connected))
                 yield port
         finally:
             self._announce = lambda: None
@@ -104,7 +115,7 @@ class Service:
             self._selection = params
         for connection, editor in list(self._connected.items()):
             if method == "selection_changed":
-                editor.selection = params
+                editor.select(params)
             await _notify(connection, method, params)
 
     async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
@@ -125,7 +136,7 @@ class Service:
         """Serve one CLI until it leaves; what it waits for then ends."""
         # Each has a name of its own: nobody closes the diffs of another.
         editor = self._make(f"claude-code {next(self._numbers)}")
-        editor.selection = self._selection
+        editor.select(self._selection)
         server = _server(editor, self._calls)
 
         async def connected(
@@ -133,7 +144,7 @@ class Service:
         ) -> None:
             # Only now does it hear what it is told.
             self._connected[connection] = editor
-            self.changed(len(self._connected))
+            self._report(self._port, len(self._connected))
 
         server.add_notification_handler("ide_connected", t.NotificationParams, connected)
         received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
@@ -147,7 +158,7 @@ class Service:
                 tasks.cancel_scope.cancel()
         finally:
             if self._connected.pop(connection, None):
-                self.changed(len(self._connected))
+                self._report(self._port, len(self._connected))
             if not self._connected:
                 self._selection = None  # nobody hears of the next ones
             await _close_diffs(editor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -53,7 +54,10 @@ class Services:
                 from dapeer.mcp.ide.service import Service  # noqa: PLC0415 - few need it
 
                 service = Service(
-                    lambda name, peer=peer: self._editor(peer, name), peer.pid, peer.ide.cwd
+                    lambda name, peer=peer: self._editor(peer, name),
+                    peer.pid,
+                    peer.ide.cwd,
+                    partial(peer.neovim.send, SERVED),
                 )
                 scope = anyio.CancelScope()
                 self._running[number] = (service, scope)
@@ -62,24 +66,17 @@ class Services:
                 self._running[number][0].moved(peer.ide.cwd)
 
     async def _serve(self, peer: Peer, service: Service, scope: anyio.CancelScope) -> None:
-        def report_clients(count: int) -> None:
-            peer.neovim.send(SERVED, port, count)
-
         def notify(method: str, params: Json) -> None:
             self._tasks.start_soon(service.notify, method, params)
 
         with scope:
             try:
-                async with service.serving() as port:
-                    service.changed = report_clients
-                    report_clients(0)
-                    peer.ide.notify = notify
-                    await anyio.sleep_forever()
+                async with service.serving():
+                    with peer.ide.notifying(notify):
+                        await anyio.sleep_forever()
             except OSError as error:
                 log.warning("Neovim at %s cannot be an IDE: %s", peer.target, error)
                 peer.neovim.send(FAILED, str(error))
-            finally:
-                peer.ide.notify = None
 
     def _editor(self, peer: Peer, client: str) -> Editor:
         async def progress(

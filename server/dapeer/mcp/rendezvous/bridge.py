@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-CHUNK: Final = 1 << 16
+CHUNK_BYTES: Final = 1 << 16
 MOST_LINES: Final = 1000
 """That wait for a server; no more is read from the client then."""
 SECONDS_TO_OPEN: Final = 30
@@ -46,7 +46,7 @@ class BridgedClient:
     def __init__(self, *, data: bool) -> None:
         self._as_sent: Callable[[bytes], bytes] = bytes
         if data:
-            from dapeer.mcp.server.data import asking  # noqa: PLC0415 - few need it
+            from dapeer.mcp.data_extension import asking  # noqa: PLC0415 - few need it
 
             self._as_sent = asking
         self._lines: deque[bytes] = deque()
@@ -63,7 +63,7 @@ class BridgedClient:
     def read(self) -> None:
         """Read its lines until it disconnects."""
         with suppress(OSError):
-            for line in _lines(lambda: os.read(0, CHUNK), partial=True):
+            for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
                     self._lines.append(_unless_it_fails(self._as_sent, line))
@@ -111,7 +111,7 @@ class Server:
         """Its announcement; None if the bridge has started it."""
         self.over = False
         self.has_answered = False
-        self.lines = _lines(lambda: connection.recv(CHUNK))
+        self.lines = _lines(lambda: connection.recv(CHUNK_BYTES))
         self._process = process
 
     def open(self, standing: Standing) -> None:
@@ -196,7 +196,7 @@ def _sending(server: Server, client: BridgedClient, standing: Standing) -> Gener
 def _next(
     lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
+    """Return the next server, which knows the client by then; None: there is none, or the client has left."""
     # Most bridges never need these.
     from dapeer.base.system import logs  # noqa: PLC0415
     from dapeer.mcp.rendezvous import reaching, successor  # noqa: PLC0415
@@ -226,7 +226,10 @@ def _next(
 def _opened(
     server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Return a server that knows the client; the next one, if it ends before that. `what`: its name, for the client."""
+    """Return a server that knows the client, or the next one, if it ends before that.
+
+    `what` is its name, for the client.
+    """
     try:
         server.open(standing)
     except OSError:
@@ -241,7 +244,7 @@ def _opened(
 
 
 def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
-    """Return what `read` makes of a line; where it fails, the line: a bridge carries what it does not understand."""
+    """Return what `read` makes of a line, or the line where it fails: what is not understood is passed on."""
     try:
         return read(line)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the reading

@@ -1,4 +1,6 @@
-"""A process that waits for another one listens at a socket, and a process that starts connects to each of these: so nobody polls.
+"""Wakes a process that waits for another one: it listens at a socket, and new ones connect there.
+
+So nobody polls.
 
 A bridge waits so for a core, and a core for Neovims, which knock in `core/knock.lua`. A door is a socket in the
 user's runtime folder. Only the standard library: a bridge waits, too.
@@ -14,9 +16,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
 from dapeer.base.system.own_folders import private
-from dapeer.base.system.ownership import check_peer
 from dapeer.base.system.termination import removing
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 

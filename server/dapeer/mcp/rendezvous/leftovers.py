@@ -21,7 +21,7 @@ except ImportError:  # Windows does not remove the lock of a killed process
 
 @contextmanager
 def swept(folder: Path) -> Generator[None]:
-    """Remove what killed servers have left in a folder; while the body runs, no other process removes what it creates.
+    """Remove what killed servers left in a folder; meanwhile others remove nothing that the body creates.
 
     A socket is bound before it is listened at, and a token written before it is locked.
 

@@ -1,4 +1,4 @@
-"""Which Neovims a server is attached to by itself: those that are there when it starts, and those that come later."""
+"""Which Neovims a server attaches to by itself: those at its start, and those that come later."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import anyio
 from anyio import create_task_group
 from anyio.abc import TaskGroup
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
-from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
 from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
 from dapeer.neovim.discovery.sockets import normal
@@ -60,8 +61,7 @@ class Neovims:
             NoNeovim: It is not there.
         """
         if self._target == AUTO:
-            self._peers.search.seek = partial(self._seek, tasks)
-            tasks.start_soon(self._peers.search.look_around)
+            self._peers.search.begin(tasks, partial(self._seek, tasks))
             return
         try:
             await self._peers.connect(self._target)
@@ -149,7 +149,7 @@ class Neovims:
         end: socket.socket = writer.get_extra_info("socket")
         try:
             check_peer(end, "the other end of a knock")
-            async with asyncio.timeout(SECONDS_TO_SPEAK):
+            with anyio.fail_after(SECONDS_TO_SPEAK):
                 line = await reader.readline()
             if not line:
                 return None  # another process checks whether this one runs

@@ -10,8 +10,8 @@ import os
 import socket
 from hashlib import sha256
 
+from dapeer.base.connections.unix_peer import is_trusted, unix_peer
 from dapeer.base.system import folder_names
-from dapeer.base.system.unix_peer import is_trusted, unix_peer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def file_of(project: str) -> str:
 
 
 def lock_of(project: str) -> str:
-    """Return the file that is locked while a server of a project is started in place of one that has ended."""
+    """Return the file that is locked while a project's ended server is replaced."""
     return _file("start", project).removesuffix("json") + "lock"
 
 

@@ -176,7 +176,7 @@ class Standing:
             yield _line(message)
 
     def changed(self, what: str) -> Iterator[bytes]:
-        """Return the notifications by which the client learns of the new server; the model reads it with the next answer.
+        """Return the notifications of the new server; the model reads about it in the next answer.
 
         `what`: a name of the new server, as the beginning of a sentence.
         """

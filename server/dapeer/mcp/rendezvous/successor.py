@@ -1,4 +1,6 @@
-"""Chooses the server after the one of a bridge has ended: a new one of the same Neovim or project, else one that the bridge starts.
+"""Chooses the server after a bridge's one has ended; most bridges never load this.
+
+That is a new one of the same Neovim or project, else one that the bridge starts.
 
 A bridge loads this when its server has ended: most never do.
 """
@@ -32,7 +34,10 @@ except ImportError:  # Windows does not remove the lock of a killed process
     fcntl = None
 
 SECONDS_FOR_A_CORE: Final = 10
-"""How long a Neovim that lives may take to start its core again: it ends its sessions first, and waits after a crash."""
+"""How long a living Neovim may take to start its core again.
+
+It ends its sessions first, and waits after a crash.
+"""
 SECONDS_TO_BE_FOUND: Final = 30
 """How long a server may take to start."""
 SECONDS_TO_CONNECT: Final = 0.5
@@ -80,7 +85,7 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
 
 
 def _brings_a_core(nvim: str) -> bool:
-    """Whether the plugin of a Neovim is going to have a core, for all it says; it is not if the person has stopped that."""
+    """Whether a Neovim's plugin is going to have a core; it is not if the person has stopped that."""
     try:
         answer = anyio.run(probe, nvim)
     except Stranger:
@@ -90,7 +95,7 @@ def _brings_a_core(nvim: str) -> bool:
 
 @contextmanager
 def in_turn(project: str) -> Generator[None]:
-    """Keep other bridges of a project from starting a server meanwhile, so that they find the one that the body starts."""
+    """Keep a project's other bridges from starting a server, so that they find the one of the body."""
     file = -1
     with suppress(OSError):
         file = _locked(lock_of(project))
@@ -116,7 +121,7 @@ def _locked(path: str) -> int:
 
 
 def own(wish: ClientWish, project: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a server of a project for this bridge, and for others that look for one; it ends when all of them have left."""
+    """Start a project's server for this bridge and others that look for one; it ends when all have left."""
     ours, its = socket.socketpair()
     with door(FOR_CORES) as listener:
         with its:

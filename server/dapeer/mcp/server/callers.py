@@ -10,7 +10,7 @@ from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.peers import Company
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
@@ -53,7 +53,7 @@ def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def comes_by_http_or_asks(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether a client is one of `dapeer serve --data`: those that join it by `dapeer stdio` have that option, too."""
+    """Return whether a client is one of `dapeer serve --data`; `dapeer stdio` has that option, too."""
     return context.request is not None or asks_for_data(context)
 
 

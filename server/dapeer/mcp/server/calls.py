@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 
 SECONDS_TO_ANSWER: Final = 0.5
-"""What open calls may take once their server is to end: a Neovim that ends has just decided what was open."""
+"""For open calls once their server is to end: a Neovim that ends has just decided what was open."""
 SECONDS_TO_GIVE_UP: Final = 0.5
 """What they may take then to stop what they do."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
 
+import anyio
 from mcp.server.connection import Connection
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 
+from dapeer.base.system.tasks import BackgroundTask, Timer, later
 from dapeer.mcp.server.uris import SESSIONS, output_uri, session_uri
 from dapeer.sessions.registry import SessionChange
 
@@ -38,7 +39,7 @@ class Hub:
         self._changes: dict[SessionChange | ServerEvent, None] = {}
         self._listeners: dict[object, Listener] = {}
         self._peers: dict[str, Subscriber] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
 
     def changed(self, change: SessionChange) -> None:
         """Note a change of the debugger. Cheap, and never blocks."""
@@ -49,7 +50,7 @@ class Hub:
         self._changes[change] = None
         if self._timer is None:
             # The first notification after a pause is sent at once; later ones are merged.
-            self._timer = asyncio.get_running_loop().call_later(0, self._flush)
+            self._timer = later(0, self._flush)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event, until the function that is returned is called."""
@@ -90,7 +91,7 @@ class Hub:
         changes, self._changes = self._changes, {}
         for event in dict.fromkeys(event for change in changes for event in events(change)):
             self._announce(event)
-        self._timer = asyncio.get_running_loop().call_later(SECONDS_BETWEEN_CHANGES, self._flush)
+        self._timer = later(SECONDS_BETWEEN_CHANGES, self._flush)
 
     def _announce(self, event: ServerEvent) -> None:
         for listener in list(self._listeners.values()):
@@ -105,8 +106,8 @@ class Subscriber:
         self._connection = connection
         self._pending: dict[ServerEvent, None] = {}
         self._notified: dict[ServerEvent, None] = {}
-        self._wake = asyncio.Event()
-        self._pump = asyncio.get_running_loop().create_task(self._send_all())
+        self._wake = anyio.Event()
+        self._pump = BackgroundTask(self._send_all())
 
     def __call__(self, event: ServerEvent) -> None:
         """Note an event, to be sent as soon as the client reads."""
@@ -124,12 +125,12 @@ class Subscriber:
     async def aclose(self) -> None:
         """Stop sending."""
         self._pump.cancel()
-        await asyncio.wait([self._pump])
+        await self._pump.ended()
 
     async def _send_all(self) -> None:
         while True:
             await self._wake.wait()
-            self._wake.clear()
+            self._wake = anyio.Event()
             while self._pending:
                 event = next(iter(self._pending))
                 del self._pending[event]

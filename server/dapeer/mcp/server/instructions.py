@@ -1,4 +1,4 @@
-"""What an assistant is told of tools: the instructions before its first call, and what to call in place of one that is not there."""
+"""The instructions before an assistant's first call, and what to call in place of a missing tool."""
 
 from __future__ import annotations
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
+import anyio
+
 from dapeer.base.json_types import Json
-from dapeer.base.system.redaction import Redaction, redacted
+from dapeer.base.secrets.redaction import Redaction, redacted
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.sessions.core.session import Session
@@ -18,9 +19,9 @@ from dapeer.view.stacks import frame_line, relative
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2
 """Seconds between two pictures, at least."""
-PROGRAMS: Final = 4
+SHOWN_PROGRAMS: Final = 4
 """Programs that are shown, the latest ones."""
-POINTS: Final = 12
+SHOWN_POINTS: Final = 12
 """Points of a program that are shown."""
 
 
@@ -30,23 +31,27 @@ class Live:
     def __init__(self, debugger: Debugger, *, shows_secrets: bool) -> None:
         self._debugger = debugger
         self._shows_secrets = shows_secrets
-        self._readers: set[asyncio.Event] = set()
+        self._readers: set[Callable[[], None]] = set()
         self._closed = False
 
     def close(self) -> None:
         """End all streams."""
         self._closed = True
         for each in self._readers:
-            each.set()
+            each()
 
     async def pictures(self) -> AsyncGenerator[str]:
         """Yield a line of JSON, now and whenever there is something else to see."""
-        news, shown = asyncio.Event(), ""
-        unsubscribe = self._debugger.sessions.subscribe(lambda _: news.set())
-        self._readers.add(news)
+        news, shown = anyio.Event(), ""
+
+        def wake(_change: object = None) -> None:
+            news.set()
+
+        unsubscribe = self._debugger.sessions.subscribe(wake)
+        self._readers.add(wake)
         try:
             while not self._closed:
-                news.clear()
+                news = anyio.Event()
                 try:
                     picture = await self._picture()
                 except (IndexError, RuntimeError):
@@ -58,17 +63,17 @@ class Live:
                 shown = picture
                 await news.wait()
                 # What comes meanwhile is one change.
-                await asyncio.sleep(SECONDS_BETWEEN_PICTURES)
+                await anyio.sleep(SECONDS_BETWEEN_PICTURES)
         finally:
-            self._readers.discard(news)
+            self._readers.discard(wake)
             unsubscribe()
 
     async def _picture(self) -> str:
         sessions = self._debugger.sessions.values()
         programs = list(dict.fromkeys(each.program for each in sessions))
-        for program in programs[-PROGRAMS:]:
+        for program in programs[-SHOWN_PROGRAMS:]:
             await program.read_rows()
-        firsts = [each.first for each in reversed(programs[-PROGRAMS:])]
+        firsts = [each.first for each in reversed(programs[-SHOWN_PROGRAMS:])]
         return await in_thread(self._drawn, firsts)
 
     def _drawn(self, programs: list[Session]) -> str:
@@ -81,7 +86,7 @@ class Live:
                     "awaited": _awaited(each),
                     "points": [
                         drawn(of, each.project)
-                        for of in list(each.program.collected.collections.values())[-POINTS:]
+                        for of in list(each.program.collected.collections.values())[-SHOWN_POINTS:]
                     ],
                 }
                 for each in programs
@@ -104,7 +109,7 @@ def _awaited(session: Session) -> list[str]:
     come = {id(each.point) for each in collected.collections.values()}
     return [
         f"{relative(each.path, session.project)}:{each.line}" if each.path else each.function
-        for each in list(collected.points.values())[-POINTS:]
+        for each in list(collected.points.values())[-SHOWN_POINTS:]
         if id(each) not in come
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp.types as t
 
-from dapeer.base.system.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
+from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.lines import escaped, escaped_in
 from dapeer.tools.base.call import AnyTool, Reply
 
@@ -38,7 +38,7 @@ def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool)
 
 
 def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResourceResult:
-    """Return a resource with escapes for what a reader does not see; without its secrets, unless they are shown."""
+    """Return a resource with escapes for unseen characters, and without secrets, unless they are shown."""
     contents = [
         one.model_copy(update={"text": _shown(one, secrets=secrets)})
         if isinstance(one, t.TextResourceContents)

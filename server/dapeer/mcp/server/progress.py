@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from typing import Final, Self
+
+import anyio
+
+from dapeer.base.system.tasks import BackgroundTask, Timer, later
 
 SECONDS_BETWEEN_NOTIFICATIONS: Final = 0.1
 """Seconds between two notifications of one call, at least."""
@@ -36,9 +39,8 @@ class Progress:
         self._total: float | None = None
         self._unsent = False
         self._last = -math.inf
-        self._sending: asyncio.Task[None] | None = None
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._sending: BackgroundTask[None] | None = None
+        self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
         self._arm(self._beat)
@@ -57,7 +59,7 @@ class Progress:
         self._text = text or self._text
         if done is not None:
             self._done, self._total, self._unsent = done, total, True
-        wait = self._last + SECONDS_BETWEEN_NOTIFICATIONS - self._loop.time()
+        wait = self._last + SECONDS_BETWEEN_NOTIFICATIONS - anyio.current_time()
         if wait > 0:
             self._arm(wait)
         else:
@@ -70,7 +72,7 @@ class Progress:
 
     async def _report(self) -> None:
         self._number = self._next()
-        self._last = self._loop.time()
+        self._last = anyio.current_time()
         self._unsent = False
         self._arm(self._beat)
         await self._send(self._number, self._total, self._text)
@@ -85,11 +87,11 @@ class Progress:
     def _arm(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._due)
+        self._timer = later(seconds, self._due)
 
     def _due(self) -> None:
         # A client that does not read must not pile up tasks that wait for it.
-        if self._sending is None or self._sending.done():
-            self._sending = self._loop.create_task(self._report())
+        if self._sending is None or self._sending.done:
+            self._sending = BackgroundTask(self._report())
         else:
             self._arm(self._beat)

@@ -125,7 +125,7 @@ def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
 
 
 def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
-    """Return a program's output from a cursor on, or its newest part; and the address of the rest, if there is one."""
+    """Return a program's output from a cursor on, or its newest part; and the address of the rest, if any."""
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since
     output = log.read(begin)

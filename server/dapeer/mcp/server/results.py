@@ -10,11 +10,11 @@ import mcp.types as t
 from pydantic import ValidationError
 
 from dapeer.base.json_types import Json
-from dapeer.base.text.fitting import QUOTED, quoted
+from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
 from dapeer.base.text.lines import with_texts
 from dapeer.tools.base.call import Reply
 
-ECHOES: Final = 100
+MAX_ECHOES: Final = 100
 """Long texts of a call, the longest ones, of which an answer is searched."""
 
 
@@ -61,8 +61,13 @@ def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.
 
 
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
-    """Return a result that repeats of each text among the arguments `QUOTED` characters at most: the caller knows them."""
-    long = sorted({each for each in _texts(arguments) if len(each) > QUOTED}, key=len)[-ECHOES:]
+    """Return a result that repeats at most `MAX_QUOTED_CHARS` characters of each text among the arguments.
+
+    The caller knows them.
+    """
+    long = sorted({each for each in _texts(arguments) if len(each) > MAX_QUOTED_CHARS}, key=len)[
+        -MAX_ECHOES:
+    ]
     if not long:
         return result
 
@@ -82,7 +87,7 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
 def _cut(text: str, long: Sequence[str]) -> str:
     """Return a text in which each of the long ones is cut, also where it is only their beginning."""
     for each in reversed(long):
-        begun = each[: QUOTED + 1]
+        begun = each[: MAX_QUOTED_CHARS + 1]
         place = text.find(begun)
         while place >= 0:
             there = zip(each, text[place : place + len(each)], strict=False)

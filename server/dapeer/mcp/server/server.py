@@ -19,8 +19,8 @@ from mcp.shared.subscriptions import (
 )
 
 import dapeer
+from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.callers import connection_of, lifespan, welcome
-from dapeer.mcp.server.data import EXTENSION
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
 from dapeer.mcp.server.live import Live
@@ -102,7 +102,7 @@ class DapeerServer(Server[Any]):
         )
 
     async def end_calls(self) -> None:
-        """Have every open call answered: by what it comes to in a moment, else by the news that the server ends."""
+        """Have every open call answered: by its result, if that comes at once, else by the server's end."""
         await self._toolbox.calls.none_left()
         async with anyio.create_task_group() as group:
             for peer in self._peers.attached.values():

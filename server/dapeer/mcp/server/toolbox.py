@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_system
-from dapeer.base.system.redaction import redacted
+from dapeer.base.secrets.redaction import redacted
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
@@ -126,7 +126,7 @@ class Toolbox:
 
     @property
     def allowed(self) -> Collection[str]:
-        """The names of our own tools that this server may ever list, and `nvim_` if it may list some of a Neovim."""
+        """The names of our tools that this server may ever list, and `nvim_` if it may list a Neovim's."""
         groups = self._selection.groups
         any_of_neovim = groups is None or not set(GROUPS).isdisjoint(groups)
         return {*(self._own.keys() - self._hidden), *([PREFIX] if any_of_neovim else ())}
@@ -248,7 +248,7 @@ class Toolbox:
         return tool
 
     def _current(self, name: str) -> str:
-        """Return the name under which a tool is listed: old prompts, and models, leave a prefix out or add one."""
+        """Return the name under which a tool is listed: old prompts and models leave out or add a prefix."""
         without = name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
@@ -288,7 +288,7 @@ def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
 
 
 def _annotations(tool: AnyTool) -> t.ToolAnnotations:
-    """Return the annotations of a tool; `destructive` and `idempotent` have no meaning for a read-only one."""
+    """Return a tool's annotations; `destructive` and `idempotent` mean nothing for a read-only one."""
     if tool.read_only:
         return t.ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return t.ToolAnnotations(

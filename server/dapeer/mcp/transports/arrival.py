@@ -38,7 +38,7 @@ class Arrival:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, or the beginning of one that is too long; None if its client has disconnected."""
+    """Return a request's body, or the beginning of one that is too long; None: its client has left."""
     body = bytearray()
     while len(body) <= LONGEST_BODY:
         message = await receive()

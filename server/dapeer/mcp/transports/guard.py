@@ -64,7 +64,7 @@ class Rules:
         return None
 
     def _is_our_origin(self, origin: str, host: str) -> bool:
-        """Whether a page of this origin may send requests. Without a token, only pages of this very server may."""
+        """Whether a page of this origin may send requests; without a token, only this server's own may."""
         match = _ORIGIN.fullmatch(origin)
         if match is None or not self._is_ours(match["host"]):
             return False

@@ -1,4 +1,4 @@
-"""MCP over HTTP: Streamable HTTP, the older SSE transport, `/health` and a page for a person on one socket."""
+"""MCP over HTTP on one socket: Streamable HTTP, the older SSE transport, `/health`, a person's page."""
 
 from __future__ import annotations
 

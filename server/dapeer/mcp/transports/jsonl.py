@@ -139,7 +139,7 @@ async def _repeated(
         if isinstance(message, t.JSONRPCRequest):
             answer = replay.answer_to(message)
             yield SessionMessage(message)
-            if encoded(await answer) + b"\n" != told and not is_modern(line):
+            if encoded(await answer.wait()) + b"\n" != told and not is_modern(line):
                 changed[message.method] = None
         elif isinstance(message, t.JSONRPCNotification):
             yield SessionMessage(message)

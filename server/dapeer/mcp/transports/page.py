@@ -22,7 +22,7 @@ SERVED: Final = "require('dapeer.core.live').served(...)"
 
 
 class PersonsPage:
-    """Serves it from the first time that a person asks, at a port of this machine and with a token, and nothing else there."""
+    """Serves the page from a person's first request on, at a local port, with a token, and nothing else."""
 
     def __init__(self, server: DapeerServer, peers: Peers, tasks: TaskGroup) -> None:
         self._server = server
@@ -31,7 +31,7 @@ class PersonsPage:
         self._is_started = False
         self._url = ""
         self._served = anyio.Event()
-        peers.on_page_request = self._on_request
+        peers.on_page_request(self._on_request)
 
     def _on_request(self, peer: Peer) -> None:
         """Tell a Neovim where the page is."""

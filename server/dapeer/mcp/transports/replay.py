@@ -1,13 +1,17 @@
-"""What a front has answered is asked again by the server that takes over: it learns of the client, which sees nothing of that."""
+"""Repeats a front's answered requests to the server that takes over, which learns of the client so.
+
+The client sees nothing of that.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import mcp.types as t
+
+from dapeer.base.system.exchange import Answer
 
 log = logging.getLogger(__name__)
 
@@ -23,11 +27,11 @@ class Replay:
 
     def __init__(self) -> None:
         self._number: t.RequestId | None = None
-        self._answer: asyncio.Future[t.JSONRPCMessage] | None = None
+        self._answer: Answer[t.JSONRPCMessage] | None = None
 
-    def answer_to(self, request: t.JSONRPCRequest) -> asyncio.Future[t.JSONRPCMessage]:
+    def answer_to(self, request: t.JSONRPCRequest) -> Answer[t.JSONRPCMessage]:
         """Return what will be the answer to a request that is sent again now."""
-        self._number, self._answer = request.id, asyncio.get_running_loop().create_future()
+        self._number, self._answer = request.id, Answer[t.JSONRPCMessage]()
         return self._answer
 
     def takes(self, message: t.JSONRPCMessage) -> bool:
@@ -35,7 +39,7 @@ class Replay:
         is_answer = isinstance(message, t.JSONRPCResponse | t.JSONRPCError)
         if self._answer is None or not is_answer or message.id != self._number:
             return False
-        self._answer.set_result(message)
+        self._answer.give(message)
         self._answer = None
         return True
 

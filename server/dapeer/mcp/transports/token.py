@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.credentials import TOKEN
+from dapeer.base.secrets.credentials import TOKEN
 from dapeer.base.system.own_folders import private, state_folder
 from dapeer.mcp.rendezvous.leftovers import in_use, swept
 
-LONGEST: Final = 4096
+MAX_TOKEN_CHARS: Final = 4096
 """Characters of a token file."""
 
 _TOKEN = re.compile(r"[!-~]{8,}")
@@ -101,9 +101,9 @@ def _read(path: Path) -> str:
                 f"Other users can read or change the token file {path}.",
                 "Remove it, and dapeer creates a new one; or `chmod 600` it if no other user has used it.",
             )
-        text = file.read(LONGEST + 1)
-        if len(text) > LONGEST:
-            raise _unusable(path, f"it has more than {LONGEST} characters")
+        text = file.read(MAX_TOKEN_CHARS + 1)
+        if len(text) > MAX_TOKEN_CHARS:
+            raise _unusable(path, f"it has more than {MAX_TOKEN_CHARS} characters")
         return text
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import anyio
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
 from dapeer.base.system.own_folders import private
-from dapeer.base.system.ownership import check_peer
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
 from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
@@ -60,7 +60,7 @@ async def serve(
     token: str = "",
     watching: Clients | None = None,
 ) -> AsyncGenerator[Guests]:
-    """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients that are there.
+    """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients.
 
     Args:
         server: The server behind the socket.

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.mirror.collected.row_blocks import BlockPart
 from dapeer.mirror.collected.rows import HEAD, CollectedRow, Table, by_point, in_order
 
 ROW = "dapeerRow"
-"""Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
+"""Marks output as a row, made from a log point's: the number of its `point`, and its `cells`."""
 LOG = "log points"
 TRACER = "tracer"
 
 OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""The columns of calls before their expressions, as `in_debuggee/dapeer_calls.py` tells them; `took` is in seconds, `within` the number of the call around it."""
+"""The columns of calls before their expressions, as `dapeer_calls` writes them in the debuggee.
+
+`took` is in seconds, `within` the number of the call around it.
+"""
 
 OF_LIVES = ("file", "line", "changed")
-"""The columns of the lines that one call has executed, as `in_debuggee/dapeer_life.py` tells them."""
+"""The columns of the lines of one call, as `dapeer_life` writes them in the debuggee."""
 
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
@@ -78,6 +81,10 @@ class Collection:
     """From when its rows count seconds."""
     among: Mapping[int, int] = field(default_factory=dict[int, int])
     """By process of the program how many rows have come."""
+
+    def remove(self) -> None:
+        """Take note that its log point is gone, since it has brought all rows that were wanted."""
+        self.removed = True
 
     def is_news(self, client: str) -> bool:
         """Whether there are rows that a client was not told of."""
@@ -190,7 +197,7 @@ class Collected:
         self.collections.clear()
 
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
-        """Return the collection of a point in a process, a new one where there is none; None: there is no such point."""
+        """Return a point's collection in a process, new where there is none; None: there is no such point."""
         point = self.points.get(number)
         if point is None:
             return None
@@ -238,6 +245,11 @@ class Collected:
             collection.take_rows(len(table))
             _bound(collection)
 
+    def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
+        """Take note of a process's calls, by point and function, and of how many of its rows are overwritten."""
+        self.called.update(called)
+        self.overwritten[process] = overwritten
+
     def lose(self, process: int, count: int, reason: str) -> None:
         """Take note of how many rows a process could not write, and why."""
         self.lost[process] = count
@@ -249,7 +261,7 @@ class Collected:
         return not any(self.lost.values())
 
     def newly_lost(self, client: str) -> int:
-        """Return how many rows the processes could not write, if the client was not told of all; it is told now."""
+        """Return how many rows the processes could not write, if the client has not seen all; then it has."""
         lost = sum(self.lost.values())
         told, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > told else 0

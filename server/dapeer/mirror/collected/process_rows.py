@@ -26,7 +26,7 @@ class Gathered:
         return self.collected.reached(path, line)
 
     def full(self, message: Message) -> int:
-        """Return the number of the point of which a message has brought the last row that is taken; 0: of none."""
+        """Return the number of the point whose last accepted row a message has brought; 0: of none."""
         row = message.body.get(ROW) if isinstance(message, Event) else None
         number = int(row.get("point") or 0) if row else 0
         rows = self.collected.collections.get((self.process, number))
@@ -36,7 +36,7 @@ class Gathered:
         """Take note that the log points of a `point` are gone, since they have brought all rows."""
         for (_, number), each in self.collected.collections.items():
             if number == body.get("point"):
-                each.removed = True
+                each.remove()
 
     def take(self, body: Body, at: float) -> None:
         """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""

@@ -1,6 +1,6 @@
 """A chunk of a file of rows: lines of text, and between them rows of plain values, 8 bytes each. Pure.
 
-`in_debuggee/dapeer_recording.py` tells their form.
+`in_debuggee/collecting/dapeer_recording.py` tells their form.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PLAIN = 128
 FRAME = 3
 """Pieces of 8 bytes of such a row besides its values: shape and context, hit, and at its end the time."""
 WIDTH = 8
-AHEAD = 64
+ROWS_AHEAD = 64
 """Rows that are looked at before more are."""
 LETTERS = frozenset("qd?x")
 """Of a value's type: whole number, fraction, truth, nothing."""
@@ -129,10 +129,10 @@ def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
-    """Return the complete rows that follow each other from a place on with as many plain values, and how many they are."""
+    """Return consecutive complete rows with as many plain values, from a place on, and their number."""
     size = WIDTH * (chunk[at] - PLAIN + FRAME)
-    rows = _leading(chunk[at : at + AHEAD * size : size])
-    if rows == AHEAD:
+    rows = _leading(chunk[at : at + ROWS_AHEAD * size : size])
+    if rows == ROWS_AHEAD:
         rows = _leading(chunk[at::size])
     while rows and (at + rows * size > len(chunk) or not chunk[at + rows * size - 1]):
         rows -= 1

@@ -28,7 +28,7 @@ class CollectedRow(NamedTuple):
     point: int
     """Which collection point; numbers are those of a program's `Point`s."""
     hit: int
-    """Counts how often the program came by in this process, from 1; where rows were dropped, some are missing."""
+    """The number, from 1, of this pass in its process; where rows were dropped, some are missing."""
     seconds: float
     """Since the process began to collect."""
     thread: str

@@ -1,6 +1,6 @@
 """The file that a collector in the program has written its rows into. Pure.
 
-`in_debuggee/dapeer_recording.py` tells its form. It may be read while it is written, and after its program was killed.
+`in_debuggee/collecting/dapeer_recording.py` tells its form. It may be read while it is written, and after its program was killed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dapeer.mirror.collected.row_blocks import BlockPart, read_names, read_part
 
 MAGIC = b"dapeerR3"
 HEADER = struct.Struct("<8sIIIIddQQI")
-NAMES = 72
+NAMES_OFFSET = 72
 """Where the lines of the header begin."""
 SERIAL = struct.Struct("<Q")
-LARGEST = 1 << 27
+MAX_FILE_BYTES = 1 << 27
 """Bytes; no collector writes so large a file."""
 
 
@@ -67,12 +67,12 @@ def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
     if len(data) < HEADER.size:
         return Written(place=after)
     magic, pid, begin, size, chunks, started, zero, dropped, lost, error = HEADER.unpack_from(data)
-    if magic != MAGIC or not SERIAL.size < size <= LARGEST or chunks * size > LARGEST:
+    if magic != MAGIC or not SERIAL.size < size <= MAX_FILE_BYTES or chunks * size > MAX_FILE_BYTES:
         return Written(place=after)
     starts = range(begin, min(begin + chunks * size, len(data) - SERIAL.size + 1), size)
     parts: list[BlockPart] = []
     place = after
-    names = read_names(bytes(data[NAMES : min(begin, len(data))]), zero)
+    names = read_names(bytes(data[NAMES_OFFSET : min(begin, len(data))]), zero)
     for number, start in sorted((SERIAL.unpack_from(data, each)[0], each) for each in starts):
         if not number or number < after.chunk:
             continue

@@ -8,7 +8,7 @@ from typing import Literal
 from dapeer.mirror.collected.collected import Collected, Point
 
 On = Literal["true", "change", "write"]
-"""Until an expression holds, or is another than before in the same call; or until the value is written to that it has now."""
+"""Until an expression holds, or changes within a call; or until a value is written where it is now."""
 
 LINE = ("function", "file", "line")
 """The columns that tell a line; line 0: none of the function's, it was so when that began."""
@@ -38,9 +38,9 @@ class Watch:
     seconds: float = 0
     """How long the program has run until it stopped or ended; 0: it runs."""
     seen: bool = False
-    """The line that is told is the one to which the program came next: the road does not know which has run before."""
+    """The line shown is the one that the program came to next: which ran before is unknown there."""
     returned: bool = False
-    """The line that is told may have been the last of its call: then the rest of the line that has called it has run, too."""
+    """The shown line may have been its call's last: then the rest of the line that called has run, too."""
     others: bool = False
     """Other threads ran beside that line, and nobody looked which of them has done it."""
     already: bool = False
@@ -49,6 +49,34 @@ class Watch:
     """The lines that were not looked at, where the line that did it may be one of them."""
     cost: str = ""
     """What a road has taken that can be counted."""
+
+    def begin(self, road: str, epoch: int, *, holds: bool = False) -> None:
+        """Take note that it begins at a stop, by a road, and whether the expression `holds` there."""
+        self.road, self.epoch = road, epoch
+        self.already = holds and self.on == "true" and not self.every
+
+    def explain_road(self, why: str) -> None:
+        """Say why it runs by this road, and by no better one."""
+        self.road = f"{self.road}, as {why}"
+
+    def doubt(
+        self,
+        *,
+        seen: bool = False,
+        returned: bool = False,
+        others: bool = False,
+        passed_by: str = "",
+    ) -> None:
+        """Take note of what is not known of the line that has done it."""
+        self.seen, self.returned, self.others, self.passed_by = seen, returned, others, passed_by
+
+    def run(self, seconds: float) -> None:
+        """Take note of how long the program has run until it stopped or ended."""
+        self.seconds = seconds
+
+    def end(self, epoch: int, cost: str) -> None:
+        """Take note of the stop at which it is over, and what it has taken."""
+        self.epoch, self.cost = epoch, cost
 
 
 def watch(

@@ -1,4 +1,4 @@
-"""The ids of frames and variables that callers see: handles, counted over all stops of a session. Pure.
+"""The ids of frames and variables that callers see: handles, counted over a session's stops. Pure.
 
 Adapters number frames and variables anew at each stop, some from 1 again. So that an id of an earlier stop can never be
 mistaken for one of a later stop, callers get handles instead.

@@ -22,7 +22,7 @@ def is_element(variable: Variable) -> bool:
 
 
 def is_aside(variable: Variable) -> bool:
-    """Whether a member is not data: js-debug lists internal properties, getters and methods; rdbg the class."""
+    """Whether a member is not data: js-debug's internal properties, getters, methods; rdbg's class."""
     name, value = variable["name"], variable["value"]
     computed = variable.get("presentationHint", {}).get("lazy")
     # debugpy adds the length, and puts methods into groups.

@@ -11,7 +11,7 @@ from dapeer.base.text.fitting import fitted
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.stops.handles import Handles
-from dapeer.mirror.stops.unfolding import MEMBERS, Unfolding
+from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding
 
 KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000
@@ -44,7 +44,7 @@ class Stop:
     """Body of the `stopped` event."""
     thread_id: int
     output_start: int
-    """Cursor of the first output that is shown with this stop: the output since the previous one that was not shown meanwhile."""
+    """Cursor of the first output shown with this stop: that since the previous one, if not shown yet."""
     left_at: int = 0
     """Cursor at which the previous stop's output ended."""
     output_shown: int | None = None
@@ -74,11 +74,11 @@ class Stop:
     variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """Children by variablesReference."""
     set_aside: list[Variable] | None = None
-    """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
+    """The locals of the first frame to look at, where the adapter now uses their reference for another."""
     parts: Unfolding = field(default_factory=Unfolding)
     """The first members of folded values."""
     elements: dict[int, int] = field(default_factory=dict[int, int])
-    """How many elements a container has (DAP: `indexedVariables`), by variablesReference, where the adapter says so."""
+    """Containers' numbers of elements (DAP: `indexedVariables`), by variablesReference, where known."""
     lazy: set[int] = field(default_factory=set[int])
     """References of lazy variables: a request for their children computes them, as a getter does."""
     outdated: set[int] = field(default_factory=set[int])
@@ -185,7 +185,7 @@ class Stop:
         ]
 
     def take_variables(self, arguments: Body, variables: list[Variable]) -> None:
-        """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
+        """Keep a variable's children, if they are all of a container: a page of a long one is its caller's."""
         reference = arguments["variablesReference"]
         if self.written:
             variables = [self._as_written(reference, each) for each in variables]
@@ -198,7 +198,7 @@ class Stop:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif arguments.get("start") == 0:
-            self.parts.take(reference, variables, int(arguments.get("count") or MEMBERS))
+            self.parts.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
 
     def take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value: some adapters report the old one until the program resumes."""
@@ -214,7 +214,7 @@ class Stop:
         return now if variable["value"] == was else variable
 
     def shown(self, variable: Variable) -> str:
-        """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
+        """Return a variable's value; if the adapter folds it, with its first elements as far as fetched."""
         # Most have nothing to unfold.
         return self.parts.shown(variable) if variable["variablesReference"] else variable["value"]
 

@@ -10,11 +10,11 @@ from dapeer.base.text.folding import unfolded
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.members import is_aside
 
-UNFOLDED = 100
+MAX_CONTAINERS = 100
 """Containers that are expanded to show one value; some contain the same one many times."""
-DEEPEST = 30
+MAX_LEVELS = 30
 """Containers in each other that are expanded to show one value."""
-MEMBERS = 40
+FIRST_MEMBERS = 40
 """First members of a container that are kept, at most."""
 UNFOLDED_TEXT = 8000
 """Characters that the members of a container share: more than any tool shows of a value."""
@@ -46,11 +46,11 @@ class Unfolding:
     def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
         """Keep the first children of a folded value; an adapter may send more than `count`."""
         members = [each for each in variables if not is_aside(each)]
-        self.first[reference] = members[: min(count, MEMBERS)]
+        self.first[reference] = members[: min(count, FIRST_MEMBERS)]
         self._outdate()
 
     def shown(self, variable: Variable) -> str:
-        """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
+        """Return a variable's value; if the adapter folds it, with its first elements as far as fetched."""
         reference = variable["variablesReference"]
         if reference in self.reported:
             return self.reported[reference]
@@ -65,7 +65,7 @@ class Unfolding:
         return self._briefs[key]
 
     def _inside(self, reference: int) -> tuple[Sequence[tuple[str, str]], int]:
-        """Return names and values of a container's first members, and how many containers were expanded for that.
+        """Return names and values of a container's first members, and how many containers were expanded.
 
         That is found out once for each container: thousands of variables may have one and the same.
         """
@@ -77,9 +77,12 @@ class Unfolding:
     def _members(
         self, reference: int, around: tuple[int, ...], done: list[int]
     ) -> list[tuple[str, str]]:
-        """Return names and values of a container's first members, unless it is `around` itself; add to `done` what was expanded for it."""
+        """Return names and values of a container's first members, unless it is `around` itself.
+
+        What was expanded for that is added to `done`.
+        """
         first = self.first.get(reference)
-        enough = len(done) >= UNFOLDED or len(around) >= DEEPEST
+        enough = len(done) >= MAX_CONTAINERS or len(around) >= MAX_LEVELS
         if not first or enough or reference in around:
             return []
         done.append(reference)
@@ -107,7 +110,7 @@ class Unfolding:
         self._outdate()
 
     def forget(self) -> None:
-        """Forget fetched members of variables, except those in the adapter's own values: they may have changed."""
+        """Forget fetched members of variables but those in the adapter's own values: they may have changed."""
         self.first.clear()
         self.reported.clear()
         self._outdate()

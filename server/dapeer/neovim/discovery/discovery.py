@@ -142,7 +142,7 @@ def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
 
 
 def _busy(address: str, mode: str | None) -> FoundNeovim:
-    """Describe one that does not respond: its socket's name contains its process id, or it has announced that."""
+    """Describe one that does not respond: it announced its process id, or its socket's name has it."""
     match = _PID_IN_NAME.search(address)
     pid = int(match[1]) if match else announced().get(address)
     return FoundNeovim(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")

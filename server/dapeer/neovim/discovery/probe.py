@@ -15,11 +15,11 @@ import anyio
 import msgpack
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
-SECONDS: Final = 0.5
+SECONDS_TO_ANSWER: Final = 0.5
 """How long a Neovim may take to answer before it counts as busy."""
 LARGEST_ANSWER: Final = 1 << 20
 """Bytes of an answer; a process that sends more is no Neovim."""
@@ -66,7 +66,7 @@ class ProbeAnswer:
     """The mode in which it waits for a key; None if it is busy, or responds."""
 
 
-async def probe(address: str, seconds: float = SECONDS) -> ProbeAnswer | None:
+async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer | None:
     """Look at a Neovim; None if none listens there.
 
     Args:

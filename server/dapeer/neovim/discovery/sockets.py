@@ -46,7 +46,7 @@ def listening() -> list[str]:
 
 
 def announced() -> dict[str, int]:
-    """Return the addresses that the plugin has announced in its Neovims, with their processes (`core/knock.lua`)."""
+    """Return the addresses that Neovims' plugins announce, with their processes (`core/knock.lua`)."""
     folder = Path(folder_names.runtime())
     # In a folder of another user, that user could replace the files.
     files = folder.glob("neovim-*.json") if _is_own_folder(folder) else ()
@@ -61,7 +61,7 @@ def announced() -> dict[str, int]:
 
 
 def terminal_of() -> str | None:
-    """Return the address of the Neovim in whose terminal this process runs, or that its environment names, if any."""
+    """Return the address of the Neovim whose terminal this runs in, or of the environment's, if any."""
     address = next(filter(None, map(os.environ.get, NAMED_BY)), None)
     return normal(address) if address else None
 

@@ -18,13 +18,14 @@ import anyio
 
 from dapeer.base.errors import NeovimBusy, NeovimGone
 from dapeer.base.json_types import as_array
+from dapeer.base.system.exchange import Mailbox
 from dapeer.dap.decoding import decode, from_json, without_surrogates
 from dapeer.dap.messages import Body, Message
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 
 FeedName = Literal["tap", "listeners"]
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 
 REQUEST = "return require('dapeer.nvim_dap.listeners').request(...)"
 
@@ -96,7 +97,7 @@ class Tap:
         """Return the next frame."""
         while not self._frames:
             try:
-                data = await self._reader.read(CHUNK)
+                data = await self._reader.read(CHUNK_BYTES)
             except ConnectionError as error:
                 raise anyio.EndOfStream from error
             if not data:
@@ -139,17 +140,17 @@ class Listeners:
         self._neovim = neovim
         self._ahead = ahead
         self._session = session
-        self._frames: asyncio.Queue[FeedFrame | None] = asyncio.Queue()
+        self._frames = Mailbox[FeedFrame]()
         self.closed = False
 
     def forwarded(self, kind: str, number: int, message: object) -> None:
         """Take in a frame from Lua."""
-        self._frames.put_nowait(FeedFrame(kind, number, from_json(without_surrogates(message))))
+        self._frames.put(FeedFrame(kind, number, from_json(without_surrogates(message))))
 
     def ended(self) -> None:
         """Record that the session, or its Neovim, has ended."""
         self.closed = True
-        self._frames.put_nowait(None)
+        self._frames.end()
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request, if its main thread gets to it in time."""
@@ -173,11 +174,7 @@ class Listeners:
 
     async def receive(self) -> FeedFrame:
         """Return the next frame."""
-        frame = await self._frames.get()
-        if frame is None:
-            self._frames.put_nowait(None)
-            raise anyio.EndOfStream
-        return frame
+        return await self._frames.take()
 
     async def aclose(self) -> None:
         """Wake all remaining waiters."""

@@ -9,10 +9,12 @@ import os
 import secrets
 from collections.abc import Callable
 
+import anyio
+
+from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
 from dapeer.base.system import folder_names
 from dapeer.base.system.folders import held, sweep
-from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
 
 SECONDS_FOR_HELLO = 2.0
@@ -65,7 +67,7 @@ class Taps:
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
         with contextlib.suppress(*odd):
             check_peer(writer.get_extra_info("socket"), self.path)
-            async with asyncio.timeout(SECONDS_FOR_HELLO):
+            with anyio.fail_after(SECONDS_FOR_HELLO):
                 facts = json.loads(await reader.readline())
             joined = self._expected[str(facts["secret"])]
             if not facts.get("line"):
@@ -78,7 +80,7 @@ class Taps:
 
 
 def _runtime_folder() -> str | None:
-    """Return the login session's folder for sockets; None if it is unusable, as after `su`, or in a container."""
+    """Return the login session's folder for sockets; None: unusable, as after `su` or in a container."""
     folder = folder_names.named("XDG_RUNTIME_DIR")
     usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
     return folder if usable else None

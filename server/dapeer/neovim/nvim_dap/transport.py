@@ -13,7 +13,7 @@ import anyio
 from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.neovim.nvim_dap.feeds import Feed, FeedFrame
 
-UNANSWERED = 1000
+MAX_UNANSWERED_REQUESTS = 1000
 """Requests whose responses may still arrive; an adapter that owes more will never answer the oldest."""
 
 
@@ -26,7 +26,7 @@ class NvimTransport:
     """
 
     def __init__(self, feed: Feed, names: Mapping[str, str] = MappingProxyType({})) -> None:
-        """`names`: the names of files with breakpoints on this machine, by their paths in Neovim if these differ."""
+        """Keep `names`, those of files with breakpoints here, by their paths in Neovim if these differ."""
         self._feed = feed
         self._names = names
         self._requests: OrderedDict[int, Request] = OrderedDict()
@@ -85,7 +85,7 @@ class NvimTransport:
         if request.command == "setBreakpoints":
             known = replace(known, arguments=_renamed(request.arguments, self._names))
         self._requests[request.seq] = known
-        if len(self._requests) > UNANSWERED:
+        if len(self._requests) > MAX_UNANSWERED_REQUESTS:
             self._requests.popitem(last=False)
         return None if mine else known
 

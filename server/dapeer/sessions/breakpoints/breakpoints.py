@@ -48,7 +48,7 @@ class Breakpoints:
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
     fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that were set by a tool since a program was started: they are meant for the next one."""
+    """Path and line of those that a tool set since a program was started; they are for the next one."""
     persons: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that a person has set in an editor."""
     filter_listeners: list[FilterListener] = field(default_factory=list[FilterListener])
@@ -110,6 +110,15 @@ class Breakpoints:
             del self.by_path[path]
         return before
 
+    def take_fresh(self) -> set[tuple[str, int]]:
+        """Return path and line of those that are meant for the next program, which has come."""
+        fresh, self.fresh = self.fresh, set()
+        return fresh
+
+    def stop_at(self, functions: Sequence[str]) -> None:
+        """Want programs to stop at these functions, and at no others."""
+        self.functions = [*functions]
+
     def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
         """Undo an `add` whose breakpoint was not applied; a Neovim has not changed its sign either."""
         self.fresh.discard((path, line))
@@ -119,7 +128,9 @@ class Breakpoints:
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
     ) -> RequestedBreakpoint | None:
-        """Want it no longer, and nothing collected there for the client; `line` is the one asked for, or the one an adapter moved it to.
+        """Remove the client's breakpoint at a line, and what it collects there.
+
+        `line` is the requested one, or the one to which an adapter moved it.
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
         """
@@ -131,7 +142,7 @@ class Breakpoints:
         return stops or collects
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
-        """Want the breakpoints of a file on other lines, by the line that each has; a person's stay, since an editor moves them."""
+        """Move a file's breakpoints, by the line that each has; an editor moves a person's, so they stay."""
         here = [each for each in self.of(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
         for each in moving:
@@ -195,7 +206,7 @@ class Breakpoints:
             raise
 
     def clear(self, path: str | None = None, client: str = "") -> list[str]:
-        """Want none any longer, in one file or anywhere, and nothing collected there for the client; return the files that had some.
+        """Remove all breakpoints, of a file or all, and what the client collects there; return the files.
 
         Without a path the function breakpoints go, too.
         """
@@ -214,7 +225,10 @@ class Breakpoints:
         collecting: Collection[tuple[str, int]] = (),
         client: str = "",
     ) -> list[str]:
-        """Remove what tools have set, except those `kept` that stop (path and line), and those of the client's that go on `collecting`; return the files that had some."""
+        """Remove what tools have set, except some; return the files that had any.
+
+        These stay: those `kept` that stop (path and line), and those of the client's that go on `collecting`.
+        """
         stop = [each for each in self.places() if each not in self.persons and each not in kept]
         collect = [each for each in self.points.places(client) if each not in collecting]
         for path, line in stop:

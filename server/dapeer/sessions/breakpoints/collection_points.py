@@ -109,7 +109,7 @@ LATE = " (unless while the interpreter ended, where the debugger sees nothing)"
 def without_calls(
     collected: Collected, name: str, *, calls: bool
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
-    """Yield those of the functions of a point, as it names them, of which no process has a row: what is true of each, its name, and a doubt."""
+    """Yield a point's functions, as it names them, without a row: what is true of each, name, doubt."""
     points = {
         n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)
     }

@@ -1,4 +1,4 @@
-"""The breakpoints of a session that are on lines: those that stop or log, and those at which it collects.
+"""A session's breakpoints on lines: those that stop or log, and those at which it collects.
 
 Rows come by a tracer in the program, or by log points, as definition and adapter allow.
 """
@@ -6,14 +6,16 @@ Rows come by a tracer in the program, or by log points, as definition and adapte
 from __future__ import annotations
 
 import ast
-import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import anyio
+
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS
@@ -25,9 +27,10 @@ from dapeer.mirror.places import SPEC
 from dapeer.sessions.breakpoints.collection_points import point_at, point_of
 from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.inspection.fetching import SendRequest
+from dapeer.sessions.traits import Traits
 
 Road = Literal["tracer", "log points", ""]
-LONGEST = 200
+MAX_REASON_CHARS = 200
 """Characters of why it does not."""
 OVER = "it has all its rows"
 """The message of a breakpoint of which no more are taken."""
@@ -37,8 +40,6 @@ FAILED = "the program does not collect"
 class LineBreakpoints:
     """Sets breakpoints on lines, and knows which of them collect."""
 
-    tracers: tuple[str, ...] = ()
-    """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
     functions: Sequence[RequestedFunction]
     """The functions at which the program is to collect."""
 
@@ -49,18 +50,24 @@ class LineBreakpoints:
         request: SendRequest,
         observe: Callable[[Message], None],
         log: LogLines,
+        traits: Traits,
+        folder: Callable[[], Path] | None,
     ) -> None:
-        """`supports` tells what the adapter can do."""
+        """`supports` says what the adapter can do, `folder` where the program's processes write rows."""
         self.log = log
+        self.tracers = traits.collect.tracers
+        """Expressions that have the program collect, and return the outcome; each for when one fails.
+
+        None: it cannot.
+        """
         self._collected = collected
         self._supports = supports
         self._request = request
         self._observe = observe
         self.functions = ()
-        self.sees_output = True
+        self.sees_output = not traits.is_shared
         """What the adapter says of log points passes us."""
-        self.folder: Callable[[], Path] | None = None
-        """Tells where the program's processes write their rows."""
+        self._folder = folder
         self._points: dict[str, list[RequestedBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
@@ -68,13 +75,12 @@ class LineBreakpoints:
         """By number of a point: what the program is to watch."""
         self._answers: Mapping[int, Mapping[str, Any]] = {}
         """By number of a point: what the program has told of it; 0: of all."""
-        self._telling = asyncio.Lock()
-        self._removing: set[asyncio.Task[None]] = set()
+        self._telling = anyio.Lock(fast_acquire=True)
 
     @property
     def road(self) -> Road:
         """How rows come; empty: none can."""
-        if self.tracers and self.folder is not None:
+        if self.tracers and self._folder is not None:
             return "tracer"
         return "log points" if self.sees_output and self._supports("logMessage") else ""
 
@@ -126,9 +132,7 @@ class LineBreakpoints:
     def remove(self, number: int) -> None:
         """Remove the log points of a point that has brought all rows that were wanted of it."""
         if self.log.removes(number):
-            task = asyncio.create_task(self._remove(number))
-            self._removing.add(task)
-            task.add_done_callback(self._removing.discard)
+            BackgroundTask(self._remove(number))
 
     async def _remove(self, number: int) -> None:
         # Its further hits are counted if it stays, so no caller needs to know.
@@ -143,7 +147,7 @@ class LineBreakpoints:
             self._observe(Event(REMOVED, {"point": number}))
 
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
-        """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
+        """Return why the program does not collect at functions, and what to do; empty: it does, if they exist."""
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""
@@ -195,13 +199,13 @@ class LineBreakpoints:
 
     async def trace(self, frame_id: int | None = None) -> None:
         """Have the program collect where it is to, and nowhere else."""
-        if self.folder is None:
+        if self._folder is None:
             return
         async with self._telling:
             points = [*self._spec()]
             if points == self._traced:
                 return
-            spec = {"folder": str(self.folder()), "points": points}
+            spec = {"folder": str(self._folder()), "points": points}
             self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
             self._traced = points
 
@@ -217,7 +221,7 @@ class LineBreakpoints:
                 body = await self._request("evaluate", arguments)
                 return _read(str(body.get("result") or ""))
             except (RequestFailed, RequestTimeout, ValueError) as error:
-                why = " ".join(str(error).split())[-LONGEST:]
+                why = " ".join(str(error).split())[-MAX_REASON_CHARS:]
         return {"message": f"{FAILED}: {why}"}
 
     def _spec(self) -> Iterable[dict[str, Any]]:

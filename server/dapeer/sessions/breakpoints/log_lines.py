@@ -27,10 +27,11 @@ LogPlace = tuple[str, int, int]
 class LogLines:
     """Knows which log points stand for what is collected in each file."""
 
-    known = Collect()
-    """What the definition says."""
-
-    def __init__(self, collected: Collected, stops_at: StopsAt, request: SendRequest) -> None:
+    def __init__(
+        self, collected: Collected, stops_at: StopsAt, request: SendRequest, known: Collect
+    ) -> None:
+        """`known`: what the definition says."""
+        self._known = known
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
@@ -52,7 +53,7 @@ class LogLines:
     def of(
         self, path: str, requested: Sequence[RequestedBreakpoint]
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
+        """Yield the log points that collect, one a line: no adapter has two there, or one beside a stop."""
         self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
@@ -68,7 +69,7 @@ class LogLines:
 
     def removes(self, number: int) -> bool:
         """Take note that a point has all its rows; whether there are log points of it to remove."""
-        if number in self._over or not self.known.removes:
+        if number in self._over or not self._known.removes:
             return False
         self._over.add(number)
         return bool(self.files(number)) or any(each["point"] == number for each in self._named)
@@ -90,7 +91,7 @@ class LogLines:
 
     async def log_at_functions(self) -> None:
         """Log at the functions that are wanted, where function breakpoints take log messages."""
-        if self.known.functions:
+        if self._known.functions:
             await self._stops_at.log(self._left(self._named))
 
     def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -100,7 +101,7 @@ class LogLines:
         self, functions: Sequence[RequestedFunction]
     ) -> tuple[list[Breakpoint], set[str]]:
         """Find where functions begin; return what comes of each, and the files whose log points change."""
-        if self.known.functions:
+        if self._known.functions:
             self._named = [{"name": each["name"], **self._point(each)} for each in functions]
             await self.log_at_functions()
             return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
@@ -145,12 +146,12 @@ class LogLines:
     async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
         """Return all places of a function breakpoint."""
         places: list[LogPlace] = []
-        if self.known.places:
-            command = self.known.places.replace(NUMBER, str(made.get("id")))
+        if self._known.places:
+            command = self._known.places.replace(NUMBER, str(made.get("id")))
             arguments = {"expression": command, "context": "repl"}
             try:
                 body = await self._request("evaluate", arguments)
-                places = [*self.known.places_in(str(body.get("result") or ""))]
+                places = [*self._known.places_in(str(body.get("result") or ""))]
             except DapeerError:
                 # While the program runs, some evaluate nothing.
                 places = []

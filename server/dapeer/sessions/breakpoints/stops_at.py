@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
-from dapeer.dap.exception_filters import Filters
+import anyio
+
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.inspection.fetching import SendRequest
+from dapeer.sessions.traits import Traits
 
 NEVER = "1 == 2"
 """A condition that holds in no language."""
+SECONDS_TO_UNDO = 2.0
+"""Seconds for which the answer is awaited that a function breakpoint is gone which was only tried."""
 
 
 class StopsAt:
     """The breakpoints of a session that are on no line."""
 
     def __init__(
-        self, adapter: str, mirror: Mirror, request: SendRequest, supports: Callable[[str], bool]
+        self,
+        adapter: str,
+        mirror: Mirror,
+        request: SendRequest,
+        supports: Callable[[str], bool],
+        traits: Traits,
     ) -> None:
-        self.filters = Filters()
+        self.filters = traits.stopping.filters
         """The exception filters: the adapter's, and those that dapeer makes."""
-        self.own: Sequence[str] = ()
+        self.own = traits.functions
         """Functions at which the program stops, in addition to the function breakpoints."""
-        self.conditions: Mapping[str, str] | None = None
-        """By exception filter: its condition, as far as the adapter supports it."""
+        self._conditions = traits.conditions
         self._adapter = adapter
         self._mirror = mirror
         self._request = request
@@ -38,7 +45,7 @@ class StopsAt:
         self._function_names: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
         self._logging: Sequence[Mapping[str, Any]] = ()
-        self._setting = asyncio.Lock()
+        self._setting = anyio.Lock(fast_acquire=True)
 
     async def functions(self, names: Sequence[str]) -> None:
         """Set the function breakpoints, together with the program's own functions and those of filters."""
@@ -54,7 +61,7 @@ class StopsAt:
 
     @contextlib.asynccontextmanager
     async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
-        """Set one function breakpoint more while the body runs, and give what the adapter makes of it; it stops nothing."""
+        """Set one more function breakpoint while the body runs, and give the answer; it stops nothing."""
         async with self._setting:
             others = [each for each in self._every if each["name"] != name]
             tried: dict[str, Any] = {"name": name}
@@ -68,7 +75,9 @@ class StopsAt:
                 new = [each for each in made if each.get("id") not in before]
                 yield new[0] if len(new) == 1 else made[-1] if made else Breakpoint(verified=False)
             finally:
-                await self._set(self._every)
+                # Also when the caller's time is over: the program would stop there.
+                with anyio.move_on_after(SECONDS_TO_UNDO, shield=True):
+                    await self._set(self._every)
 
     @property
     def _every(self) -> list[Mapping[str, Any]]:
@@ -85,14 +94,15 @@ class StopsAt:
             await self._request("setExceptionBreakpoints", arguments)
 
     async def arguments_for(self, texts: Sequence[str]) -> Body:
-        """Stop at those of these that are functions; return the arguments of `setExceptionBreakpoints` for all others."""
+        """Stop at the functions among these; return `setExceptionBreakpoints`' arguments for the others."""
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
             await self.functions(self._function_names)
         offered = self._mirror.exception_filters
-        if self.conditions and self._supports("exceptionFilterOptions"):
-            return exception_arguments([each for each in texts if each in offered], self.conditions)
+        if self._conditions and self._supports("exceptionFilterOptions"):
+            chosen = [each for each in texts if each in offered]
+            return exception_arguments(chosen, self._conditions)
         return self.filters.arguments(texts, offered)
 
     def check(self, texts: Sequence[str]) -> None:
@@ -100,5 +110,5 @@ class StopsAt:
         self.filters.check(texts, self._mirror.exception_filters, self._adapter)
 
     def standing(self, texts: Sequence[str] | None) -> Sequence[str] | None:
-        """Return those of `texts` that the adapter can stop at, None: its defaults; None when it has no filters."""
+        """Return those of `texts` that the adapter can stop at, None: its defaults; None: it has no filters."""
         return self.filters.standing(texts, self._mirror.exception_filters)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.mirror.collected.collected import Collected
@@ -49,8 +50,8 @@ class Watching:
             await self._lines.unwatch(watch.point.number)
             why = told.get("message") or "the program does not say why"
             raise ArgumentError(f"`expression` cannot be watched here: {why}.", INSTEAD[watch.on])
-        watch.road, watch.epoch = "tracer", self._mirror.epoch
-        self._started_at = asyncio.get_running_loop().time()
+        watch.begin("tracer", self._mirror.epoch)
+        self._started_at = anyio.current_time()
         if watch.every:
             self.recorded.append(watch)
         else:
@@ -58,7 +59,7 @@ class Watching:
 
     def drive(self, watch: Watch) -> None:
         """Take note that a watch has begun for which somebody looks at each stop."""
-        self.current, self._started_at = watch, asyncio.get_running_loop().time()
+        self.current, self._started_at = watch, anyio.current_time()
 
     async def follow(self) -> None:
         """Wait for the next stop, or the end, and watch no more; what is recorded each time goes on."""
@@ -77,7 +78,10 @@ class Watching:
         await self._lines.unwatch(*points)
 
     def news(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
-        """Yield what became of each watch at the stop that the program is at, or at its end, as far as rows were read; and whether it has come about."""
+        """Yield what became of each watch at the program's stop or end, and whether it has come about.
+
+        It goes as far as rows were read.
+        """
         stop, ended = self._mirror.stop, self._mirror.ended
         state = "stopped" if stop else "ended" if ended else "running"
         for watch in [*self.recorded, *filter(None, [self.current])]:
@@ -89,7 +93,7 @@ class Watching:
             if (driven or not watch.every) and later != (stop is not None):
                 continue
             if not driven and (not watch.seconds or state == "running"):
-                watch.seconds = asyncio.get_running_loop().time() - self._started_at
+                watch.run(anyio.current_time() - self._started_at)
             rows = [*self._collected.rows_of(watch.point)]
             if driven or not (rows and watch.every):
                 looks = [*self._collected.rows_of(watch.looks)]

@@ -17,7 +17,7 @@ class SessionControl(abc.ABC):
     ours: bool = False
     """We hold the adapter, and may kill it."""
     detached: Detached | None = None
-    """What its program has left running; None: dapeer has not started it, or it was started by another session's."""
+    """What its program has left running; None: dapeer has not started it, or another session has."""
 
     # -- messages
 
@@ -32,6 +32,10 @@ class SessionControl(abc.ABC):
         """
         raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
 
+    def watched_pid(self) -> int:
+        """Return the process of its program, where it is known to be on this machine; 0: it is not."""
+        return 0
+
     @abc.abstractmethod
     def why_over(self) -> str:
         """Say why the wire is gone, where no message has told the end."""
@@ -43,7 +47,7 @@ class SessionControl(abc.ABC):
         return True
 
     def may_run_elsewhere(self, path: str) -> bool:
-        """Whether code of a source file may run in a process that the program starts, and that its adapter does not follow."""
+        """Whether a source file may run in a process of the program's that its adapter does not follow."""
         return False
 
     def follows_children(self) -> bool:

@@ -1,4 +1,4 @@
-"""Processes that a program has started and that have left its POSIX session: daemons, servers, terminal multiplexers.
+"""A program's processes that have left its POSIX session: daemons, servers, terminal multiplexers.
 
 They run on where the program runs without a debugger, too, and others may use them. So they are left alone and named once, until
 somebody asks for their end.
@@ -15,9 +15,9 @@ from dapeer.base.system.process_table import command_line, processes
 from dapeer.base.text.fitting import shortened
 from dapeer.sessions.core.program import Program
 
-COMMAND = 80
+COMMAND_CHARS = 80
 """Characters of a command line that are shown."""
-NAMED = 5
+MAX_NAMED_PROCESSES = 5
 """Processes that are named; more are counted."""
 
 
@@ -25,7 +25,7 @@ class Detached:
     """Those of one program."""
 
     def __init__(self, processes: Processes, program: Program[Any], relay: str) -> None:
-        """`relay`: a regular expression found in the command lines of the debugger's own, which end by themselves."""
+        """Keep `relay`: a pattern for command lines of the debugger's own, which end by themselves."""
         self._processes = processes
         self._program = program
         self._relay = relay
@@ -69,11 +69,11 @@ class Detached:
         """Return what a process runs, on one line; empty for one that is the debugger's, or has ended."""
         command = " ".join(command_line(pid).split())
         own = self._relay and re.search(self._relay, command)
-        return "" if own else shortened(command, COMMAND)
+        return "" if own else shortened(command, COMMAND_CHARS)
 
 
 def named(commands: Mapping[int, str]) -> str:
     """Return processes and what they run; of many the first ones."""
     named = [f"{pid} ({command})" for pid, command in commands.items()]
-    more = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
-    return ", ".join([*named[:NAMED], *more])
+    more = [f"{len(named) - MAX_NAMED_PROCESSES} more"] if len(named) > MAX_NAMED_PROCESSES else []
+    return ", ".join([*named[:MAX_NAMED_PROCESSES], *more])

@@ -1,14 +1,11 @@
-"""A session whose adapter is ours: what it says about its program, and how it ends. See `start_up` for its beginning."""
+"""A session whose adapter is ours: facts about its program, and its end; `start_up` has its beginning."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from dapeer.adapters.choice.choice import debugs
-from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.quirks import deadly_signal
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.log_points import LogPointReader
@@ -21,14 +18,17 @@ from dapeer.base.errors import (
     RequestFailed,
     Unsupported,
 )
+from dapeer.base.system.exchange import Mailbox
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.detached import Detached
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.process_watch import ProcessWatch
 from dapeer.sessions.core.reverse_requests import Offer, run_in_terminal
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.traits import Traits
 from dapeer.sessions.waiters import Deadlines
 from dapeer.view.snapshot import KILLED
 
@@ -38,7 +38,7 @@ SECONDS_WITHOUT_OUTPUT = 0.05
 """Seconds without output after which an ended program's output counts as complete."""
 SECONDS_TO_END_ITSELF = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
-QUOTED = 800
+MAX_QUOTED_CHARS = 800
 """Characters of an adapter's output in an error."""
 
 
@@ -49,43 +49,27 @@ class DirectSession(Session):
 
     def __init__(
         self,
-        number: int,
+        context: SessionContext,
         plan: Plan,
         adapter: Adapter,
-        definitions: Mapping[str, Definition],
-        *,
-        project: Path,
         parent: DirectSession | None = None,
     ) -> None:
-        """`definitions`: of all adapters, which tell whose a source file is."""
         self.plan = plan
         self.process = adapter
         """The process of its adapter."""
         self.launched: bool = parent.launched if parent else plan.launched
         """Whether dapeer has started the debuggee, so that it ends with its session."""
-        self.offers: asyncio.Queue[Offer] = asyncio.Queue()
+        self.offers = Mailbox[Offer]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
-        self._definitions = definitions
+        self._definitions = context.definitions
         self._leaving = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
-        timeouts = plan.definition.timeouts
+        transport = mapped(adapter.transport, plan.mappings)
         super().__init__(
-            number,
-            plan.title(),
-            plan.definition.id,
-            mapped(adapter.transport, plan.mappings),
-            project=project,
-            deadlines=Deadlines(timeouts.request, timeouts.control),
-            frames=plan.definition.stopping.frames(project),
-            sight=plan.definition.sight,
-            parent=parent,
+            context, plan.title(), plan.definition.id, transport, _traits(plan), parent
         )
         adapter.on_patch_off(self.mirror.failures.take_patch_off)
         self.post_mortem = plan.post_mortem
-        self.stops_at.own = plan.functions
-        self.heed(plan.definition.stopping)
-        self.inspect.levels = plan.definition.quirks.stack_levels
-        self.stops_at.conditions = plan.conditions
         self.advice = parent.advice if parent else plan.advice
         self.delegates = parent is None and plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
@@ -105,7 +89,7 @@ class DirectSession(Session):
     # -- what its adapter says
 
     def on_message(self, message: Message) -> None:
-        """Take note of the debuggee's process, which ends with us if it is ours, and of the processes that it starts."""
+        """Note the debuggee's process, which ends with us if it is ours, and the processes that it starts."""
         children = self.plan.definition.children
         match message:
             case Event(event="process", body={"systemProcessId": int(pid), **more}):
@@ -113,7 +97,7 @@ class DirectSession(Session):
                 if self.launched and local and self.process.claim(pid):
                     self.watch.follow(pid)
             case Event(event=str(name), body=offered) if children and name == children.event:
-                self.offers.put_nowait(Offer({"configuration": offered}))
+                self.offers.put(Offer({"configuration": offered}))
             case _:
                 self.watch.on_message(message)
 
@@ -128,7 +112,7 @@ class DirectSession(Session):
             match request.command:
                 case "startDebugging":
                     offer = Offer(asked)
-                    self.offers.put_nowait(offer)
+                    self.offers.put(offer)
                     await offer.taken()
                     return {}
                 case "runInTerminal" if asked.get("args"):
@@ -149,12 +133,16 @@ class DirectSession(Session):
         terminal.listen(LogPointReader(self.process.log_points).listener(self.print_in_terminal))
         self.in_terminal(terminal)
 
+    def watched_pid(self) -> int:
+        """Return the process of its program, where it is known to be on this machine; 0: it is not."""
+        return self.watch.pid
+
     def takes(self, path: str) -> bool:
         """Whether breakpoints of a source file may be sent to its adapter; nothing runs to one in a core dump."""
         return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
 
     def may_run_elsewhere(self, path: str) -> bool:
-        """Whether code of a source file may run in a process that the program starts, and that its adapter does not follow."""
+        """Whether a source file may run in a process of the program's that its adapter does not follow."""
         loaded = (str(each.get("path") or "") for each in self.mirror.loaded.modules.values())
         return self.plan.may_run_elsewhere(path, loaded)
 
@@ -189,7 +177,7 @@ class DirectSession(Session):
         killer = self.process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
-        words = self.process.stderr_tail().strip()[-QUOTED:]
+        words = self.process.stderr_tail().strip()[-MAX_QUOTED_CHARS:]
         by = "" if killer is None else f", killed by {killer}"
         return f"the adapter ended unexpectedly{by}{f'; it said: {words}' if words else ''}"
 
@@ -206,7 +194,7 @@ class DirectSession(Session):
         # Some adapters send the end before the last output, and drop that when the connection closes.
         await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
         if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
-            self.cause = self.cause or f"probably killed by {signal}"
+            self.ending.explain(f"probably killed by {signal}")
         await self.watch.settled(mirror.exit_code)
         if self.process.terminal is not None:
             await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)
@@ -298,3 +286,10 @@ class DirectSession(Session):
             await self.request("disconnect", {"terminateDebuggee": ending})
         await self.close()
         return ending
+
+
+def _traits(plan: Plan) -> Traits:
+    of, levels = plan.definition, plan.definition.quirks.stack_levels
+    deadlines = Deadlines(of.timeouts.request, of.timeouts.control)
+    facts = deadlines, of.stopping, of.sight, of.collect, levels
+    return Traits(*facts, plan.functions, plan.conditions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -15,12 +16,13 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.direct import SECONDS_TO_END_ITSELF, SECONDS_WITHOUT_OUTPUT
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.waiters import Deadlines
+from dapeer.sessions.traits import Traits
 
 SECONDS_TO_CLOSE = 0.5
-"""Seconds that nvim-dap has to close a session whose debuggee has ended; Neovim may be waiting for a key."""
+"""Seconds for nvim-dap to close a session whose debuggee ended; Neovim may be waiting for a key."""
 SECONDS_FOR_SIGNS = 0.3
 """Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
 
@@ -28,24 +30,26 @@ TYPE = "return require('dapeer.nvim_dap.terminals').type(...)"
 
 
 class ForwardedSession(Session):
-    """A session of nvim-dap. It has the same mirror and requests as a direct one; dapeer never kills its processes.
+    """nvim-dap's session, with mirror and requests as a direct one; dapeer never kills its processes.
 
     nvim-dap sends all breakpoints to all adapters, and so do we.
     """
 
     def __init__(
         self,
-        number: int,
+        context: SessionContext,
         hello: Hello,
         feed: Feed,
         neovim: Neovim,
         *,
-        project: Path,
         names: Mapping[str, str],
         definition: Definition | None = None,
         parent: Session | None = None,
     ) -> None:
-        """`names`: what files are called here, by their paths in Neovim where these differ; `definition`: how its adapter differs, where that is known."""
+        """Keep `names`, those of files here, by their paths in Neovim where these differ.
+
+        `definition` is how its adapter differs, where that is known.
+        """
         self.hello = hello
         self.failure: str | None = None
         """Why nvim-dap could not start its debuggee, in the adapter's words."""
@@ -54,36 +58,14 @@ class ForwardedSession(Session):
         self._neovim = neovim
         self._feed = feed
         self._transport = NvimTransport(feed, names)
-        super().__init__(
-            number,
-            hello.name or hello.type,
-            hello.type,
-            self._transport,
-            project=project,
-            deadlines=Deadlines(),
-            frames=definition.stopping.frames(project) if definition else None,
-            sight=definition.sight if definition else None,
-            parent=parent,
-        )
+        name, traits = hello.name or hello.type, _traits(hello, definition)
+        super().__init__(context, name, hello.type, self._transport, traits, parent)
         self.feed = feed.name
-        # nvim-dap sends log messages itself, and prints what they say.
-        self.lines.sees_output = False
-        self.inspect.other_client.present = True
-        # The caller that has started it waits for its first stop.
-        self.inspect.other_client.first = hello.launch is None
         if definition is not None:
-            self._fit(definition)
-
-    def _fit(self, definition: Definition) -> None:
-        """Apply the adapter's definition.
-
-        The program is unpatched, so what its adapter leaves out is requested or noted.
-        """
-        self.heed(definition.stopping)
-        self.lines.tracers = definition.collect.tracers
-        self.where.complete(definition.stopping.folded)
-        children = definition.children
-        self.delegates = self.parent is None and children is not None and children.primary
+            # The program is unpatched, so what its adapter leaves out is requested or noted.
+            self.where.complete(definition.stopping.folded)
+            children = definition.children
+            self.delegates = parent is None and children is not None and children.primary
 
     # -- differences from a direct session
 
@@ -91,7 +73,7 @@ class ForwardedSession(Session):
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
-                self.program.keyboard = self
+                self.program.type_into(self)
             case Event(event="dapeer.replayed"):
                 self.replayed.set()
             case Response(command="setBreakpoints"):
@@ -100,7 +82,7 @@ class ForwardedSession(Session):
                     self.inspect.editions.keep(path)
             case Response(command="launch" | "attach" as command, success=False):
                 self.failure = f"could not {command}: {message.failure()}"
-                self.cause = self.cause or self.failure
+                self.ending.explain(self.failure)
             case _:
                 pass
 
@@ -179,6 +161,19 @@ class ForwardedSession(Session):
         await self.request("disconnect", {"terminateDebuggee": ending})
         await self.wait_for(lambda: self.over, SECONDS_TO_END_ITSELF)
         return ending
+
+
+def _traits(hello: Hello, definition: Definition | None) -> Traits:
+    # nvim-dap sends log messages itself, and prints what they say; the caller that has started a session waits for its first stop.
+    traits = Traits(is_shared=True, is_theirs=hello.launch is None)
+    if definition is None:
+        return traits
+    return replace(
+        traits,
+        stopping=definition.stopping,
+        sight=definition.sight,
+        collect=definition.collect,
+    )
 
 
 def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:

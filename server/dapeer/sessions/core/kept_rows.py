@@ -1,4 +1,4 @@
-"""Of which programs that have ended the collected rows are kept: of the last ones, as far as there is room."""
+"""The ended programs whose collected rows are kept: the last ones, as far as there is room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEPT_RUNS = 2
 
 
 def bound(ended: Sequence[Program[Session]]) -> None:
-    """Give up the rows of the programs that have ended first, where all together have too many; the last one is the last to end."""
+    """Give up the rows of programs that ended first, if all have too many; the last one ended last."""
     total = 0
     for number, program in enumerate(reversed(ended)):
         total += program.collected.fields

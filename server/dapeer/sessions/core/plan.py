@@ -95,7 +95,7 @@ class Plan:
         return replace(self, inputs={**self.inputs, "stop_on_entry": True})
 
     def begins_stopped(self, breakpoints: Breakpoints) -> bool:
-        """Whether the program is stopped at its entry for a moment: what it collects at functions is known only there."""
+        """Whether the program stops at its entry for a moment, where it learns at which functions it collects."""
         return self.launched and self.definition.collect.at_entry and bool(breakpoints.collecting)
 
     @property
@@ -104,7 +104,10 @@ class Plan:
         return self.definition.children is not None and self.definition.children.primary
 
     def may_run_elsewhere(self, path: str, libraries: Iterable[str] = ()) -> bool:
-        """Whether code of a source file may run in a process that the program, or one of its libraries, starts, and that the adapter does not follow."""
+        """Whether a source file may run in a process that the adapter does not follow.
+
+        The program, or one of its libraries, starts that process.
+        """
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:
             return path != self.inputs.get("program")
@@ -115,7 +118,7 @@ class Plan:
 
     @property
     def relay(self) -> str:
-        """A regular expression, found in the command lines of processes that the debugger has started beside the program; empty: there are none."""
+        """A pattern for command lines of processes that the debugger starts beside the program; empty: none."""
         return self.definition.children.relay if self.definition.children else ""
 
     def child(self, offered: Body) -> Plan:
@@ -128,7 +131,7 @@ class Plan:
         )
 
     def child_name(self, config: Mapping[str, object]) -> str:
-        """Name the session of a process that the program has started, after its command line where that is known."""
+        """Name the session of a process that the program started, by its command line where that is known."""
         children = self.definition.children
         pid = children.pid_of(config) if children is not None else 0
         if children is not None and pid and children.command:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from typing import Final
+
+import anyio
 
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.base.errors import NotStopped
 from dapeer.base.system import process_end
 from dapeer.base.system.process_table import descendants, tracer
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.messages import Event, Message
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
@@ -19,7 +21,7 @@ SECONDS_TO_REPORT_THE_END: Final = 0.1
 """Seconds that an adapter has to report the end of a program that was killed while stopped."""
 SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
-TARDY: Final = 3.0
+SECONDS_FOR_OTHER_ENDS: Final = 3.0
 """The same for a program that has ended by itself, or in an unknown way."""
 SECONDS_TO_DIE: Final = 3.0
 """Seconds in which a process that is being killed gives its memory back."""
@@ -36,11 +38,10 @@ class ProcessWatch:
         self._adapter = adapter
         self.pid = 0
         """The process; 0: it is not known, or not watched any more."""
-        session.where.watched(lambda: self.pid)
         self._file: int | None = None
         self._sure = True
-        self._task: asyncio.Task[None] | None = None
-        self._stopped = asyncio.Event()
+        self._task: BackgroundTask[None] | None = None
+        self._stopped = anyio.Event()
         """It may have started threads since it was last looked at."""
         self._dead = False
         """A signal has killed it."""
@@ -109,28 +110,30 @@ class ProcessWatch:
         self.pid = 0
 
     async def settled(self, exit_code: int | None) -> None:
-        """Wait until it is known what has ended the process, where its exit code is none that a process can have.
+        """Wait until it is known what ended the process, where its exit code is none that a process has.
 
         CodeLLDB tells -1 of one that a signal kills: with much memory, that takes a while.
         """
         if self._task is not None and exit_code is not None and exit_code < 0:
-            await asyncio.wait({self._task}, timeout=SECONDS_TO_DIE)
+            with anyio.move_on_after(SECONDS_TO_DIE):
+                await self._task.ended()
 
     def _begin(self) -> None:
-        """Wait for the end; a wait that goes on learns that there may be more threads, one of which it may need."""
-        if self._task is not None and not self._task.done():
+        """Wait for the end; an older wait learns that there may be more threads, one of which it may need."""
+        if self._task is not None and not self._task.done:
             self._stopped.set()
+            self._stopped = anyio.Event()
         elif self._file is not None:
-            self._task = asyncio.create_task(self._keep(self.pid, self._file))
+            self._task = BackgroundTask(self._keep(self.pid, self._file))
 
     async def _keep(self, pid: int, file: int) -> None:
         session = self._session
-        killer = await process_end.over(pid, file, self._stopped)
+        killer = await process_end.over(pid, file, lambda: self._stopped)
         if killer is None and not self._sure:
             return
         self._dead, self._killer = killer is not None, killer
         if killer is None:
-            patience = TARDY
+            patience = SECONDS_FOR_OTHER_ENDS
         else:
             patience = (
                 SECONDS_TO_REPORT_THE_END
@@ -141,7 +144,7 @@ class ProcessWatch:
         if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
             self._lose()
         elif killer is not None:
-            session.cause = session.cause or self._why()
+            session.ending.explain(self._why())
 
     def _lose(self) -> None:
         self._session.lose(self._why())
@@ -151,7 +154,9 @@ class ProcessWatch:
 
 
 def require_unkilled(session: Session, then: str) -> None:
-    """Raise `NotStopped` if a signal has killed a session's process while it was stopped, as supervisors do with a worker that is silent.
+    """Raise `NotStopped` if a signal killed a session's process while it was stopped.
+
+    Supervisors do so with a silent worker.
 
     `then` is what to do next where the program goes on.
     """
@@ -171,7 +176,10 @@ def require_unkilled(session: Session, then: str) -> None:
 
 
 def unreported_kills(program: Program[Session]) -> list[str]:
-    """Return notes on the processes that a signal has killed while their program goes on, each once; SIGTERM is how a parent ends one that runs."""
+    """Return notes, once each, on processes that a signal killed while their program goes on.
+
+    SIGTERM is none: a parent ends a process by it that runs.
+    """
     dead = [each for each in program.sessions if _is_killed(each) and program.runs]
     killed = [each for each in dead if each.id not in program.known_dead]
     killed = [each for each in killed if _was_stopped(each) or each.cause != f"{KILLED}SIGTERM"]

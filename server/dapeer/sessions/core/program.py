@@ -5,18 +5,19 @@ A caller waits for all processes of a program: while a parent waits for its chil
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+import anyio
+
 from dapeer.dap.messages import Message
-from dapeer.mirror.breakpoint_status import Awaited
 from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
+from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.core.row_files import RowFiles, RowFolders
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 from dapeer.sessions.waiters import Keyboard, Waiters
@@ -64,8 +65,7 @@ class Program(Generic[Of]):
         """Where its processes write rows; None: they have not collected by themselves."""
         self.waiters = Waiters()
         self.arriving = ArrivingOutput(self.printed.output, self.waiters)
-        self.keyboard: Keyboard | None = None
-        """Types into the terminal that the program runs in."""
+        self._keyboard: Keyboard | None = None
         self.awaited = Awaited()
         """Its breakpoints, and what was reported about them."""
         self.known_dead: set[int] = set()
@@ -83,6 +83,17 @@ class Program(Generic[Of]):
         """Take in what its processes have collected by themselves."""
         if self.row_files is not None:
             await self.row_files.read()
+
+    # -- its terminal
+
+    @property
+    def keyboard(self) -> Keyboard | None:
+        """Types into the terminal that the program runs in; None: it runs in none."""
+        return self._keyboard
+
+    def type_into(self, terminal: Keyboard) -> None:
+        """Type into the terminal that one of its processes has got."""
+        self._keyboard = terminal
 
     # -- its processes
 
@@ -229,7 +240,7 @@ class Program(Generic[Of]):
         Of those that were there before, the `old` ones, the caller is told only when the session itself
         does not stop soon. Who waits may be told the newest line of output now and then.
         """
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
         if old:
             soon = min(seconds, SECONDS_TO_STEP)
@@ -248,7 +259,7 @@ class Program(Generic[Of]):
         report: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         """Wait for news; a waiting caller gets the newest line of output now and then."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
         output = self.output
         told, due = output.end, clock() + SECONDS_BETWEEN_LINES

@@ -6,22 +6,18 @@ program may be in a container, on another machine, or another user's.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import DapeerError, Overstepped
+from dapeer.base.system.exchange import Answer
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 
-QUOTED = 200
+MAX_QUOTED_CHARS = 200
 """Characters of a command in an error."""
-
-
-def _future() -> asyncio.Future[None]:
-    return asyncio.get_running_loop().create_future()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +26,7 @@ class Offer:
 
     arguments: Body
     """How its adapter wants that done: `configuration`, and perhaps `request`."""
-    _answer: asyncio.Future[None] = field(default_factory=_future)
+    _answer: Answer[None] = field(default_factory=Answer[None])
 
     async def taken(self) -> None:
         """Return when the session has begun.
@@ -38,36 +34,35 @@ class Offer:
         Raises:
             DapeerError: It is not wanted, or the process cannot be reached: then that runs on without us.
         """
-        await self._answer
+        await self._answer.wait()
 
     def take(self) -> None:
         """Say that the session has begun."""
-        if not self._answer.done():
-            self._answer.set_result(None)
+        self._answer.give(None)
 
     def refuse(self, error: DapeerError) -> None:
         """Say why there is none."""
-        if not self._answer.done():
-            self._answer.set_exception(error)
-            self._answer.exception()  # seen: not every adapter waits for an answer
+        self._answer.fail(error)
 
 
 def run_in_terminal(
     adapter: Adapter, arguments: Body, *, launched: bool, screen: bool = False
 ) -> Terminal:
-    """Run a program in a terminal of ours, which ends with the session; `launched`: the debuggee is ours; `screen`: it may draw.
+    """Run a program in a terminal of ours, which ends with the session.
+
+    `launched`: the debuggee is ours; `screen`: it may draw.
 
     Raises:
         Overstepped: It is not for this adapter to ask.
     """
     command = [str(word) for word in arguments["args"]]
     if not launched or adapter.address is not None:
-        words = shortened(" ".join(command), QUOTED)
+        words = shortened(" ".join(command), MAX_QUOTED_CHARS)
         raise Overstepped(
             f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
             "an adapter that it has started."
         )
-    terminal = adapter.terminal = Terminal()
+    terminal = adapter.open_terminal()
     wanted: Mapping[str, str | None] = arguments.get("env") or {}
     environment = {**wanted, **adapter.processes.mark}
     adapter.own(terminal.run(command, arguments.get("cwd"), environment, screen=screen))

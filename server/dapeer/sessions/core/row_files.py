@@ -1,13 +1,14 @@
-"""The files into which the processes of a program write their rows: where they are, and what is new in them."""
+"""The files into which a program's processes write their rows: where they are, and their new rows."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+import anyio
 
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system.folders import held
@@ -23,7 +24,7 @@ class RowFiles:
         self.folder = folder
         self._collected = collected
         self._read: dict[Path, FilePosition] = {}
-        self._reading = asyncio.Lock()
+        self._reading = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> None:
         """Take in what was written since the last time."""
@@ -40,13 +41,12 @@ class RowFiles:
                 for part in written.parts:
                     self._collected.take(written.pid, part, TRACER, written.started)
                 self._collected.lose(written.pid, written.lost, _reason(written.error))
-                self._collected.called |= written.called
-                self._collected.overwritten[written.pid] = written.dropped
+                self._collected.call(written.pid, written.called, written.dropped)
         for path in self.folder.glob("*.lost"):
             self._take_lost(path)
 
     def _take_lost(self, path: Path) -> None:
-        """Take in what a process without a file of rows has lost: `in_debuggee/dapeer_recording.py` tells how it says so."""
+        """Count what a process without a file of rows has lost (format: `dapeer_recording`)."""
         # A process may remove or spoil what it has written, and removes it once there is room for rows.
         with contextlib.suppress(OSError, ValueError):
             of = path.stat()

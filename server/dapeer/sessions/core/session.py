@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 
 import anyio
 
-from dapeer.adapters.definition.stopping import Stopping
-from dapeer.base.errors import (
-    ChannelClosed,
-    ChannelError,
-    RequestTimeout,
-    Unsupported,
-)
+from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -25,19 +18,21 @@ from dapeer.dap.transport import Transport
 from dapeer.mirror.collected.process_rows import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
 from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
+from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.ending import Ending
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.thread_locations import Whereabouts
-from dapeer.sessions.waiters import Deadlines, Keyboard
+from dapeer.sessions.traits import Traits
+from dapeer.sessions.waiters import Keyboard
 from dapeer.view.advice import Advice
 
 
@@ -53,16 +48,10 @@ class Session(SessionControl):
     """The processes that belong together, this one's among them."""
     frames: Frames
     """Tells the user's stack frames from those of runtimes and libraries."""
-    inspect: Inspection
-    """Looks at the stopped program: stack, scopes, variables."""
-    where: Whereabouts
-    """Looks at all threads, those that run, too."""
-    over: bool
+    feed: str | None = None
+    """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
+    over: bool = False
     """The connection has ended: no more output, no more responses."""
-    cause: str | None
-    """Why the session ended, where it was not the program's own doing."""
-    by_us: bool
-    """A tool has ended the program, so its exit code means nothing."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
     delegates: bool = False
@@ -72,49 +61,66 @@ class Session(SessionControl):
 
     def __init__(
         self,
-        number: int,
+        context: SessionContext,
         name: str,
         adapter: str,
         transport: Transport,
-        *,
-        project: Path,
-        deadlines: Deadlines,
-        frames: Frames | None = None,
-        sight: Sight | None = None,
+        traits: Traits,
         parent: Session | None = None,
     ) -> None:
-        self.id = number
+        self.id = context.number
         self.name = name
         self.adapter = adapter
         """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
-        self.feed: str | None = None
-        """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
         self.parent = parent
         """The session whose program has started this one's."""
         self.program = parent.program if parent else Program()
-        self.project = project
-        self.frames = frames or Frames(project=project)
-        gathered = Gathered(self.program.collected, number)
+        self.project = context.project
+        self.frames = traits.stopping.frames(context.project)
+        gathered = Gathered(self.program.collected, context.number)
         printed, failed = self.program.printed, self.program.failures
         self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
         self.channel = Channel(transport, self.observe, self.answer)
-        self.errors = PrintedErrors(self.program.output)
-        arriving = self.program.arriving
-        self.inspect = Inspection(self.mirror, self.request, self.wait_for, arriving, self.errors)
-        self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
-        self.where.first = lambda: self.program.first.mirror
-        collected = self.program.collected
-        self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
-        log = LogLines(collected, self.stops_at, self.request)
-        self.lines = LineBreakpoints(collected, self.supports, self.request, self.observe, log)
+        self.errors = PrintedErrors(self.program.output, traits.stopping.traceback)
+        request, collected = self.request, self.program.collected
+        self.inspect = Inspection(
+            self.mirror,
+            request,
+            self.wait_for,
+            self.program.arriving,
+            self.errors,
+            context.secret_files,
+            traits,
+        )
+        self.where = Whereabouts(
+            self.mirror, self.inspect, request, traits.sight, self._first_mirror, self.watched_pid
+        )
+        self.stops_at = StopsAt(adapter, self.mirror, request, self.supports, traits)
+        log = LogLines(collected, self.stops_at, request, traits.collect)
+        folder = partial(self.program.rows_in, context.rows) if context.rows else None
+        self.lines = LineBreakpoints(
+            collected, self.supports, request, self.observe, log, traits, folder
+        )
         self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
+        self.ending = Ending()
         self.initialized = anyio.Event()
-        self.over = self.by_us = False
-        self.cause = None
-        self._deadlines = deadlines
+        self._deadlines = traits.deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
-        self.evaluating = asyncio.Lock()
+        self.evaluating = anyio.Lock(fast_acquire=True)
         self.program.add(self)
+
+    def _first_mirror(self) -> Mirror:
+        return self.program.first.mirror
+
+    @property
+    def cause(self) -> str | None:
+        """Why the session ended, where it was not the program's own doing."""
+        return self.ending.cause
+
+    @property
+    def by_us(self) -> bool:
+        """Whether a tool has ended the program, so that its exit code means nothing."""
+        return self.ending.by_us
 
     # -- messages
 
@@ -139,7 +145,7 @@ class Session(SessionControl):
 
     def lose(self, cause: str) -> None:
         """Record the end of the program that no message reports, and its reason, if that is unknown."""
-        self.cause = self.cause or cause
+        self.ending.explain(cause)
         self.observe(Event("terminated"))
 
     def observe(self, message: Message) -> None:
@@ -171,7 +177,7 @@ class Session(SessionControl):
 
     def in_terminal(self, terminal: Keyboard) -> None:
         """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
-        self.program.keyboard = terminal
+        self.program.type_into(terminal)
         self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
 
     def print_in_terminal(self, printed: Body) -> None:
@@ -211,7 +217,7 @@ class Session(SessionControl):
                 owed = self.channel.unanswered[:-1]
                 raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
             cause = f"the adapter did not answer `{command}` within {limit:g} s"
-            self.cause = self.cause or f"{cause}, so it was killed together with the program"
+            self.ending.explain(f"{cause}, so it was killed together with the program")
             await self.force()
             raise RequestTimeout(command, limit, killed=True) from error
 
@@ -259,7 +265,7 @@ class Session(SessionControl):
         if "pause" in self.channel.unanswered:
             return False
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 if thread_id is None:
                     thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
                 await self.request("pause", {"threadId": thread_id})
@@ -270,9 +276,10 @@ class Session(SessionControl):
     def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
         """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
         if not ending:
-            self.cause = "closed" if self.post_mortem else "detached; the program runs on"
+            cause = "closed" if self.post_mortem else "detached; the program runs on"
+            self.ending.decide(cause, by_us=False)
         elif not self.mirror.ended and self.mirror.exit_code is None:
-            self.cause, self.by_us = f"ended by {tool}", True
+            self.ending.decide(f"ended by {tool}", by_us=True)
 
     async def ask_to_end(self, seconds: float) -> bool:
         """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
@@ -286,13 +293,6 @@ class Session(SessionControl):
     # -- breakpoints
 
     async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Make `requested` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
+        """Make `requested` a file's breakpoints, without what the adapter lacks; the mirror has the result."""
         self.inspect.editions.keep(path)
         await self.lines.set(path, requested)
-
-    def heed(self, stopping: Stopping) -> None:
-        """Apply what the definition knows of the adapter's stops."""
-        self.stops_at.filters = stopping.filters
-        self.errors.pattern = stopping.traceback
-        self.inspect.expressions = stopping.expressions
-        self.inspect.more_elements = stopping.more_elements

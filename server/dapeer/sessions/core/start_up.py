@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
-from typing import Any
+
+import anyio
 
 from dapeer.adapters.definition.hints import advise
 from dapeer.adapters.process.connecting import no_adapter
@@ -19,11 +19,12 @@ from dapeer.base.errors import (
     RequestTimeout,
 )
 from dapeer.base.system.process_table import lack_of_tasks
+from dapeer.base.system.tasks import all_of, first_of
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.direct import QUOTED, SECONDS_FOR_LAST_WORDS, DirectSession
+from dapeer.sessions.core.direct import MAX_QUOTED_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
 
 log = logging.getLogger(__name__)
 
@@ -32,20 +33,23 @@ SECONDS_TO_GREET = 5.0
 SECONDS_TO_IMPROVE = 3.0
 """Timeout for evaluating the definition's `attached` expression in a program, in seconds."""
 SECONDS_TO_DRAIN = 4.0
-"""Seconds in which an adapter tells that it has sent all output; less than those after which debugpy's launcher gives up."""
+"""Seconds for an adapter to report that it has sent all output; debugpy's launcher gives up later."""
 
 
 async def start_up(
     session: DirectSession, breakpoints: Breakpoints, arguments: Body
 ) -> DapeerError | None:
-    """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
+    """Do the handshake with arguments of `launch` or `attach`; return why it failed, None: it did not.
+
+    It has not failed where the debuggee ran, if only for a moment.
+    """
     plan = session.plan
     timeouts = plan.definition.timeouts
     # An offered child starts while dapeer attaches to it.
     starts = plan.launched or session.parent is not None
     seconds = timeouts.launch if starts else timeouts.attach
     try:
-        async with asyncio.timeout(seconds):
+        with anyio.fail_after(seconds):
             await _shake_hands(session, breakpoints, arguments)
     except TimeoutError:
         owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)
@@ -68,16 +72,13 @@ async def start_up(
 
 
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
-    """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
+    """Have the program collect at functions once at its entry, and resume it, unless it is to stop there."""
     mirror, inspect = session.mirror, session.inspect
-    inspect.hushed = True
-    try:
+    with inspect.quiet():
         seconds = session.plan.definition.timeouts.control
         await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
         with contextlib.suppress(DapeerError):
             await session.lines.collect_at([*breakpoints.collecting.values()])
-    finally:
-        inspect.hushed = False
     stop = mirror.stop
     if stop is None or session.plan.inputs.get("stop_on_entry") or mirror.placed.stops(stop.body):
         return
@@ -99,27 +100,22 @@ def _watch_over(session: DirectSession) -> None:
 async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
     """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
     plan = session.plan
-    started = asyncio.create_task(
-        handshake(
-            session.channel,
-            adapter_id=plan.definition.adapter_id,
-            request=plan.definition.request_of(plan.request, plan.inputs),
-            arguments=arguments,
-            initialized=session.initialized,
-            patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
-            configure=lambda: _configure(session, breakpoints),
-        )
+    started = partial(
+        handshake,
+        session.channel,
+        adapter_id=plan.definition.adapter_id,
+        request=plan.definition.request_of(plan.request, plan.inputs),
+        arguments=arguments,
+        initialized=session.initialized,
+        patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
+        configure=lambda: _configure(session, breakpoints),
     )
-    over = asyncio.create_task(session.wait_for(lambda: session.mirror.ended, None))
-    try:
-        await asyncio.wait({started, over}, return_when=asyncio.FIRST_COMPLETED)
-        if not started.done():
-            await asyncio.wait({started}, timeout=SECONDS_FOR_LAST_WORDS)
-        if started.done():
-            started.result()
-    finally:
-        started.cancel()
-        over.cancel()
+
+    async def over() -> None:
+        await session.wait_for(lambda: session.mirror.ended, None)
+        await anyio.sleep(SECONDS_FOR_LAST_WORDS)
+
+    await first_of(started, over)
 
 
 async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
@@ -127,7 +123,7 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     _expect_output(session)
     if not session.launched:
         await _improve(session)
-    sent: list[Coroutine[Any, Any, None]] = [
+    sent: list[Awaitable[None]] = [
         session.set_breakpoints(path, breakpoints.of(path))
         for path in breakpoints.paths
         if session.takes(path) and not session.delegates
@@ -144,23 +140,26 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     filters = _filters(session, breakpoints)
     if filters is not None:
         sent.append(session.stops_at.exceptions(filters))
-    for answer in await asyncio.gather(*sent, return_exceptions=True):
-        if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
-            raise answer
+    await all_of(map(_unless_refused, sent))
     if session.supports("configurationDone"):
         seconds = session.plan.definition.timeouts.launch
         await session.request("configurationDone", seconds=seconds)
+
+
+async def _unless_refused(sent: Awaitable[None]) -> None:
+    with contextlib.suppress(RequestFailed):
+        await sent
 
 
 def _expect_output(session: DirectSession) -> None:
     """Have the adapter tell when the output before a stop is complete, if it can."""
     if session.parent is None and session.supports("dapeerDrain"):
         drain = partial(session.request, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
-        session.program.arriving.drain = drain
+        session.program.arriving.confirm_by(drain)
 
 
 async def _improve(session: DirectSession) -> None:
-    """Evaluate the definition's `attached` expression in the program; if that fails, debug the program without it."""
+    """Evaluate the definition's `attached` expression; if it fails, the program is debugged without it."""
     definition = session.plan.definition
     if not definition.attached:
         return
@@ -185,14 +184,14 @@ def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] 
 
 
 def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
-    """Return the error with the adapter's last output, which often has the reason; `has_reason`: the adapter has said it."""
+    """Return the error with the adapter's last output, often its reason; `has_reason`: it has that."""
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()
     logged = session.process.stderr_tail().strip()
     # An adapter that has told its reason logs the way to it, too, which is no news.
     own = "" if has_reason and cause(logged) != logged else cause(logged)
-    words = (printed or own)[-QUOTED:]
+    words = (printed or own)[-MAX_QUOTED_CHARS:]
     said = f" It said: {words.rstrip('.')}." if words else ""
     failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
 from dapeer.dap.messages import Body
@@ -12,32 +14,49 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.waiters import Waiters
 
 SECONDS_AT_STOP = 0.005
-"""Seconds without output, once a stop has been looked at, after which its output counts as complete: none came later at 1,600 stops of eleven adapters."""
+"""Seconds without output, after a look at a stop, for its output to count as complete.
+
+None came later at 1,600 stops of eleven adapters.
+"""
 SECONDS_TO_SETTLE = 0.3
 """Seconds after which occasional lines are no longer awaited: another process may print for ever."""
-FLOOD = 20_000
+FLOOD_CHARS = 20_000
 """Characters at a time, or per second, that indicate a queue of output."""
 SECONDS_WITHOUT_FLOOD = 0.25
 """Seconds without output after which a flood is over; a busy machine makes pauses in it."""
-LATE = 1.5
-"""A delay of this many pauses means an overloaded machine: silence then says nothing about unread output."""
+LATE_PAUSES = 1.5
+"""A delay of so many pauses is an overloaded machine's: silence says nothing about unread output then."""
 SECONDS_OF_FLOOD = 5.0
 """Seconds after which the end of a flood of output is no longer awaited."""
+
+
+Drain: TypeAlias = Callable[[], Awaitable[Body]]
+"""Asks an adapter to answer behind the program's output, and to say whether that was `sent`."""
 
 
 class ArrivingOutput:
     """What a program prints, on its way to us."""
 
-    drain: Callable[[], Awaitable[Body]] | None = None
-    """Asks the adapter to answer behind all that the program has printed, and to say whether that was `sent`; None: it cannot."""
-
     def __init__(self, output: OutputLog, waiters: Waiters) -> None:
         self._output = output
         self._waiters = waiters
+        self._drain: Drain | None = None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the adapter tells when all has been sent."""
+        return self._drain is not None
+
+    def confirm_by(self, drain: Drain) -> None:
+        """Ask the adapter from now on whether all output was sent.
+
+        Silence counts once it cannot say.
+        """
+        self._drain = drain
 
     def floods(self, stop: Stop) -> bool:
-        """Whether so much has been printed since the program was left at its last stop that more is on its way."""
-        return self._since(stop) > FLOOD
+        """Whether the program has printed so much since its last stop that more is on its way."""
+        return self._since(stop) > FLOOD_CHARS
 
     def _since(self, stop: Stop) -> int:
         return self._output.end - stop.left_at
@@ -46,34 +65,36 @@ class ArrivingOutput:
         """Wait for the output before a stop; the stop records whether more is arriving."""
         stop.output_flows = True
         try:
-            if self.drain is not None and (await self.drain()).get("sent"):
+            if self._drain is not None and (await self._drain()).get("sent"):
                 stop.output_flows = False
                 return
         except RequestTimeout:
             return
         except DapeerError:
             pass
-        self.drain = None
+        self._drain = None
         stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
 
     async def idle(self, quiet: float, printed: int = 0) -> bool:
-        """Wait until nothing more has arrived for `quiet` seconds, or a little longer than is worth it; return whether that is so, False: it still flows.
+        """Wait until nothing arrived for `quiet` seconds, or a little longer than is worth it.
+
+        Returns whether that is so; False: output still flows.
 
         `printed` characters have just arrived. A program that prints faster than its adapter forwards has
         stopped long before the last line is here, so a flood is waited for as long as it flows.
         """
-        output, clock = self._output, asyncio.get_running_loop().time
+        output, clock = self._output, anyio.current_time
         begun, first, seen = clock(), output.end, -1
-        flood = printed > FLOOD
+        flood = printed > FLOOD_CHARS
         while seen != output.end:
             passed = clock() - begun
-            flood = flood or output.end - first > FLOOD
-            flows = flood and output.end - first >= FLOOD * passed
+            flood = flood or output.end - first > FLOOD_CHARS
+            flows = flood and output.end - first >= FLOOD_CHARS * passed
             if passed > (SECONDS_OF_FLOOD if flows else SECONDS_TO_SETTLE):
                 return False
             seen, asleep = output.end, clock()
             pause = max(quiet, SECONDS_WITHOUT_FLOOD) if flood else quiet
             came = await self._waiters.wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
-            if not came and clock() - asleep > LATE * pause:
+            if not came and clock() - asleep > LATE_PAUSES * pause:
                 seen = -1
         return True

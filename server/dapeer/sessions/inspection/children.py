@@ -17,7 +17,7 @@ from dapeer.sessions.inspection.fetching import Fetching
 
 LEFT_OUT = "…"
 """Name of a child by which an adapter says that there are more."""
-DEEPEST = 4
+MAX_LEVELS = 4
 """Levels of children that stand for more elements."""
 _RANGE = re.compile(r"\[(\d+):(\d+)\]")
 
@@ -47,7 +47,7 @@ class _Run:
 async def page_of(
     fetching: Fetching, stop: Stop, reference: int, kind: str | None, start: int, count: int
 ) -> Page:
-    """Return `count` children of a container from `start` on: its `indexed` ones, its `named` ones, or all.
+    """Return `count` children of a container from `start` on: `indexed` ones, `named` ones, or all.
 
     Of all, the elements come first, so an element's index is its place.
     """
@@ -84,7 +84,7 @@ async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Contain
     runs: list[_Run] = []
     for row in rows:
         if _stands_for_more(fetching, row):
-            runs += await _runs(fetching, row, DEEPEST)
+            runs += await _runs(fetching, row, MAX_LEVELS)
         elif is_element(row):
             runs.append(_Run(1, row))
     return _Listed(fetching, reference, runs, rows)

@@ -46,7 +46,7 @@ def is_bare(variable: Variable, expressions: Expressions) -> bool:
 
 
 def _signal(number: str) -> str:
-    """Return the name of a signal; empty for an unknown one, and for those by which debuggers stop programs."""
+    """Return a signal's name; empty for an unknown one, and for those by which debuggers stop programs."""
     with contextlib.suppress(ValueError):
         name = signal.Signals(int(number)).name
         return "" if name in {"SIGSTOP", "SIGTRAP"} else name

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+import anyio
 
 from dapeer.base.errors import DapeerError
+from dapeer.base.system.exchange import Answer
 from dapeer.base.text.folding import is_folded, is_list, says_nothing
-from dapeer.base.text.structure import READ
+from dapeer.base.text.structure import MAX_READ_CHARS
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.other_client import OtherClient
+from dapeer.sessions.traits import FRAMES_AT_ONCE, Traits
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view.stacks import begins
 
-LEVELS = 20
-"""Frames that are fetched at once."""
-DEEP = 1000
+MAX_FRAMES = 1000
 """Frames of a stack that are fetched to reach the outermost."""
-FIRST = 5
+FIRST_ELEMENTS = 5
 """Elements that are fetched of each."""
-MEMBERS = 40
+MAX_MEMBERS = 40
 """Members that are fetched of an object."""
-FAR = 100
+MAX_SEARCHED_FRAMES = 100
 """Frames among which one of the user's own is looked for."""
-OUTER = 50
+OUTER_FRAMES = 50
 """Outermost frames that are fetched of a longer stack: more than a test runner has around a test."""
 
 
@@ -47,17 +48,23 @@ class Fetching:
     that others wait for.
     """
 
-    def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
-        self.other_client = OtherClient(mirror, wait_for)
+    def __init__(
+        self,
+        mirror: Mirror,
+        request: SendRequest,
+        wait_for: WaitFor,
+        traits: Traits,
+    ) -> None:
+        present, first = traits.is_shared, traits.is_theirs
+        self.other_client = OtherClient(mirror, wait_for, present=present, first=first)
         self.folded: re.Pattern[str] | None = None
         """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
-        self.more_elements: re.Pattern[str] | None = None
+        self.more_elements = traits.stopping.more_elements
         """`NAME: TYPE` of a child that stands for more elements of its container."""
-        self.levels = LEVELS
-        """Frames that are fetched at a stop."""
+        self._levels = traits.stack_levels
         self._mirror = mirror
         self._request = request
-        self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
+        self._fetching: dict[tuple[object, ...], Answer[Literal["here", "given up"]]] = {}
 
     async def threads(self) -> Mapping[int, str]:
         """Return the names of all threads by id."""
@@ -67,7 +74,7 @@ class Fetching:
         return self._mirror.threads
 
     async def stack_trace(
-        self, thread_id: int, start: int = 0, levels: int = LEVELS
+        self, thread_id: int, start: int = 0, levels: int = FRAMES_AT_ONCE
     ) -> Sequence[StackFrame]:
         """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
         await self.other_client.looked()
@@ -78,7 +85,7 @@ class Fetching:
             arguments = {
                 "threadId": thread_id,
                 "startFrame": first,
-                "levels": max(LEVELS, last - first),
+                "levels": max(FRAMES_AT_ONCE, last - first),
             }
             await self._once(
                 "stackTrace", arguments, lambda: len(stop.frames.get(thread_id, ())) > first
@@ -86,10 +93,12 @@ class Fetching:
         return stop.frames.get(thread_id, [])[start : start + levels]
 
     async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
-        """Return the frames of a stopped thread to the outermost, `DEEP` at most."""
+        """Return the frames of a stopped thread to the outermost, `MAX_FRAMES` at most."""
         known = -1
         # Some adapters say of a deep stack only that there is more.
-        while known < len(frames := await self.stack_trace(thread_id, levels=DEEP)) < DEEP:
+        while (
+            known < len(frames := await self.stack_trace(thread_id, levels=MAX_FRAMES)) < MAX_FRAMES
+        ):
             known = len(frames)
         return frames
 
@@ -101,9 +110,13 @@ class Fetching:
         """
         thread = stop.thread_id
         total, known = stop.total_frames.get(thread, 0), len(stop.frames.get(thread, ()))
-        if total > max(FAR, known) and begins(stop, self._mirror.frames):
+        if total > max(MAX_SEARCHED_FRAMES, known) and begins(stop, self._mirror.frames):
             # One more than there are: some adapters tell a number to say that there are more.
-            asks = {"threadId": thread, "startFrame": total - OUTER, "levels": OUTER + 1}
+            asks = {
+                "threadId": thread,
+                "startFrame": total - OUTER_FRAMES,
+                "levels": OUTER_FRAMES + 1,
+            }
             await self._once("stackTrace", asks, lambda: bool(stop.outer))
             if any(map(self._mirror.frames.is_users, stop.outer)):
                 return
@@ -112,9 +125,9 @@ class Fetching:
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""
         if stop.top is None or stop.front is None or self.other_client.first:
-            frames = await self.stack_trace(stop.thread_id, levels=self.levels)
+            frames = await self.stack_trace(stop.thread_id, levels=self._levels)
             if frames and stop.front is None:
-                await self.stack_trace(stop.thread_id, levels=FAR)
+                await self.stack_trace(stop.thread_id, levels=MAX_SEARCHED_FRAMES)
         return stop.top
 
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
@@ -138,7 +151,7 @@ class Fetching:
         return stop.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
-        """Return what the adapter answers to a request for a part of the `indexed` or `named` children of a variable.
+        """Return the adapter's answer for a part of the `indexed` or `named` children of a variable.
 
         It may ignore the filter or the part: `sessions/inspection/children` does not.
         """
@@ -156,19 +169,23 @@ class Fetching:
     def is_folded(self, variable: Variable) -> bool:
         """Whether the adapter has left out the elements of a value."""
         text = variable["value"]
-        return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
+        return is_folded(text) or bool(self.folded and self.folded.search(text[:MAX_READ_CHARS]))
 
     def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
-        """Whether a value is shown without its elements; if it is wanted `whole`, also without the members of an object."""
+        """Whether a value is shown without its elements, or, if it is fetched `whole`, an object's members."""
         text, named = variable["value"], variable.get("type", "")
         if not variable["variablesReference"] or variable.get("presentationHint", {}).get("lazy"):
             return False
         return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
 
     async def unfold(self, variable: Variable) -> None:
-        """Fetch the first elements of a value, or the members of an object, that the adapter shows without them."""
+        """Fetch a value's first elements, or an object's members, that the adapter shows without them."""
         if self.is_closed(variable):
-            kind, most = ("indexed", FIRST) if is_list(variable["value"]) else ("named", MEMBERS)
+            kind, most = (
+                ("indexed", FIRST_ELEMENTS)
+                if is_list(variable["value"])
+                else ("named", MAX_MEMBERS)
+            )
             await quietly(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
@@ -187,32 +204,29 @@ class Fetching:
         """
         key = (self._mirror.epoch, command, *arguments.values())
         while (fetch := self._fetching.get(key)) is not None:
-            await asyncio.wait({fetch})
-            if not fetch.cancelled():
-                return fetch.result()
-        fetch = self._fetching[key] = asyncio.get_running_loop().create_future()
+            if await fetch.wait() == "here":
+                return
+        fetch = self._fetching[key] = Answer()
         try:
             await self.other_client.answered(command, arguments)
             if not known():
                 await self._request(command, arguments)
-            fetch.set_result(None)
+            fetch.give("here")
         except DapeerError as error:
-            fetch.set_exception(error)
-            fetch.exception()  # mark the exception as seen: no caller may have joined
+            fetch.fail(error)
             raise
         finally:
             del self._fetching[key]
-            fetch.cancel()
-        return None
+            fetch.give("given up")
 
 
 async def together(*fetches: Coroutine[Any, Any, object]) -> None:
     """Do all of them side by side: the first here, each other in a task of its own."""
     if not fetches:
         return
-    async with asyncio.TaskGroup() as tasks:
+    async with anyio.create_task_group() as tasks:
         for each in fetches[1:]:
-            tasks.create_task(quietly(each))
+            tasks.start_soon(quietly, each)
         await quietly(fetches[0])
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import re
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, TypeAlias
 
-from dapeer.adapters.definition.stopping import Expressions
+import anyio
+
 from dapeer.base.errors import RequestFailed
-from dapeer.base.system.secret_files import HIDDEN, SecretFiles
+from dapeer.base.secrets.files import HIDDEN, SecretFiles
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
@@ -19,28 +21,37 @@ from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_bare
-from dapeer.sessions.inspection.fetching import FIRST, Fetching, SendRequest, quietly, together
+from dapeer.sessions.inspection.fetching import (
+    FIRST_ELEMENTS,
+    Fetching,
+    SendRequest,
+    quietly,
+    together,
+)
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
+from dapeer.sessions.traits import Traits
 from dapeer.sessions.waiters import WaitFor
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 
-UNFOLDED = 50
+MAX_LOCALS = 50
 """Locals whose elements are requested if the adapter leaves them out."""
-OPENED = 8
+MAX_LOCALS_IN_NVIM_DAP = 8
 """The same in a session of nvim-dap, whose own requests wait meanwhile."""
-DEPTH = 2
+MAX_LEVELS = 2
 """Levels that are opened below the first."""
 SECONDS_TO_OPEN = 2.0
 """Seconds that this may take."""
 SECONDS_TO_LOOK = 6.0
 """Seconds that an inspection waits for slow values, such as a slow `repr`."""
-CHASED = 50
-"""Stops without a resume in between that are inspected unasked: with some adapters an inspection causes the next stop."""
+MAX_CHASED_STOPS = 50
+"""Stops without a resume that are inspected unasked: some adapters' inspections cause the next stop."""
 
 
 ABORTED = "SIGABRT"
+
+Compare: TypeAlias = Callable[[Stop], Coroutine[Any, Any, None]]
 
 
 class Inspection(Fetching):
@@ -58,24 +69,43 @@ class Inspection(Fetching):
         wait_for: WaitFor,
         arriving: ArrivingOutput,
         errors: PrintedErrors,
+        secret_files: SecretFiles,
+        traits: Traits,
     ) -> None:
-        super().__init__(mirror, request, wait_for)
+        """Of frames in `secret_files` no source is shown."""
+        super().__init__(mirror, request, wait_for, traits)
         self.editions = SourceVersions(time.time())
-        self.expressions = Expressions()
-        self.secret_files = SecretFiles()
-        """Frames whose source is not shown."""
-        self.hushed = False
-        """Stops are not inspected until somebody asks: many of them follow each other."""
-        self.compare: Callable[[Stop], Coroutine[Any, Any, None]] | None = None
+        self._expressions = traits.stopping.expressions
+        self._secret_files = secret_files
+        self._is_quiet = False
+        """Stops are not inspected until somebody asks."""
+        self._compare: Compare | None = None
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
         self._errors = errors
-        self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
+        self._looked: anyio.Event | None = None
+        """Set when the latest stop has been inspected."""
         self._chased = 0
         self._left: Stop | None = None
         """The stop that is inspected only on request."""
         self._sourced: StackFrame | None = None
         """The frame whose source was kept last."""
+
+    def ask_program(self, folded: re.Pattern[str] | None, compare: Compare | None) -> None:
+        """Ask the program from now on for what its unpatched adapter leaves out.
+
+        That is values with `folded` in them, and frames.
+        """
+        self.folded, self._compare = folded, compare
+
+    @contextlib.contextmanager
+    def quiet(self) -> Generator[None]:
+        """Inspect no stop unasked while the body runs: many of them follow each other."""
+        self._is_quiet = True
+        try:
+            yield
+        finally:
+            self._is_quiet = False
 
     # -- at every stop
 
@@ -99,10 +129,10 @@ class Inspection(Fetching):
             stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
 
     def _stopped(self) -> None:
-        """Start fetching what every reader of a new stop needs, unless the stop is left to the person's client."""
+        """Start fetching what every reader of a new stop needs, unless it is left to the person's client."""
         stop = self._mirror.stop
         self._chased += 1
-        if self._chased > CHASED or self.other_client.first or self.hushed:
+        if self._chased > MAX_CHASED_STOPS or self.other_client.first or self._is_quiet:
             self._left = stop
         elif stop is not None:
             self._begin(stop)
@@ -121,30 +151,29 @@ class Inspection(Fetching):
 
     def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
-        if stop is self._left and self._chased <= CHASED:
+        if stop is self._left and self._chased <= MAX_CHASED_STOPS:
             self._left = None
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
-        looked = asyncio.Event()
-        # The task is kept: a loop holds on to no task by itself.
-        self._first_look = asyncio.create_task(self._look(stop, looked)), looked
+        self._looked = anyio.Event()
+        BackgroundTask(self._look(stop, self._looked))
 
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
         if stop is self._left:
             self._left = None
             self._begin(stop)
-        if self._first_look is not None:
-            await self._first_look[1].wait()
+        if self._looked is not None:
+            await self._looked.wait()
         if stop.outdated or (stop.top is None and not stop.frames):
             await quietly(self._locals(stop))
 
-    async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
+    async def _look(self, stop: Stop, looked: anyio.Event) -> None:
         try:
             stop.output_flows = self._arriving.floods(stop)
             # An adapter that tells when output is complete does so while the stop is looked at.
-            told = self._arriving.drain is not None
+            told = self._arriving.is_confirmed
             output = [self._arriving.complete(stop)] if told else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
             await together(*output, self._look_around(stop))
@@ -174,7 +203,7 @@ class Inspection(Fetching):
         if frame is None:
             return
         self._keep_source(stop)
-        await quietly(explain(stop, self.expressions, self._evaluated))
+        await quietly(explain(stop, self._expressions, self._evaluated))
         await together(
             self._scopes_of(stop, frame),
             self._stack_of(stop),
@@ -184,7 +213,7 @@ class Inspection(Fetching):
     async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
         """Keep the lines of a text that only the adapter has, and that it says is a source."""
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
-        if stop.source is not None or not reference or self.secret_files.hides(path):
+        if stop.source is not None or not reference or self._secret_files.hides(path):
             return
         lines, kind = await self.source_of_adapter(reference)
         line = frame["line"]
@@ -193,7 +222,7 @@ class Inspection(Fetching):
             stop.source = excerpt.within(*around, line, frame["name"])
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
-        """Return the lines of a text that only the adapter has, and its MIME type; empty: the adapter says none.
+        """Return the lines and MIME type of a text that only the adapter has; empty type: it gives none.
 
         Raises:
             DapeerError: As of any request.
@@ -212,23 +241,23 @@ class Inspection(Fetching):
         await self._open(stop)
 
     async def _stack_of(self, stop: Stop) -> None:
-        if self.compare is None:
+        if self._compare is None:
             return await self.ends_of_stack(stop)
         # What an adapter leaves out shows in a whole stack only.
         await self.whole_stack(stop.thread_id)
-        return await self.compare(stop)
+        return await self._compare(stop)
 
     async def _open(self, stop: Stop) -> None:
         """Fetch the omitted elements of values; for important values several levels deep."""
         needed, others = relevance.by_need(stop)
-        most = UNFOLDED if self.folded is None else OPENED
+        most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
         closed = [*filter(self.is_closed, needed[:most])]
         room = max(most - len(needed), 0)
         closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
         if self.folded is not None:
-            bare = [each for each in needed if is_bare(each, self.expressions)][:UNFOLDED]
+            bare = [each for each in needed if is_bare(each, self._expressions)][:MAX_LOCALS]
             await quietly(
-                evaluate_members(stop, [*bare, *closed], self.expressions, self._evaluated)
+                evaluate_members(stop, [*bare, *closed], self._expressions, self._evaluated)
             )
             closed = [
                 each for each in closed if each["variablesReference"] not in stop.parts.reported
@@ -236,12 +265,11 @@ class Inspection(Fetching):
         await together(*map(self.unfold, closed))
         if not stop.parts.first:
             return
-        level = needed[:FIRST]
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_TO_OPEN):
-                for _ in range(DEPTH):
-                    level = [inner for each in level for inner in stop.parts.inside(each)][:most]
-                    await together(*map(self.unfold, filter(self.is_closed, level)))
+        level = needed[:FIRST_ELEMENTS]
+        with anyio.move_on_after(SECONDS_TO_OPEN):
+            for _ in range(MAX_LEVELS):
+                level = [inner for each in level for inner in stop.parts.inside(each)][:most]
+                await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
         arguments = {"expression": expression, "frameId": frame_id, "context": context}
@@ -252,6 +280,6 @@ class Inspection(Fetching):
 
         None when they cannot be read. Of a file that may hold secrets, it says so in place of the line.
         """
-        if self.secret_files.hides(path):
+        if self._secret_files.hides(path):
             return line, [HIDDEN]
         return self.editions.window(path, line, around)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+
+import anyio
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
@@ -18,7 +19,10 @@ LOOKS = INSPECTIONS | {"threads"}
 PARTS = ("startFrame", "start", "count", "filter")
 """Arguments by which a client asks for a part of the answer only."""
 SECONDS_WITHOUT_REQUEST = 0.2
-"""Seconds without a request, after which the person's client asks no more: its Neovim waits for a key, or has other windows open."""
+"""Seconds without a request, after which the person's client sends no more.
+
+Its Neovim waits for a key, or has other windows open.
+"""
 SECONDS_TO_ANSWER = 2.0
 """Seconds for which an answer to the person's client is waited for."""
 
@@ -33,12 +37,14 @@ class OtherClient:
     views show everything twice where they hear two.
     """
 
-    def __init__(self, mirror: Mirror, wait_for: WaitFor) -> None:
+    def __init__(
+        self, mirror: Mirror, wait_for: WaitFor, *, present: bool = False, first: bool = False
+    ) -> None:
         self._mirror = mirror
         self._wait_for = wait_for
-        self.first = False
+        self.first = first
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
-        self.present = False
+        self.present = present
         """Whether there is such a client."""
         self._ours = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
@@ -98,7 +104,7 @@ class OtherClient:
         return bool(self._requests)
 
     async def answered(self, command: str, arguments: Body) -> None:
-        """Wait for the answer to the same question, if the client has asked it or is about to: it is ours, too.
+        """Wait for the answer to the client's same question, sent or about to be: it is ours, too.
 
         The adapter would answer both, one after the other.
         """
@@ -130,7 +136,7 @@ class OtherClient:
             self._looked()
 
     async def _patiently(self, over: Callable[[], bool]) -> bool:
-        """Wait until something is over that the client does; return whether it is, False if the client does nothing more."""
+        """Wait for the client to finish something; return whether it did, False: it does nothing more."""
         goes_on = True
         while goes_on and not over():
             if self.asks:
@@ -174,4 +180,4 @@ def _is_same(request: Request, command: str, arguments: Body) -> bool:
 
 
 def _now() -> float:
-    return asyncio.get_running_loop().time()
+    return anyio.current_time()

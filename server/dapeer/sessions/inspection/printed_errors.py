@@ -13,17 +13,17 @@ LAST_WORDS = 4000
 class PrintedErrors:
     """Finds them in what is printed."""
 
-    def __init__(self, output: OutputLog) -> None:
-        self.pattern: re.Pattern[str] | None = None
-        """How the program prints an error that ends it; None: nobody knows."""
+    def __init__(self, output: OutputLog, pattern: re.Pattern[str] | None) -> None:
+        """`pattern`: how the program prints an error that ends it; None: nobody knows."""
         self._output = output
+        self._pattern = pattern
 
     def since(self, cursor: int) -> re.Match[str] | None:
         """Return the last error that the program has printed since a cursor."""
-        if self.pattern is None:
+        if self._pattern is None:
             return None
         text = self._output.read(cursor).text.replace("\r\n", "\n")
-        return next(reversed(list(self.pattern.finditer(text))), None)
+        return next(reversed(list(self._pattern.finditer(text))), None)
 
     def last(self) -> re.Match[str] | None:
         """Return the last error in the program's latest output."""

@@ -11,15 +11,15 @@ from pathlib import Path
 from dapeer.view.enclosing import runs_late
 from dapeer.view.sources import read_lines
 
-KEPT = 200
+MAX_KEPT_FILES = 200
 """Files of one session whose text is kept."""
-COMPARED = 4000
+MAX_COMPARED_LINES = 4000
 """Lines that differ, at most, for which it is found out where each of them is now."""
 RESTART = "dap_restart runs what is there now"
 
 
 def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[str]] | None:
-    """Return those around a 1-based line: the first one's number, and their text; None: there is no such line.
+    """Return the lines around a 1-based line: the first one's number, and their text; None: no such line.
 
     >>> lines_around(["a", "b", "c", "d"], 3, 1)
     (2, ['b', 'c', 'd'])
@@ -54,7 +54,7 @@ class SourceChange:
         from_end = len(self.then) - line
         if from_end < _common(self.then[same:][::-1], self.now[same:][::-1]):
             return len(self.now) - from_end
-        if len(self.then) + len(self.now) > COMPARED:
+        if len(self.then) + len(self.now) > MAX_COMPARED_LINES:
             return None
         blocks = difflib.SequenceMatcher(None, self.then, self.now).get_matching_blocks()
         found = [b.b + line - 1 - b.a for b in blocks if b.a < line <= b.a + b.size]
@@ -71,7 +71,7 @@ class SourceChange:
         return moves, [line for line, to in now.items() if to is None]
 
     def line_then(self, line: int) -> int | None:
-        """Return where a 1-based line of the current version was when it was loaded; None if nowhere, or unknown.
+        """Return a 1-based line's number in the file as it was loaded; None: it was nowhere, or is unknown.
 
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
         1
@@ -96,7 +96,7 @@ class SourceVersions:
 
     def keep(self, path: str) -> None:
         """Keep the current text of a file, if the program may have loaded it."""
-        if path in self._kept or len(self._kept) >= KEPT:
+        if path in self._kept or len(self._kept) >= MAX_KEPT_FILES:
             return
         lines = read_lines(path)
         if lines is not None:
@@ -115,7 +115,7 @@ class SourceVersions:
         return self.change(path) if path in self._kept else None
 
     def window(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
-        """Return the lines around a 1-based line, as the program has loaded them if that is known: the first one's number, and their text.
+        """Return the lines around a 1-based line, as loaded if that is known: the first's number, and text.
 
         None when the file cannot be read, is not text, or has no such line.
         """

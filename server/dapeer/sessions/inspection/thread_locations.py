@@ -16,9 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import anyio
+
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.json_types import Value, as_object
+from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
@@ -29,13 +32,13 @@ from dapeer.view.stacks import frame_line, left_out, missing
 
 SECONDS_TO_LOOK_AROUND = 1.5
 """Timeout of the inspection; later results are left out."""
-MOST = 200
+MAX_THREADS = 200
 """Threads whose stacks are requested."""
 SECONDS_TO_SPY = 0.7
 """Time that another program has at least to read the places; the deadlines of tools leave that."""
 SECONDS_TO_READ = 5.0
 """Timeout to read a frame of a thread that is not stopped."""
-FRAMES = 1000
+MAX_KNOWN_FRAMES = 1000
 """Frames of such threads whose ids are known."""
 
 T = TypeVar("T")
@@ -49,28 +52,34 @@ class Whereabouts:
     """
 
     def __init__(
-        self, mirror: Mirror, inspect: Inspection, request: SendRequest, sight: Sight
+        self,
+        mirror: Mirror,
+        inspect: Inspection,
+        request: SendRequest,
+        sight: Sight,
+        first: Callable[[], Mirror],
+        watched: Callable[[], int],
     ) -> None:
+        """Find out nothing yet.
+
+        `first` returns the mirror of the program's first process, and `watched` the process itself, where that is
+        known to be on this machine.
+        """
         self._mirror = mirror
         self._inspect = inspect
         self._request = request
         self.sight = sight
-        self._watched: Callable[[], int] = int
-        self.first: Callable[[], Mirror] = lambda: mirror
-        """Returns the mirror of the program's first process."""
+        self._first = first
+        self._watched = watched
         self._left_out: dict[tuple[object, ...], str] = {}
         """By the callers of a stop: the frames that are left out there."""
         self._blocked: dict[int, tuple[ThreadLocation, int]] = {}
         """By frame_id: the thread or task that is not stopped, and the number of its frame."""
 
-    def watched(self, pid: Callable[[], int]) -> None:
-        """Take note of who knows the program's process, where that is on this machine."""
-        self._watched = pid
-
     @property
     def pid(self) -> int:
-        """The program's process; 0 if it is not known to be on this machine: what was attached to may be in a container."""
-        here = self.first().process.get("startMethod") == "launch"
+        """The program's process; 0: it may not be on this machine, as an attached one in a container."""
+        here = self._first().process.get("startMethod") == "launch"
         return self._watched() or (self._reported_pid if here else 0)
 
     @property
@@ -84,13 +93,15 @@ class Whereabouts:
 
     async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
         """Return where the threads and tasks are, as far as known after `seconds`."""
-        clock = asyncio.get_running_loop().time
+        clock = anyio.current_time
         end = clock() + seconds
-        asked = asyncio.ensure_future(self._names_and_places(end))
-        await asyncio.wait({asked}, timeout=seconds / 3)
+        asked = BackgroundTask(self._names_and_places(end))
+        with anyio.move_on_after(seconds / 3):
+            await asked.ended()
         # It may be silent for the whole time.
-        read = [] if asked.done() else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
-        names, answer = await asked
+        read = [] if asked.done else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
+        await asked.ended()
+        names, answer = asked.result()
         threads = {**(self._mirror.threads if names is None else names)}
         if answer is None and isinstance(read, list) and read:
             return Seen(self._spied(threads, read), silent=True)
@@ -98,7 +109,7 @@ class Whereabouts:
         seen = by_thread(threads, known.get("threads", ()))
         # Some adapters take half a second for a thread that is not at rest, one after the other.
         missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
-        stacks = await self._stacks(missing[:MOST], end - clock())
+        stacks = await self._stacks(missing[:MAX_THREADS], end - clock())
         return Seen(
             [self._place(each, name, seen, stacks) for each, name in threads.items()],
             known.get("tasks", ()),
@@ -109,8 +120,8 @@ class Whereabouts:
     async def _names_and_places(
         self, end: float
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
-        """Return the threads, and where the program says that they are; None for what has not come at the `end`."""
-        clock = asyncio.get_running_loop().time
+        """Return the threads, and where the program says they are; None for what is missing at the `end`."""
+        clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
         answer = await _within(end - clock(), self._evaluated()) if names is not None else None
         return names, answer
@@ -125,7 +136,7 @@ class Whereabouts:
         return [*(replace(each, thread_id=n) for n, each in known.items()), *users]
 
     async def _from_outside(self, seconds: float) -> list[ThreadLocation] | str:
-        """Have another program read where the threads of a process are that does not answer; a sentence if it could not."""
+        """Have another program read the threads' locations in a silent process; a sentence if it could not."""
         outside, pid = self.sight.outside, self.pid
         if outside is None or not (pid or self._reported_pid):
             return []
@@ -143,7 +154,7 @@ class Whereabouts:
         except OSError as error:
             return f"{name} cannot be started: {error.strerror}"
         try:
-            async with asyncio.timeout(seconds):
+            with anyio.fail_after(seconds):
                 printed, said = await process.communicate()
         except TimeoutError:
             return f"{name} did not end in time"
@@ -167,11 +178,11 @@ class Whereabouts:
         return (await _within(seconds, self._ask({})) or {}) if self.reads_running else {}
 
     def frame_id(self, place: ThreadLocation, number: int) -> int:
-        """Return an id for a frame of a thread or task that is not stopped; it is one while the frame stays where it is."""
+        """Return an id for a frame of a running thread or task, which it keeps while it stays where it is."""
         for known, (other, n) in self._blocked.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
                 return known
-        if len(self._blocked) >= FRAMES:
+        if len(self._blocked) >= MAX_KNOWN_FRAMES:
             self._blocked.pop(next(iter(self._blocked)))
         another = self._mirror.history.numbers.another()
         self._blocked[another] = place, number
@@ -185,7 +196,7 @@ class Whereabouts:
     async def read(
         self, frame_id: int, path: str = "", *, runs: bool = False
     ) -> Mapping[str, Value]:
-        """Return the variables of a frame of a thread that is not stopped, or the `value` at a path and those in it.
+        """Return a running thread's variables in a frame, or the `value` at a path and those in it.
 
         Where it `runs`, an expression that cannot be read is evaluated by another thread of the program.
 
@@ -221,11 +232,9 @@ class Whereabouts:
 
     def complete(self, folded: re.Pattern[str] | None) -> None:
         """Ask the unpatched program for what its adapter leaves out; `folded` marks that in values."""
-        self._inspect.folded = folded
-        if self.sight.hides:
-            self._inspect.compare = self.compare
+        self._inspect.ask_program(folded, self._compare if self.sight.hides else None)
 
-    async def compare(self, stop: Stop) -> None:
+    async def _compare(self, stop: Stop) -> None:
         """Record at a stop which frames its adapter leaves out, if the program itself reports more.
 
         It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.
@@ -275,14 +284,14 @@ class Whereabouts:
     ) -> Mapping[int, Sequence[StackFrame]]:
         """Return the stacks of stopped threads, side by side."""
         fetches = (_within(seconds, self._inspect.stack_trace(each)) for each in threads)
-        stacks = await asyncio.gather(*fetches)
+        stacks = await all_of(fetches)
         return {each: stack for each, stack in zip(threads, stacks, strict=True) if stack}
 
 
 async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
     """Return the result of a fetch; None if it failed or was too slow."""
     try:
-        async with asyncio.timeout(max(seconds, 0)):
+        with anyio.fail_after(max(seconds, 0)):
             return await fetch
     except (DapeerError, KeyError, TimeoutError):
         return None

@@ -17,7 +17,7 @@ State = Literal[
     "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
     "never ended",
 ]  # fmt: skip
-REASON = 160
+REASON_CHARS = 160
 """Characters of why one was rejected."""
 NO_FUNCTIONS = "has no function breakpoints: set one on a line of it"
 NEVER_HELD = " (or its condition never held)"
@@ -86,4 +86,4 @@ def _with_hint(
 def reason(messages: Iterable[str]) -> str:
     """Return the first of these messages, in brackets."""
     said = next(filter(None, (" ".join(message.split()) for message in messages)), "")
-    return f" ({shortened(said, REASON)})" if said else ""
+    return f" ({shortened(said, REASON_CHARS)})" if said else ""

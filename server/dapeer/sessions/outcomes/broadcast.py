@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.base.errors import DapeerError, SourceChanged
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 SECONDS_FOR_OTHERS = 1.0
 """Seconds that a change waits for further sessions after the first has applied it."""
-REASON = 160
+REASON_CHARS = 160
 """Characters of why a session has not taken something."""
 
 SendChange = Callable[[Session], Awaitable[object]]
@@ -28,7 +28,7 @@ SendChange = Callable[[Session], Awaitable[object]]
 
 
 async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-    """Make `requested` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
+    """Make `requested` a file's breakpoints; a program that loaded another version of it gets no new ones.
 
     Raises:
         SourceChanged: It has not taken some of them.
@@ -46,7 +46,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     if sorted(kept, key=_line) != sorted(has, key=_line):
         await session.ensure_breakpoints(path, kept)
     if refused := {(path, each["line"]) for each, then in told if then not in kept}:
-        session.program.awaited.kept_from |= refused
+        session.program.awaited.keep_from(refused)
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 
@@ -68,15 +68,17 @@ class Broadcast:
     ) -> None:
         """`what` describes the change for callers; `taken` is the session that has it already."""
         self._what = what
-        self._clock = asyncio.get_running_loop().time
+        self._clock = anyio.current_time
         self._taken_at = self._clock() if taken else None
-        self._answers: list[tuple[Session, asyncio.Future[str]]] = []
+        self._sessions = sessions
+        self._answers: dict[Session, str] = {}
+        """Why a session has not applied it; empty: it has."""
+        self._news = anyio.Event()
+        """Set at the next of these."""
         for session in sessions:
-            answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-            self._answers.append((session, answer))
-            tasks.start_soon(self._send, send, session, answer)
+            tasks.start_soon(self._send, send, session)
 
-    async def _send(self, send: SendChange, session: Session, answer: asyncio.Future[str]) -> None:
+    async def _send(self, send: SendChange, session: Session) -> None:
         """Send it to one session; return why the session has not applied it, empty if it has."""
         why = "dapeer did not wait for it"
         try:
@@ -89,8 +91,9 @@ class Broadcast:
             log.exception("telling session %s", session.id)
             why = "dapeer failed to do it; its log says why"
         finally:
-            if not answer.done():
-                answer.set_result(why)
+            self._answers[session] = why
+            self._news.set()
+            self._news = anyio.Event()
 
     async def untaken(self) -> list[str]:
         """Return a line for each session that has not taken it, and why.
@@ -98,22 +101,27 @@ class Broadcast:
         Once one has taken it the others are waited for during `PATIENCE` only; they take it later,
         if they can.
         """
-        waiting = {answer for _, answer in self._answers if not answer.done()}
-        while waiting and self._taken_at is None:
-            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if waiting and self._taken_at is not None:
-            await asyncio.wait(waiting, timeout=self._taken_at + SECONDS_FOR_OTHERS - self._clock())
-        said = ((session, self._why(session, answer)) for session, answer in self._answers)
+        while self._waits and self._taken_at is None:
+            await self._news.wait()
+        if self._taken_at is not None:
+            with anyio.move_on_after(self._taken_at + SECONDS_FOR_OTHERS - self._clock()):
+                while self._waits:
+                    await self._news.wait()
+        said = ((session, self._why(session)) for session in self._sessions)
         return [
             f"session {session.id} ({session.name}) has not applied {self._what}{why}"
             for session, why in said
             if why and not session.mirror.ended
         ]
 
-    @staticmethod
-    def _why(session: Session, answer: asyncio.Future[str]) -> str:
-        if not answer.done():
+    @property
+    def _waits(self) -> bool:
+        """Whether a session has not answered yet."""
+        return any(each not in self._answers for each in self._sessions)
+
+    def _why(self, session: Session) -> str:
+        if session not in self._answers:
             owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
             return f" yet: its adapter does not answer{owed}"
-        why = " ".join(answer.result().split()).rstrip(".")
-        return f": {shortened(why, REASON)}" if why else ""
+        why = " ".join(self._answers[session].split()).rstrip(".")
+        return f": {shortened(why, REASON_CHARS)}" if why else ""

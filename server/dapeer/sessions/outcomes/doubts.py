@@ -13,7 +13,7 @@ UNSEEN = " (or not seen: tracing failed)"
 
 
 def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
-    """Return a doubt about a breakpoint that was not hit; an adapter that is `mute` does not tell of conditions that fail."""
+    """Return a doubt about a breakpoint without a hit; a `mute` adapter reports no failed conditions."""
     if mute and "condition" in requested:
         return HELD
     late = first.inspect.editions.is_late(path, requested["line"])

@@ -14,13 +14,13 @@ from dapeer.mirror.collected.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import REASON, State, at_functions, reason
+from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, reason
 from dapeer.sessions.outcomes.doubts import doubt
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
 from dapeer.view.stacks import relative
 
-LISTED = 10
+MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""
 UNMET = "has met no code of it"
 UNFOLLOWED = ", and follows no other program that this one starts"
@@ -69,7 +69,6 @@ def unreported(
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return {}
-    awaited.reported_from = known
     found = dict.fromkeys(
         _outcomes(first, sessions, breakpoints, ended=ended, final=final, mute=mute)
     )
@@ -81,8 +80,8 @@ def unreported(
     new = found if ended else [each for each in found if each.key not in awaited.reported]
     by_state: dict[str, list[str]] = {}
     for each in new:
-        known = awaited.reported & {each.key, ("rejected", each.path, each.line)}
-        reason = "" if known else each.detail
+        repeated = awaited.reported & {each.key, ("rejected", each.path, each.line)}
+        reason = "" if repeated else each.detail
         at = (
             f"{relative(each.path, session.project)}:{each.line}"
             if each.line
@@ -90,7 +89,7 @@ def unreported(
         )
         place = f"{at}{reason}"
         by_state.setdefault(each.state, []).append(place)
-    awaited.reported |= {each.key for each in new}
+    awaited.mark_reported((each.key for each in new), known)
     return {state: _bounded(places) for state, places in by_state.items()}
 
 
@@ -190,7 +189,7 @@ def _ignored(
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"
                 yield BreakpointOutcome("stops anyway", path, line, why)
             elif count and hits and not re.fullmatch(hits, count.strip()):
-                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
+                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON_CHARS)}`)"
                 yield BreakpointOutcome("stops anyway", path, line, said)
 
 
@@ -225,7 +224,7 @@ def _outcome(
         why = (each.placed.unanswered.get(path) for each in mirrors)
         unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
         said = next(filter(None, why), unasked)
-        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
+        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON_CHARS)})"
         yield BreakpointOutcome("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states
@@ -269,5 +268,7 @@ def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
 
 
 def _bounded(places: list[str]) -> list[str]:
-    left = len(places) - LISTED
-    return [*places[:LISTED], f"{left} more: dap_breakpoints"] if left > 0 else places
+    left = len(places) - MAX_LISTED_BREAKPOINTS
+    return (
+        [*places[:MAX_LISTED_BREAKPOINTS], f"{left} more: dap_breakpoints"] if left > 0 else places
+    )

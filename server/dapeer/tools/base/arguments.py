@@ -25,7 +25,7 @@ Expect = Annotated[str | None, Field(description="stop where false")]
 MaxHits = Annotated[int | None, Field(ge=1)]
 _NAME = re.compile(r"[\w.*?<>\[\]]+")
 MOST_COLLECTED = 30
-LONGEST = 2000
+MAX_EXPRESSION_CHARS = 2000
 """Characters of an expression that is collected."""
 
 
@@ -153,9 +153,12 @@ def collecting(
             f"`{'expect' if expect else 'collect'}` and `{name}` exclude each other.",
             "A condition and max_hits go with it.",
         )
-    if len(expressions) > MOST_COLLECTED or any(len(each) > LONGEST for each in expressions):
+    if len(expressions) > MOST_COLLECTED or any(
+        len(each) > MAX_EXPRESSION_CHARS for each in expressions
+    ):
         raise ArgumentError(
-            f"`collect` takes {MOST_COLLECTED} expressions of {LONGEST} characters.", "Give fewer."
+            f"`collect` takes {MOST_COLLECTED} expressions of {MAX_EXPRESSION_CHARS} characters.",
+            "Give fewer.",
         )
     if not all(each.strip() for each in expressions):
         raise ArgumentError("An expression of `collect` is empty.", "Leave it out.")
@@ -196,7 +199,7 @@ def thread_of(session: Session, thread_id: int | None) -> int:
 
 
 async def frame_of(session: Session, frame_id: int | None) -> int | None:
-    """Return the adapter's id of the chosen frame, by default the one that was shown; None if there is none.
+    """Return the adapter's id of the chosen frame, by default of the one shown; None: there is none.
 
     Raises:
         StaleReference: The frame belongs to an earlier stop.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+
+import anyio
 
 from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
@@ -43,7 +44,7 @@ class Call:
     """What its answer adds."""
 
     def session(self, session_id: int | None) -> Session:
-        """Return the session to act on, as the client's focus knows it; say which it is where that is another than in the last answer.
+        """Return the session to act on, by the client's focus; show its id where the last answer had another.
 
         Raises:
             NoSession: There is none, or it is not clear which one is meant.
@@ -72,7 +73,10 @@ class Reply:
 
     text: str
     facts: Json | Callable[[], Json] | None = None
-    """The same facts as data. A function makes them where a client asks for data, as few do; each word of them is in the text."""
+    """The same facts as data; a function makes them, as few clients ask for data.
+
+    Each word of them is in the text.
+    """
     content: Sequence[Json] | None = None
     """MCP's content blocks, where text is not all."""
     failed: bool = False
@@ -182,7 +186,7 @@ async def witnessed(
     try:
         await people.consent(action)
         reply = await work()
-    except asyncio.CancelledError:
+    except anyio.get_cancelled_exc_class():
         people.show_outcome(action, "The assistant did not wait for the outcome.", ok=False)
         raise
     except Exception as error:

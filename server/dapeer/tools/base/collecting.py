@@ -19,7 +19,7 @@ LOST = "{:,} row{} lost: the program could not write what it collected{}"
 def mine(
     call: Call, requested: Sequence[tuple[str, RequestedBreakpoint]], adapter: str = ""
 ) -> Sequence[tuple[str, RequestedBreakpoint]]:
-    """Return breakpoints (path and breakpoint) for an adapter; on those that collect it is noted who has asked for it.
+    """Return an adapter's breakpoints (with path); those that collect are marked as their client's.
 
     Raises:
         ArgumentError: An expression does not parse; nothing has happened.

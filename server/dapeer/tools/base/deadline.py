@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
+
+import anyio
 
 from dapeer.base.errors import Overdue
 
@@ -25,7 +26,7 @@ class Left:
     """The remaining time of a caller."""
 
     def __init__(self, timeout_ms: float) -> None:
-        self._clock = asyncio.get_running_loop().time
+        self._clock = anyio.current_time
         self._began = self._clock()
         self._end = self._began + timeout_ms / 1000
 
@@ -70,14 +71,9 @@ async def bounded(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
     Raises:
         Overdue: The time has passed.
     """
-    timeout = asyncio.timeout(seconds)
-    try:
-        async with timeout:
-            return await work
-    except TimeoutError as error:
-        if not timeout.expired():
-            raise
-        raise Overdue(
-            f"{name} timed out after {seconds:g} s: the adapter has not answered.",
-            "The session continues: check with dap_status, try again, or end it with dap_terminate.",
-        ) from error
+    with anyio.move_on_after(seconds):
+        return await work
+    raise Overdue(
+        f"{name} timed out after {seconds:g} s: the adapter has not answered.",
+        "The session continues: check with dap_status, try again, or end it with dap_terminate.",
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
 from dapeer.base.text.fitting import fitted, shortened
@@ -19,13 +19,13 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.evaluating import evaluate
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints
-from dapeer.view.snapshot import EXCEPTION
+from dapeer.view.snapshot import EXCEPTION_CHARS
 from dapeer.view.stacks import frame_line
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
-RESULT = 2000
+RESULT_CHARS = 2000
 """Characters of a single value that was asked for."""
-OPENED = 30
+MAX_OPENED_VALUES = 30
 """Values within one that are opened, where the adapter shows them folded."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """Marks in a value of which more can be shown: something is left out, or only named."""
@@ -45,7 +45,7 @@ class Evaluated:
     @property
     def gist(self) -> str:
         """The line of the error that names the problem."""
-        return shortened(_gist(self.error), EXCEPTION)
+        return shortened(_gist(self.error), EXCEPTION_CHARS)
 
     def data(self, limit: int) -> dict[str, Any]:
         """Return the facts."""
@@ -56,7 +56,7 @@ class Evaluated:
         return {"expression": self.expression, "result": fitted(self.value, limit), **known}
 
     def text(self, limit: int) -> str:
-        """Return the value; its type, where it does not show that; and the reference, where there is more to see than is written."""
+        """Return the value, its type if it does not show that, and the reference if there is more to see."""
         shown = fitted(self.value, limit)
         named = unseen(self.type, shown)
         more = [f"type {named}"] * bool(named)
@@ -65,7 +65,7 @@ class Evaluated:
 
     def line(self, limit: int) -> str:
         """Return the expression with its result."""
-        expression = shortened(" ".join(self.expression.split()), VALUE)
+        expression = shortened(" ".join(self.expression.split()), VALUE_CHARS)
         if self.error:
             return f"{expression}: {self.gist}"
         return f"{expression} = {self.text(limit)}"
@@ -101,9 +101,8 @@ async def evaluated(
         return Evaluated(expression, value, str(body.get("type") or ""))
     if reference:
         told = Variable(name=expression, value=value, variablesReference=reference)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left.to_inspect):
-                await _open(session, stop, told)
+        with anyio.move_on_after(left.to_inspect):
+            await _open(session, stop, told)
         value = stop.shown(told)
         reference = stop.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
@@ -112,7 +111,7 @@ async def evaluated(
 async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     """Fetch the elements that the adapter leaves out of a value, level by level."""
     folded, opened = [variable], 0
-    while folded and opened < OPENED:
+    while folded and opened < MAX_OPENED_VALUES:
         one = folded.pop(0)
         if stop.parts.inside(one):
             continue  # a value that contains itself, or appears twice

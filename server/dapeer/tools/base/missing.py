@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import difflib
 import re
 from collections.abc import Sequence
 from typing import cast
+
+import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.fitting import fitted
@@ -15,11 +16,11 @@ from dapeer.dap.types import CompletionItem
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.lookup import known
 from dapeer.view.returns import returned
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
-NEAR = 3
+MAX_SUGGESTED_NAMES = 3
 """Names that are suggested."""
-ALIKE = 0.7
+MIN_NAME_LIKENESS = 0.7
 """How much alike two names are, from 0 to 1."""
 SECONDS_TO_FIND = 1.0
 """Seconds that looking for names may take."""
@@ -51,14 +52,14 @@ async def hints(
     container = _container(expression, name)
     told: list[str] = []
     with contextlib.suppress(DapeerError, TimeoutError):
-        async with asyncio.timeout(min(seconds, SECONDS_TO_FIND)):
+        with anyio.fail_after(min(seconds, SECONDS_TO_FIND)):
             names = dict.fromkeys(
                 [
                     *await _variables(session, frame, container),
                     *await _completions(session, frame, container, name),
                 ]
             )
-            near = difflib.get_close_matches(name, names, NEAR, ALIKE)
+            near = difflib.get_close_matches(name, names, MAX_SUGGESTED_NAMES, MIN_NAME_LIKENESS)
             told += [f"near: {', '.join(near)}"] * bool(near)
     return told if container else [*told, *_in_returned(session, name)]
 
@@ -122,4 +123,4 @@ def _in_returned(session: Session, name: str) -> list[str]:
     value = next((each["value"] for each in last.locals() if each["name"] == name), None)
     if value is None:
         return []
-    return [f"{name} = {fitted(value, VALUE)} in {last.top['name']}, which has returned"]
+    return [f"{name} = {fitted(value, VALUE_CHARS)} in {last.top['name']}, which has returned"]

@@ -1,4 +1,4 @@
-"""Whether arguments that name files, folders, programs and functions can be names at all, in one place."""
+"""Whether arguments that name files, folders, programs and functions can be such names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dapeer.view.sources import expanded
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
 NAMES: Final = PATHS | {"module", "names", "target", "function", "calls"}
 
-LONGEST: Final = 4096
+MAX_PATH_BYTES: Final = 4096
 """Bytes of a path; Linux has no longer ones."""
 LONGEST_PART: Final = 255
 """Bytes of a file's name."""
@@ -38,7 +38,7 @@ def check(arguments: Mapping[str, Any]) -> None:
 
 
 async def look(arguments: Mapping[str, Any], project: Path) -> None:
-    """Look beside the event loop for all files that arguments name: a stalled network mount would hold everybody up.
+    """Read, beside the event loop, all files that arguments name: a stalled mount would hold up everybody.
 
     Raises:
         ArgumentError: A file system does not answer.
@@ -91,10 +91,10 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
         raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
     if "\0" in name:
         raise ArgumentError(f"`{argument}`: {shown(name)} contains a NUL character.", "Remove it.")
-    if size > LONGEST or longest > LONGEST_PART:
+    if size > MAX_PATH_BYTES or longest > LONGEST_PART:
         raise ArgumentError(
             f"`{argument}`: {shown(name)} is too long for a name: {size} bytes.",
-            f"A path has at most {LONGEST} bytes, and each part of it {LONGEST_PART}.",
+            f"A path has at most {MAX_PATH_BYTES} bytes, and each part of it {LONGEST_PART}.",
         )
 
 

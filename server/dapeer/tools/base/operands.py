@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-MOST = 5
+MAX_OPERANDS = 5
 """Values of one expression."""
 
 
@@ -21,7 +21,7 @@ def operands(expression: str) -> list[str]:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return list(dict.fromkeys(map(ast.unparse, _operands(tree))))[:MOST]
+    return list(dict.fromkeys(map(ast.unparse, _operands(tree))))[:MAX_OPERANDS]
 
 
 def _operands(tree: ast.expr) -> Iterator[ast.expr]:

@@ -1,4 +1,4 @@
-"""Frames of threads and tasks that are not stopped: read as they are now, without running code of the program."""
+"""Frames of running threads and tasks: read as they are now, without running code of the program."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.mirror.places import ThreadLocation
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Reply
-from dapeer.tools.base.evaluation import RESULT, Evaluated
-from dapeer.view.variables import VALUE
+from dapeer.tools.base.evaluation import RESULT_CHARS, Evaluated
+from dapeer.view.variables import VALUE_CHARS
 
 
 def frame_id(session: Session, place: ThreadLocation) -> str:
@@ -32,7 +32,7 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
 
 
 async def chosen(session: Session, given: int | None) -> int | None:
-    """Return the id of the frame that is to be read; None if the program is stopped, or nothing of it can be read.
+    """Return the id of the frame to read; None: the program is stopped, or nothing can be read.
 
     By default it is the user's innermost frame of the first thread, where a pause could not stop the program.
 
@@ -56,15 +56,15 @@ async def chosen(session: Session, given: int | None) -> int | None:
 async def variables(
     session: Session, frame: int, path: str | None, kind: str | None, start: int, count: int
 ) -> Reply:
-    """Return the variables of a frame, or the value at a path with those in it; `kind`: `indexed` or `named` ones only."""
+    """Return a frame's variables, or the value at a path with its own; `kind`: only `indexed` or `named`."""
     answer = await session.where.read(frame, path or "")
     if error := answer.get("error"):
         raise NotStopped(f"Not read: {error}.", "dap_stacktrace lists the frames as they are now.")
     known = [*map(_row, as_array(answer.get("variables")))]
     rows = [each for each in known if kind in {None, "indexed" if each[0].isdigit() else "named"}]
     shown = rows[start : start + count]
-    lines = [_line(_row(answer["value"]), RESULT)] if answer.get("value") else []
-    lines += [_line(each, VALUE) for each in shown]
+    lines = [_line(_row(answer["value"]), RESULT_CHARS)] if answer.get("value") else []
+    lines += [_line(each, VALUE_CHARS) for each in shown]
     if (left := len(rows) - start - len(shown)) > 0:
         lines.append(f"({left} more: start={start + len(shown)})")
     data = {
@@ -80,10 +80,14 @@ async def evaluated(session: Session, frame: int, expressions: Sequence[str]) ->
     if len(found) == 1 and found[0].error:
         raise RequestFailed("evaluate", found[0].error)
     place = session.where.line_of(frame, session.project)
-    lines = [found[0].text(RESULT)] if len(found) == 1 else [each.line(VALUE) for each in found]
-    data: dict[str, Any] = {"values": [each.data(RESULT) for each in found], "frame": place}
+    lines = (
+        [found[0].text(RESULT_CHARS)]
+        if len(found) == 1
+        else [each.line(VALUE_CHARS) for each in found]
+    )
+    data: dict[str, Any] = {"values": [each.data(RESULT_CHARS) for each in found], "frame": place}
     if len(found) == 1:
-        data = {**found[0].data(RESULT), "frame": place}
+        data = {**found[0].data(RESULT_CHARS), "frame": place}
     note = f"({place}, not stopped: as it is now)"
     return Reply(lines_of([*map(indented, map(continued, lines)), note]), data)
 

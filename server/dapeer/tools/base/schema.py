@@ -38,7 +38,7 @@ class Needs:
 
 
 class Unlisted:
-    """Marks an argument that callers may give, and of which no model has to read: another one says the same."""
+    """Marks an argument that callers may give, but no model has to see: another one says the same."""
 
 
 def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
@@ -58,7 +58,10 @@ def model(function: ToolFunction) -> type[BaseModel]:
 
 @cache
 def _parameters(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
-    """Return the type and the default of each parameter of a tool, or of each field of a group; `...`: it is required."""
+    """Return the type and the default of each parameter of a tool, or of each field of a group.
+
+    `...`: it is required.
+    """
     hints = get_type_hints(source, include_extras=True)
     return {
         name: (hints[name], ... if each.default is inspect.Parameter.empty else each.default)
@@ -147,4 +150,4 @@ _IN_JSON_TERMS = {
     "dict_type": "Input should be a valid object",
     "mapping_type": "Input should be a valid object",
 }
-"""Messages in JSON's terms for pydantic's in Python's, by type of error; the first two are only used for Sequence."""
+"""Messages in JSON's terms by pydantic's types of error; the first two are for Sequence only."""

@@ -8,7 +8,7 @@ from dapeer.base.json_types import Json
 
 
 def short(schema: Any) -> Any:
-    """Return a schema without keywords that tell a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
+    """Return a schema without what says nothing to a model: titles, null alternatives, usual defaults.
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
     """

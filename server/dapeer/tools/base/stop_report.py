@@ -34,15 +34,15 @@ from dapeer.view import render, waits
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.stacks import frame_line
-from dapeer.view.variables import VALUE
+from dapeer.view.variables import VALUE_CHARS
 
 MILLISECONDS_TO_EVALUATE = 5000
 """Milliseconds that the expressions of a caller may take together."""
-ROOM = 2 * VALUE
+ROOM = 2 * VALUE_CHARS
 """Characters of a value."""
 SECONDS_UNTIL_SLOW = 10.0
 """Seconds of one wait after which it is of use to know what makes a program slow."""
-COMPUTES = 0.25
+SHARE_OF_COMPUTING = 0.25
 """Part of that time in which a program computes that its debugger slows; on a busy machine it is less."""
 
 Part = Mapping[str, Any]
@@ -219,7 +219,7 @@ async def _slowness(session: Session, left: Left) -> list[str]:
     if why := session.advice.of_conditions(conditions):
         return [why]
     computed = process_table.cpu_seconds(session.where.pid)
-    if computed is not None and computed < left.spent * COMPUTES:
+    if computed is not None and computed < left.spent * SHARE_OF_COMPUTING:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
     with anyio.move_on_after(left.to_inspect):

@@ -14,16 +14,16 @@ from typing import Any, Final
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
-from dapeer.companions.python.in_debuggee.dapeer_parts import parts_of
+from dapeer.companions.python.in_debuggee.stops.dapeer_parts import parts_of
 from dapeer.sessions.debugger import Debugger
 
 CORRECT: Final = "Nothing was changed; correct it."
 _NEWER = re.compile(r"""\b(?:f|fr|rf|t|tr|rt)["']""", re.IGNORECASE)
 """A text whose grammar later versions of Python have widened: the program's own may read it."""
 _UNFINISHED = re.compile(r"(?<![$:])(?:&&|\|\||[=!<>]=|(?<=[\w\])] )[+<>])\s*$")
-"""The end of an expression that lacks an operand, in any other language. Perl has a variable `$=`, and Ruby a symbol `:==`."""
+"""The end of an expression that lacks an operand; Perl has a variable `$=`, Ruby a symbol `:==`."""
 _BRACES = re.compile(r"(?<![$#\\])\{([^{}]*)\}")
-"""An expression in a log message, in any other language: the `${…}` of a shell and the `#{…}` of Ruby are their own."""
+"""An expression in a log message, in any language but shells, with `${…}`, and Ruby, with `#{…}`."""
 
 
 def check_breakpoint(

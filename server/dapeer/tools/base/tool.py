@@ -39,7 +39,7 @@ class Tool:
     output: type | None
     """The type of its data; None: unspecified."""
     needs: Sequence[str] | None
-    """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be useful; None: it always is."""
+    """Requests, or their `OPTIONS`, one of which an adapter must support for the tool; None: it need not."""
     argument_needs: Mapping[str, str]
     """The same, for single arguments."""
     unlisted: frozenset[str]
@@ -97,7 +97,7 @@ class Tool:
         try:
             reply = await self._reply(call, checked)
         except DapeerError as error:
-            error.hint = " ".join([error.hint, *(f"({note})" for note in call.notes)]).strip()
+            error.add_notes(call.notes)
             raise
         return noted(reply, [*notes(arguments, understood), *call.notes])
 

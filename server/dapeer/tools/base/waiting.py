@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Awaitable
+
+import anyio
 
 from dapeer.mirror.places import Seen
 from dapeer.sessions.core.program import NONE, StopIds
@@ -22,7 +22,7 @@ MILLISECONDS_UNTIL_BLOCKED = 1000
 SECONDS_TO_ACCEPT = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
 MILLISECONDS_UNTIL_LOOK = 2000
-"""Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
+"""Milliseconds of waiting after which it is of use to name the locations of a program's threads."""
 SECONDS_TO_BE_OVERTAKEN = 2.0
 """Seconds of inspection in which another client may resume; then the next stop is shown instead."""
 MILLISECONDS_TO_LOOK = 500
@@ -113,9 +113,9 @@ async def look(
     left: Left | None = None,
     options: StopOptions = NOTHING,
 ) -> Reply:
-    """Return the session's current state, as far as it can be fetched in the remaining time, and have the client work on it; `seen` says where its threads are, if it runs.
+    """Return the session's state, as far as it can be fetched in time, for the client to work on.
 
-    If another client resumes while expressions are evaluated, the next stop is shown instead.
+    `seen` has the locations of its threads, if it runs. If another client resumes while expressions are evaluated, the next stop is shown instead.
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
@@ -134,7 +134,6 @@ async def resume(
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = Left(options.timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(min(SECONDS_TO_ACCEPT, left.to_ask)):
-            await send
+    with anyio.move_on_after(min(SECONDS_TO_ACCEPT, left.to_ask)):
+        await send
     return await next_stop(call, session, epoch, left.ms, old, options=options)

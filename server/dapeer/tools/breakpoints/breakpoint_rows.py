@@ -27,7 +27,7 @@ _TEXTS = (
     ("log_message", "logMessage"),
 )
 """Our names of options that are texts, and DAP's."""
-LISTED = 10
+MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints that are told one by one."""
 
 
@@ -100,7 +100,7 @@ class BreakpointRow:
 def rows_of(
     call: Call, path: str, chosen: Sequence[RequestedBreakpoint] | None = None
 ) -> Iterator[BreakpointRow]:
-    """Yield the breakpoints of a file with their states in all adapters: all, or those of the `chosen` that are still wanted so."""
+    """Yield a file's breakpoints with their states in all adapters: all, or the `chosen` that still stand."""
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
@@ -131,20 +131,24 @@ def rows_of(
 
 def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     """Return rows of one file as text; of many, those with nothing but a state are counted."""
-    if len(rows) <= LISTED:
+    if len(rows) <= MAX_LISTED_BREAKPOINTS:
         return lines_of(row.text(debugger) for row in rows)
     odd = [row for row in rows if row.is_odd]
     states = Counter(render.breakpoint_state(row.made) for row in rows if not row.is_odd)
     place = relative(rows[0].path, debugger.project)
     lines = [f"{place}: {number:,} breakpoints {state}" for state, number in states.items()]
-    lines += [row.text(debugger) for row in odd[:LISTED]]
-    more = len(odd) - LISTED
+    lines += [row.text(debugger) for row in odd[:MAX_LISTED_BREAKPOINTS]]
+    more = len(odd) - MAX_LISTED_BREAKPOINTS
     return lines_of([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
 
 
 def listed(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
     """Return rows as facts; of many, those that `text_of` does not only count."""
-    shown = rows if len(rows) <= LISTED else [row for row in rows if row.is_odd][:LISTED]
+    shown = (
+        rows
+        if len(rows) <= MAX_LISTED_BREAKPOINTS
+        else [row for row in rows if row.is_odd][:MAX_LISTED_BREAKPOINTS]
+    )
     return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 
 

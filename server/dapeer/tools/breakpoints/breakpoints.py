@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -30,7 +30,12 @@ from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
-from dapeer.tools.breakpoints.breakpoint_rows import LISTED, listed, rows_of, text_of
+from dapeer.tools.breakpoints.breakpoint_rows import (
+    MAX_LISTED_BREAKPOINTS,
+    listed,
+    rows_of,
+    text_of,
+)
 from dapeer.view.sources import check_line, source_file
 from dapeer.view.stacks import relative
 
@@ -70,7 +75,7 @@ async def dap_set_breakpoint(
     untaken = await debugger.push(path).untaken()
     rows = [*rows_of(call, path, wanted)]
     if not rows:
-        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
+        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))
     data = listed(rows) if more_lines else rows[0].data()
     return noted(Reply(text_of(rows, debugger), data), untaken)
@@ -140,7 +145,7 @@ async def dap_clear_breakpoints(call: Call, filename: str | None = None) -> Repl
         count += stops + collecting + len(data_breakpoints.rows_of(debugger))
         count += len(data_breakpoints.recorded(debugger))
         pushes.append(data_breakpoints.clear(debugger))
-    lines = await asyncio.gather(*(each.untaken() for each in pushes))
+    lines = await all_of(each.untaken() for each in pushes)
     removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
     others = [f"{left} of other assistants stay: they collect"] if left else []
     return noted(removed, [*others, *(line for each in lines for line in each)])

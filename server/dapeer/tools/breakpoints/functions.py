@@ -21,7 +21,7 @@ from dapeer.tools.base.collecting import check_at
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import render
-from dapeer.view.render import LISTED
+from dapeer.view.render import MAX_LISTED_VALUES
 
 
 @tool("Stop at functions", idempotent=True)
@@ -32,7 +32,7 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 
 async def _stop_at(call: Call, names: list[str]) -> Reply:
     debugger = call.debugger
-    debugger.breakpoints.functions = names
+    debugger.breakpoints.stop_at(names)
     for name in names:
         debugger.expect_now(name, 0)
     untaken = await debugger.push_functions().untaken()
@@ -42,7 +42,7 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
         f"{name}: {render.breakpoint_state(made.get(function_breakpoint(each)['name']))}"
         for each, name in repeated(names)
     ]
-    lines += [f"and {len(names) - LISTED:,} more"] * (len(names) > LISTED)
+    lines += [f"and {len(names) - MAX_LISTED_VALUES:,} more"] * (len(names) > MAX_LISTED_VALUES)
     text = lines_of(lines) or "No function breakpoints."
     reply = Reply(text, {"functions": [name for _, name in repeated(names)]})
     return noted(reply, [*untaken, *_limits(call, live, names)])
@@ -64,7 +64,7 @@ def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterat
 
 def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return names of functions, each with what an answer repeats of it; of many the first ones."""
-    return [(name, quoted(name)) for name in names[:LISTED]]
+    return [(name, quoted(name)) for name in names[:MAX_LISTED_VALUES]]
 
 
 async def added(call: Call, requested: RequestedFunction) -> Reply:
@@ -91,7 +91,7 @@ async def removed(call: Call, name: str) -> Reply:
         if name in {each[1], wanted[each]["name"]}
     ]
     if name in stops:
-        call.debugger.breakpoints.functions = [each for each in stops if each != name]
+        call.debugger.breakpoints.stop_at([each for each in stops if each != name])
         unstopped = await call.debugger.push_functions().untaken()
         if not gone:
             return noted(Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped)

@@ -16,7 +16,7 @@ from dapeer.view.comparison.divergence import RunComparison, compared
 from dapeer.view.comparison.run_rows import places, run
 from dapeer.view.stacks import relative
 
-NAMED = 5
+MAX_NAMED_POINTS = 5
 """Points of a run that are named."""
 
 
@@ -95,8 +95,8 @@ def _named(points: Sequence[Point], call: Call) -> str:
         f"{each.function or f'{relative(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"
         for each in points
     ]
-    left = len(named) - NAMED
-    return ", ".join([*named[:NAMED], *([f"{left} more"] if left > 0 else [])])
+    left = len(named) - MAX_NAMED_POINTS
+    return ", ".join([*named[:MAX_NAMED_POINTS], *([f"{left} more"] if left > 0 else [])])
 
 
 def _title(found: RunComparison, a: int, b: int) -> str:

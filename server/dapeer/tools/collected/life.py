@@ -13,7 +13,7 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.mirror.collected.collected import Collection
 from dapeer.mirror.collected.rows import CollectedRow
-from dapeer.sessions.second_run import WHOLE, RecordedLife, life, likeness, plan_again
+from dapeer.sessions.second_run import WHOLE_LIKENESS, RecordedLife, life, likeness, plan_again
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
@@ -110,7 +110,7 @@ def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) 
     if life.call is None:
         other = "; there this call did not end" if life.lines else "; there was no such call there"
         return f"{said}{late}{other}."
-    if likeness(life.call, found.row) == WHOLE:
+    if likeness(life.call, found.row) == WHOLE_LIKENESS:
         return f"{said}{late}."
     return f"{said}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
 

@@ -40,7 +40,7 @@ class AtWatchpoint(Driving):
         self._thread = 0
         """The thread of that frame."""
         self._outermost = ""
-        """The outermost frame of that thread; where it is missing, the debugger has lost the way through the C library."""
+        """The thread's outermost frame; without it, the debugger has lost its way through the C library."""
 
     async def begin(self, frame_id: int | None) -> None:
         """Set the watchpoint, and look at the value.
@@ -94,7 +94,7 @@ class AtWatchpoint(Driving):
         return gone if self.watch.on == "write" else None
 
     async def _check_plain(self, frame_id: int | None) -> None:
-        """Raise `NoConditions` unless the value is a number or a word, which has nothing behind it that changes by itself."""
+        """Raise `NoConditions` unless the value is a number or word, which refers to nothing that changes."""
         body = await evaluate(
             self.session, self.watch.expression, frame_id, "watch", SECONDS_TO_EVALUATE
         )

@@ -108,7 +108,7 @@ class ByConditions(Driving):
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line that was looked at before this stop; where that is not known, the stop's own."""
-        self.watch.seen = self._before is None
+        self.watch.doubt(seen=self._before is None)
         if self._before is None:
             return place_of(stop.top)
         if not self._before[1]:
@@ -120,8 +120,10 @@ class ByConditions(Driving):
         inside = (each for each in here if is_inside(lines, line, each))
         of = next(inside, frames[0]["name"] if is_outside(lines, line) else "")
         called = [(frame_path(each), each["line"]) for each in frames[1:2]]
-        self.watch.passed_by = await self._passed_by(frames[0])
-        self.watch.returned = of != frames[0]["name"] and (path, line) not in called
+        self.watch.doubt(
+            passed_by=await self._passed_by(frames[0]),
+            returned=of != frames[0]["name"] and (path, line) not in called,
+        )
         return of, path, str(line)
 
     async def _passed_by(self, frame: StackFrame) -> str:
@@ -158,7 +160,7 @@ class ByConditions(Driving):
         return done
 
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
-        """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
+        """Read the conditions' records: the last look is the one that stopped the program, if that is `ours`."""
         self._before = None
         said = await self._evaluated(self._known.read, frame) if self._known.read else None
         found = _RECORDED.search(said or "")
@@ -251,10 +253,9 @@ class ByConditions(Driving):
     def _at(frame: StackFrame | None) -> tuple[str, int]:
         return (frame_path(frame), frame["line"]) if frame else ("", 0)
 
-    def set_cost(self) -> None:
-        """Tell on how many lines it looked, too."""
-        super().set_cost()
-        self.watch.cost = f"{len(self._lines):,} lines, {self.watch.cost}"
+    def counted(self) -> str:
+        """Return on how many lines it looked, too."""
+        return f"{len(self._lines):,} lines, {super().counted()}"
 
 
 def usable(definition: Definition | None, watch: Watch, session: Session) -> Until | None:

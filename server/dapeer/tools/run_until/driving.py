@@ -1,12 +1,16 @@
-"""Runs a program until something where only stops tell: at a watchpoint, or step by step. Each stop is looked at, and the program goes on."""
+"""Runs a program until something that only stops show: at a watchpoint, or step by step.
+
+Each stop is looked at, and the program goes on.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
+
+import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.dap.types import StackFrame
@@ -45,7 +49,7 @@ class Driving:
         self.watch = watch
         self.scope = scope
         self._count = 0
-        self._clock = asyncio.get_running_loop().time
+        self._clock = anyio.current_time
         self._started_at = self._clock()
         self._end = self._started_at + seconds
         self._value: str | None = None
@@ -68,12 +72,11 @@ class Driving:
         top = await self.top(stop)
         self._place = place_of(top)
         watch = self.watch
-        watch.already = watch.on == "true" and not watch.every and holds(self._value)
+        watch.begin(self.road, self.session.mirror.epoch, holds=holds(self._value))
         if watch.already:
             self._record(stop, self._place, None, self._value or "")
         if self._value is not None:
             self._valued(self._place, self._value)
-        watch.road, watch.epoch = self.road, self.session.mirror.epoch
         self.session.watching.drive(watch)
 
     async def go(self, stop: Stop) -> None:
@@ -100,11 +103,10 @@ class Driving:
     async def run(self) -> None:
         """Run until it has come about, to another stop or the end, or for as long as the caller waits."""
         session = self.session
-        session.inspect.hushed = True
         try:
-            await self._run()
+            with session.inspect.quiet():
+                await self._run()
         finally:
-            session.inspect.hushed = False
             self.set_cost()
             with contextlib.suppress(DapeerError):
                 if not session.mirror.ended:
@@ -198,11 +200,15 @@ class Driving:
     def set_cost(self) -> None:
         """Tell what it has taken, and at which stop it is over."""
         watch, mirror = self.watch, self.session.mirror
-        watch.seconds = self._clock() - self._started_at
-        fast = self.unit == "step" and watch.seconds > 1
-        rate = f", {self._count / watch.seconds:,.0f} a second" if fast else ""
-        watch.cost = f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate}"
-        watch.epoch = mirror.epoch - (mirror.stop is not None)
+        watch.run(self._clock() - self._started_at)
+        watch.end(mirror.epoch - (mirror.stop is not None), self.counted())
+
+    def counted(self) -> str:
+        """Return what it has taken that can be counted."""
+        seconds = self.watch.seconds
+        rate = f", {self._count / seconds:,.0f} a second"
+        fast = self.unit == "step" and seconds > 1
+        return f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate if fast else ''}"
 
 
 class Stepping(Driving):
@@ -220,7 +226,7 @@ class Stepping(Driving):
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line that this thread has run; another one may have done it meanwhile."""
-        self.watch.others = await self._ran_beside(stop)
+        self.watch.doubt(others=await self._ran_beside(stop))
         return await super().line(stop)
 
     async def _ran_beside(self, stop: Stop) -> bool:

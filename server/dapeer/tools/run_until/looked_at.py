@@ -19,7 +19,7 @@ from dapeer.view.stacks import frame_path
 
 MOST_FILES = 60
 MOST_LINES = 600
-SECONDS = 2.0
+SECONDS_TO_LIST_FILES = 2.0
 """Seconds that the program has to tell its files."""
 _NOTHING = re.compile(r"\s*(#|//|\*|/\*|$)")
 """A line without code of its own."""
@@ -108,7 +108,7 @@ def text_of(path: str) -> str:
 async def _evaluated(session: Session, expression: str, frame: StackFrame) -> str:
     """Return a text that an expression of the definition tells; empty where it fails."""
     try:
-        body = await evaluate(session, expression, frame["id"], "watch", SECONDS)
+        body = await evaluate(session, expression, frame["id"], "watch", SECONDS_TO_LIST_FILES)
     except DapeerError:
         return ""
     return str(body.get("result") or "").strip("\"'").replace("\\n", "\n")
@@ -117,7 +117,10 @@ async def _evaluated(session: Session, expression: str, frame: StackFrame) -> st
 async def _lines(
     session: Session, path: str, known: Until, frame: StackFrame | None
 ) -> list[tuple[int, int]]:
-    """Return the lines of a file that can have a breakpoint, but those with one of somebody's that has no room for another condition."""
+    """Return a file's lines that can have a breakpoint, but for those whose condition is taken.
+
+    Such a line has a breakpoint of somebody's, with no room for another condition.
+    """
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
     if session.supports("breakpointLocations"):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import anyio
 from pydantic import Field
 
 from dapeer.adapters.definition.watchpoints import Watchpoints
@@ -19,7 +18,7 @@ from dapeer.mirror.collected.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.tools.base.arguments import LONGEST, frame_of
+from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop_options import ResumeOptions, StopOptions
@@ -33,7 +32,7 @@ from dapeer.tools.run_until.looked_at import NoConditions
 from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
-SHARE = 0.9
+STEPS_SHARE = 0.9
 """Of the caller's time, what steps may take: the last one is still to be shown."""
 _FUNCTION = re.compile(r"[\w.*:<>~()]+")
 _Scope = Annotated[Sequence[str], Field(description="files, functions")]
@@ -53,8 +52,10 @@ async def dap_run_until(
     session = call.session(options.session_id)
     stop = session.mirror.stopped()
     left = Left(options.timeout_ms)
-    if not expression.strip() or len(expression) > LONGEST:
-        raise ArgumentError(f"`expression` has 1 to {LONGEST} characters.", "Give one.")
+    if not expression.strip() or len(expression) > MAX_EXPRESSION_CHARS:
+        raise ArgumentError(
+            f"`expression` has 1 to {MAX_EXPRESSION_CHARS} characters.", "Give one."
+        )
     frame = await frame_of(session, None)
     top = await session.inspect.top(stop)
     path = frame_path(top) if top else ""
@@ -82,7 +83,7 @@ async def _driven(
 ) -> Reply:
     """Run by stops, since the program cannot watch by itself."""
     epoch = session.mirror.epoch
-    seconds = left.to_ask * SHARE
+    seconds = left.to_ask * STEPS_SHARE
     drive = _chosen(call.debugger, session, watch, scope, seconds)
     try:
         await drive.begin(frame)
@@ -93,14 +94,13 @@ async def _driven(
         drive = Stepping(session, watch, scope, seconds)
         await drive.begin(frame)
         if isinstance(error, NoConditions):
-            watch.road = f"{watch.road}, as {error.what}"
+            watch.explain_road(error.what)
     if watch.already:
         drive.set_cost()
         return await look(call, session, left=left, options=options)
     told = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(left.to_ask):
-            await told.untaken()
+    with anyio.move_on_after(left.to_ask):
+        await told.untaken()
     return await next_stop(call, session, epoch, left.ms, options=options)
 
 

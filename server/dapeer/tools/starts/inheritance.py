@@ -22,9 +22,9 @@ from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.tools.base.call import Call
 from dapeer.view.stacks import relative
 
-SHOWN = 5
+MAX_NAMED_BREAKPOINTS = 5
 """Breakpoints that are named."""
-CAUSE = "ended by dap_run with fresh=true"
+TOOL = "dap_run with fresh=true"
 HINT = "; fresh=true starts without"
 
 FileLines = Collection[tuple[str, int]]
@@ -53,7 +53,7 @@ class Inheritance:
     """Sends other programs the removal of breakpoints."""
 
     async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
-        """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
+        """Return lines on what the program inherits, its handling, and sessions without the new breakpoints."""
         pushes = [*new, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
         if self.ended:
@@ -65,9 +65,13 @@ class Inheritance:
             each for each in self.debugger.sessions.programs if each.program is not session.program
         ]
         if others:
-            left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            left = (
+                f" and {len(others) - MAX_NAMED_BREAKPOINTS} more"
+                if len(others) > MAX_NAMED_BREAKPOINTS
+                else ""
+            )
             word = "sessions" if len(others) > 1 else "session"
-            parts.append(f"{word} {listed(others[-SHOWN:])}{left}")
+            parts.append(f"{word} {listed(others[-MAX_NAMED_BREAKPOINTS:])}{left}")
         # A fresh start keeps what others have set and started.
         hint = HINT if self.forgotten is None and (self.own or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
@@ -99,14 +103,18 @@ class Inheritance:
 
 def _listed(names: Sequence[str]) -> str:
     """Return the first names in short, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(map(quoted, names[:SHOWN])) + more
+    more = (
+        f" and {len(names) - MAX_NAMED_BREAKPOINTS} more"
+        if len(names) > MAX_NAMED_BREAKPOINTS
+        else ""
+    )
+    return ", ".join(map(quoted, names[:MAX_NAMED_BREAKPOINTS])) + more
 
 
 def places(
     requested: Iterable[tuple[str, RequestedBreakpoint]], functions: Iterable[RequestedFunction]
 ) -> list[tuple[str, int]]:
-    """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
+    """Return breakpoints' path and line; for functions at which is collected, their key, and 0."""
     lines = [(path, each["line"]) for path, each in requested]
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
@@ -119,7 +127,9 @@ async def before(
     *,
     fresh: bool,
 ) -> Inheritance:
-    """Return the state before a start with the `requested` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
+    """Return the state before a start with `requested` breakpoints, `functions`, exception `filters`.
+
+    It collects at the `functions`. Without filters of its own these are None.
 
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.
@@ -163,8 +173,7 @@ async def _end(debugger: Debugger, program: Session) -> None:
             if not program.over:
                 raise
     for each in living:
-        if each.by_us:
-            each.cause = CAUSE
+        each.ending.credit(TOOL)
 
 
 def _numbered(programs: Sequence[Session]) -> str:
@@ -173,7 +182,7 @@ def _numbered(programs: Sequence[Session]) -> str:
 
 
 def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
-    """Move the breakpoints that a program had with the text of their lines, which was edited since; yield lines on what became of them."""
+    """Move a program's breakpoints with the edited text of their lines; yield what became of them."""
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:
         for path in breakpoints.paths:

@@ -21,7 +21,7 @@ from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
-from dapeer.launch.start import LONGEST, Launcher, Where, names_of
+from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
@@ -33,7 +33,7 @@ from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Running
 
-LISTED = 50
+MAX_LISTED_CONFIGURATIONS = 50
 """Configurations that are listed."""
 
 
@@ -70,7 +70,10 @@ async def dap_configurations(call: Call) -> Reply:
             told, types = await peer.configurations(), await peer.types()
     found = await launcher.found(told)
     ready = await in_thread(_ready_types, call.debugger, found)
-    rows = [_row(each, types, ready, call.debugger) for each in found.configurations[:LISTED]]
+    rows = [
+        _row(each, types, ready, call.debugger)
+        for each in found.configurations[:MAX_LISTED_CONFIGURATIONS]
+    ]
     lines = [indented(_line(row)) for row in rows] or ["There are no configurations."]
     cut = len(found.configurations) - len(rows)
     problem = " ".join(filter(None, [found.problem, problem]))
@@ -95,7 +98,8 @@ def _row(
     where = ["nvim"] * any(name in types for name in names)
     where += ["direct"] * (definition is not None and definition.id in ready)
     asks = [
-        shortened(str(ask), LONGEST) for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)
+        shortened(str(ask), MAX_DESCRIPTION_CHARS)
+        for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)
     ]
     row = {"name": each.name, "type": each.type, "request": each.request}
     row |= {"origin": each.origin, "where": where}

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from dapeer.view.collected.call_lines import RESULT, CallLines, nanoseconds
 from dapeer.view.collected.collected import ODD_ROWS
-from dapeer.view.collected.columns import FEW, Odd, column, is_rare
+from dapeer.view.collected.columns import MAX_ODD_ROWS, Odd, column, is_rare
 from dapeer.view.collected.kinds import NUMERIC, kind
 
 Lane = tuple[str, str]
@@ -61,7 +61,7 @@ class Forest:
         self._shape()
 
     def _around(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
-        """Return the innermost call that has begun before one and was not over, of those of its thread and task."""
+        """Return the innermost call of the same thread and task that was running when one began."""
         depth, start = self.lines.depth(index), starts[index]
         while stack and (
             self.lines.depth(stack[-1]) >= depth
@@ -91,7 +91,7 @@ class Forest:
 
 
 def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
-    """Return what is odd about calls, by index: their result, or that they change something, unlike others of their function."""
+    """Return what is odd about calls, by index: their result, or a change unlike others of their function."""
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():
         results = [lines.table.cells[RESULT][index] for index in indices]
@@ -102,7 +102,8 @@ def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> 
         if is_rare(len(changing), len(indices)):
             some = f"one of {len(changing):,} that change something"
             found |= dict.fromkeys(
-                changing[:FEW], some if len(changing) > 1 else "the only one that changes something"
+                changing[:MAX_ODD_ROWS],
+                some if len(changing) > 1 else "the only one that changes something",
             )
     kept = sorted(found)[:ODD_ROWS]
     return {index: found[index] for index in kept}

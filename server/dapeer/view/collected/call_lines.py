@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dapeer.base.text.fitting import fitted
-from dapeer.base.text.structure import READ, read
+from dapeer.base.text.structure import MAX_READ_CHARS, read
 from dapeer.mirror.collected.collected import OF_CALLS
 from dapeer.mirror.collected.rows import FAILED, Table
 from dapeer.view.collected.kinds import kind
 
 FUNCTION, DEPTH, TOOK, ARGUMENTS, RESULT, CHANGED, WITHIN = range(len(OF_CALLS))
-LONG = 100
+MAX_ARGUMENTS_CHARS = 100
 """Characters of arguments, and of what was changed."""
-VALUE = 60
+RESULT_CHARS = 60
 """Characters of a result."""
-FEW = 4
+MAX_VALUES = 4
 """Values of an argument that are told of calls that are alike but for it."""
 LEFT_OUT = "…, …"
 """In a value that is cut inside."""
-DIFFERENT = 24
+MAX_DIFFERENT_CHARS = 24
 """Characters of each of them."""
-LEAST = 14
+MIN_ARGUMENT_CHARS = 14
 """Characters of an argument at least."""
-SLOW = 1_000_000
+MIN_SHOWN_NANOSECONDS = 1_000_000
 """Nanoseconds from which on it is told how long a call has taken."""
 
 
@@ -76,9 +76,9 @@ class CallLines:
         return kind(self.table.cells[RESULT][index])
 
     def line(self, index: int, around: str | None = None) -> str:
-        """Return a call as text; `around`: the function of the call that it belongs to, empty: its caller is known."""
+        """Return a call as text; `around`: the function of the call around it, empty: its caller is known."""
         cells = [column[index] for column in self.table.cells]
-        text = as_text(cells, self.expressions, timed=self.took(index) >= SLOW)
+        text = as_text(cells, self.expressions, timed=self.took(index) >= MIN_SHOWN_NANOSECONDS)
         return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
 
     def within(self, index: int) -> str:
@@ -104,11 +104,14 @@ class CallLines:
         fails = [each.startswith(FAILED) for each in results]
         gives = gave(results[0]) if any(fails) else f" → {_from_to(*results)}"
         hits = f"#{self.table.hits[first]}…{self.table.hits[last]}"
-        text = f"{', '.join(names)}({fitted(told, LONG)})"
+        text = f"{', '.join(names)}({fitted(told, MAX_ARGUMENTS_CHARS)})"
         return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
 
     def differing(self, indices: Sequence[int]) -> str:
-        """Return the arguments that differ among calls, with their values from the second call on where these show it; empty: there are none."""
+        """Return the arguments that differ among calls; empty: there are none.
+
+        Their values stand from the second call on, where these show the difference.
+        """
         told: dict[str, str] = {}
         for name, texts in self.different(indices).items():
             several = _several(texts[1:])
@@ -142,7 +145,7 @@ def arguments(text: str) -> list[str]:
     >>> arguments("a=[1, 2], b='x, y'")
     ['a=[1, 2]', "b='x, y'"]
     """
-    if len(text) > READ:
+    if len(text) > MAX_READ_CHARS:
         return [text]
     return [each.text for group in read(f"({text})").groups[:1] for each in group.items]
 
@@ -155,18 +158,20 @@ def _parted(argument: str) -> tuple[str, str]:
 def _from_to(first: str, last: str) -> str:
     """Return the first and last of some values."""
     if first == last:
-        return fitted(first, DIFFERENT)
-    return f"{fitted(first, DIFFERENT)} … {fitted(last, DIFFERENT)}"
+        return fitted(first, MAX_DIFFERENT_CHARS)
+    return f"{fitted(first, MAX_DIFFERENT_CHARS)} … {fitted(last, MAX_DIFFERENT_CHARS)}"
 
 
 def _several(texts: Sequence[str]) -> str:
-    """Return some different values of an argument, in order, and the last one; empty if their ends alone differ."""
-    different = list(dict.fromkeys(fitted(each, DIFFERENT) for each in texts))
+    """Return some different values of an argument, in order, and the last; empty: their ends alone differ."""
+    different = list(dict.fromkeys(fitted(each, MAX_DIFFERENT_CHARS) for each in texts))
     if len(different) < 2 < len(texts):
         # Cut, they are alike.
         return ""
     return ", ".join(
-        different if len(different) <= FEW else [*different[: FEW - 1], "…", different[-1]]
+        different
+        if len(different) <= MAX_VALUES
+        else [*different[: MAX_VALUES - 1], "…", different[-1]]
     )
 
 
@@ -182,7 +187,7 @@ def each_fitted(text: str, limit: int) -> str:
     cut = list(each)
     left = limit
     for number, index in enumerate(sorted(range(len(each)), key=lambda one: len(each[one]))):
-        share = max(left // (len(each) - number) - len(", "), LEAST)
+        share = max(left // (len(each) - number) - len(", "), MIN_ARGUMENT_CHARS)
         cut[index] = fitted(each[index], share)
         left -= len(cut[index]) + len(", ")
     return ", ".join(cut)
@@ -192,9 +197,9 @@ def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = F
     """Return a call by its cells, with how long it took if it is `timed`."""
     return "".join(
         [
-            f"{cells[FUNCTION]}({each_fitted(cells[ARGUMENTS], LONG)}){gave(cells[RESULT])}",
+            f"{cells[FUNCTION]}({each_fitted(cells[ARGUMENTS], MAX_ARGUMENTS_CHARS)}){gave(cells[RESULT])}",
             f", {duration(nanoseconds(cells[TOOK]))}" if timed else "",
-            f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), LONG)}"
+            f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), MAX_ARGUMENTS_CHARS)}"
             if cells[CHANGED]
             else "",
             *(
@@ -220,12 +225,12 @@ def changes(arguments: str, changed: str) -> str:
 def gave(result: str) -> str:
     """Return how a call has ended."""
     if result.startswith(FAILED):
-        return f" raises {fitted(result[1:], VALUE)}"
-    return f" → {fitted(result, VALUE)}"
+        return f" raises {fitted(result[1:], RESULT_CHARS)}"
+    return f" → {fitted(result, RESULT_CHARS)}"
 
 
 def value_of(text: str) -> str:
     """Return the value of an expression, or its error."""
     if text.startswith(FAILED):
-        return f"({fitted(text[1:].strip() or 'failed', VALUE)})"
-    return fitted(text, VALUE) if text else "''"
+        return f"({fitted(text[1:].strip() or 'failed', RESULT_CHARS)})"
+    return fitted(text, RESULT_CHARS) if text else "''"

@@ -8,9 +8,9 @@ from dapeer.mirror.collected.rows import Table
 from dapeer.view.collected.call_forest import Forest, by_function
 from dapeer.view.collected.call_lines import (
     ARGUMENTS,
-    FEW,
+    MAX_VALUES,
+    MIN_SHOWN_NANOSECONDS,
     RESULT,
-    SLOW,
     WITHIN,
     CallLines,
     duration,
@@ -20,23 +20,23 @@ from dapeer.view.collected.collected import ODD_ROWS, described
 from dapeer.view.collected.columns import column
 from dapeer.view.repeats import RepeatedPart, repeats
 
-TREE = 30
+MAX_TREE_LINES = 30
 """Lines of a tree."""
-DEEPEST = 40
+MAX_LEVELS = 40
 """Calls within each other that are shown."""
-INDENTED = 12
+MAX_INDENTED_LEVELS = 12
 """Calls within each other from which on a line is not indented further."""
-CHAIN = 6
+MIN_CHAIN = 6
 """Calls of one recursion from which on they are one line."""
-PERIOD = 3
+MAX_PERIOD = 3
 """Functions that may call each other in turn in a recursion."""
-NEAR = 2
+MAX_UNCOUNTED_CALLS = 2
 """Calls between an odd one and one that is shown, at most: from there on they are counted."""
-SIBLINGS = 16
+MAX_SIBLINGS = 16
 """Parts of the calls within one; of more the first and the last ones."""
-FUNCTIONS = 8
+MAX_SHOWN_FUNCTIONS = 8
 """Functions of which it is told what they return."""
-LISTED = 40
+MAX_LISTED_FUNCTIONS = 40
 """Functions that are listed where somebody asks for them."""
 
 
@@ -45,9 +45,9 @@ def tree(table: Table, expressions: Sequence[str]) -> list[str]:
     lines = CallLines(table, expressions)
     forest = Forest(lines)
     shown: list[str] = []
-    for deepest in range(1, DEEPEST):
+    for deepest in range(1, MAX_LEVELS):
         deeper = list(_lanes(forest, deepest))
-        if shown and (len(deeper) > TREE or deeper == shown):
+        if shown and (len(deeper) > MAX_TREE_LINES or deeper == shown):
             break
         shown = deeper
     # Where each call has its line, nothing is to be said of all of them.
@@ -101,7 +101,9 @@ def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
             for alike in each
             for name in forest.lines.different(alike)
         ]
-        told = ", ".join(dict.fromkeys(names if len(names) <= FEW else [*names[:FEW], "…"]))
+        told = ", ".join(
+            dict.fromkeys(names if len(names) <= MAX_VALUES else [*names[:MAX_VALUES], "…"])
+        )
     given = any(len({_given_within(forest, one) for one in alike}) > 1 for alike in each)
     within = "arguments within" if given else ""
     return ", but for " * bool(told or within) + " and ".join(filter(None, (told, within)))
@@ -119,9 +121,9 @@ def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
 
 def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Forest) -> set[int]:
     """Return the parts that are not shown, where there are too many."""
-    if len(parts) <= SIBLINGS:
+    if len(parts) <= MAX_SIBLINGS:
         return set()
-    shown = {*range(SIBLINGS // 2), *range(len(parts) - SIBLINGS // 4, len(parts))}
+    shown = {*range(MAX_SIBLINGS // 2), *range(len(parts) - MAX_SIBLINGS // 4, len(parts))}
     odd = {
         n
         for n, part in enumerate(parts)
@@ -167,7 +169,7 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
     yield f"{indent}{text}{odd}{more}"
     if not opened:
         return
-    deeper = f"{indent}  " if len(indent) < 2 * INDENTED else indent
+    deeper = f"{indent}  " if len(indent) < 2 * MAX_INDENTED_LEVELS else indent
     chain = _chain(forest, index)
     if chain:
         yield f"{deeper}{forest.lines.nested(chain)}"
@@ -185,21 +187,21 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
 
 
 def _chain(forest: Forest, index: int) -> list[int]:
-    """Return the calls of a recursion below one, where each has called the next one only; empty: there are few."""
+    """Return a recursion's calls below one, where each has called the next one only; empty: they are few."""
     names = {forest.lines.function(index)}
     found: list[int] = []
     while len(inner := forest.of(found[-1] if found else index)) == 1:
         name = forest.lines.function(inner[0])
-        if inner[0] in forest.why or (name not in names and len(found) >= PERIOD):
+        if inner[0] in forest.why or (name not in names and len(found) >= MAX_PERIOD):
             break
         names.add(name)
         found.append(inner[0])
-    recurs = forest.lines.function(index) in map(forest.lines.function, found[:PERIOD])
-    return found if recurs and len(found) >= CHAIN else []
+    recurs = forest.lines.function(index) in map(forest.lines.function, found[:MAX_PERIOD])
+    return found if recurs and len(found) >= MIN_CHAIN else []
 
 
 def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
-    """Yield calls around odd ones that are deep within one, and how many are between; nothing where one is near."""
+    """Yield calls around odd ones deep within one, and how many are between; nothing where one is near."""
     found: dict[int, int] = {}
     for odd in forest.why:
         path: list[int] = []
@@ -209,7 +211,7 @@ def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
             at = forest.around.get(at)
         if at is None or not path:
             continue
-        if len(path) <= NEAR + 1:
+        if len(path) <= MAX_UNCOUNTED_CALLS + 1:
             return
         found[path[1]] = len(path) - 2
     for outer, between in found.items():
@@ -221,27 +223,27 @@ def functions(forest: Forest) -> Iterator[str]:
     """Yield what the calls of each function have in common, where there are several."""
     by = by_function(forest.lines, forest.order)
     order = sorted(by, key=lambda name: (-len(by[name]), name))
-    for name in order[:FUNCTIONS]:
+    for name in order[:MAX_SHOWN_FUNCTIONS]:
         whole, _ = _spent(forest, by[name])
-        took = f", {duration(whole)} in all" if whole >= SLOW * 10 else ""
+        took = f", {duration(whole)} in all" if whole >= MIN_SHOWN_NANOSECONDS * 10 else ""
         yield _together(forest, name, by[name], took)
-    if len(order) > FUNCTIONS:
-        yield f'{len(order) - FUNCTIONS} more functions: dap_collected by="function"'
+    if len(order) > MAX_SHOWN_FUNCTIONS:
+        yield f'{len(order) - MAX_SHOWN_FUNCTIONS} more functions: dap_collected by="function"'
 
 
 def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
-    """Yield what the calls of each function have in common: first those that take longest without the calls within them."""
+    """Yield what the calls of each function have in common; those with the most time of their own first."""
     forest = Forest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
     spent = {name: _spent(forest, indices) for name, indices in by.items()}
     order = sorted(by, key=lambda name: (-spent[name][1], name))
-    for name in order[:LISTED]:
+    for name in order[:MAX_LISTED_FUNCTIONS]:
         whole, own = spent[name]
         took = f", {duration(whole)} in all"
         took += f", {duration(own)} without the calls within" * (own < whole)
         yield _together(forest, name, by[name], took)
-    if len(order) > LISTED:
-        yield f"{len(order) - LISTED} more functions"
+    if len(order) > MAX_LISTED_FUNCTIONS:
+        yield f"{len(order) - MAX_LISTED_FUNCTIONS} more functions"
     yield "(Recording makes calls slower: compare these times with each other.)"
 
 
@@ -265,7 +267,7 @@ def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
 
 
 def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
-    """Yield calls one by one, as they began; `changes`: those that are unlike the call of their function before."""
+    """Yield calls as they began; with `changes` those unlike the call of their function before."""
     lines = CallLines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))
     several = len({lines.lane(index) for index in order}) > 1
@@ -283,5 +285,5 @@ def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> It
         told = f"  within #{outer}" if outer not in {"", last} and not around else ""
         last = "" if around else outer
         of = f"  [{table.tasks[index] or table.threads[index]}]" if several else ""
-        yield f"{'  ' * min(len(around), INDENTED)}{lines.line(index)}{told}{of}"
+        yield f"{'  ' * min(len(around), MAX_INDENTED_LEVELS)}{lines.line(index)}{told}{of}"
         around.append(f"{table.hits[index]}")

@@ -9,25 +9,25 @@ from dapeer.base.text.fitting import fitted, shortened
 from dapeer.mirror.collected.rows import FAILED, Table
 from dapeer.view.collected.columns import Column, column, runs
 
-LONG = 32
+MIN_NAMED_CHARS = 32
 """Characters of an expression from which on it has a short name in rows."""
-CELL = 60
+MIN_CELL_CHARS = 60
 """Characters of a value at least."""
-ROW = 120
+ROW_CHARS = 120
 """Characters that the values of a row share."""
-WHOLE = 2000
+MAX_WHOLE_CELL_CHARS = 2000
 """Characters of a value where one row is asked for."""
-EXPRESSION = 120
+EXPRESSION_CHARS = 120
 """Characters of what is expected."""
 ODD_ROWS = 8
 """Odd rows of one point that are shown."""
 ALL_ROWS = 6
 """Rows that are shown one by one, where there are no more."""
-UNEXPECTED = 3
+MAX_UNEXPECTED_ROWS = 3
 """Rows of one point that are shown in which what was expected did not hold."""
-VALUES = 4
+MAX_COUNTED_VALUES = 4
 """Different values that are counted in a line, where there are no more."""
-KINDS = 5
+MAX_COUNTED_KINDS = 5
 """Kinds of values that are counted in a line."""
 WHO = ("thread", "task", "caller")
 NAMELESS = (*WHO, "at")
@@ -59,7 +59,7 @@ class ShownColumns:
         """Take note of where rows were dropped: a step over them is not odd."""
         self.gaps = gaps
         for each in self.columns.values():
-            each.odd = [odd for odd in each.odd if odd.index not in gaps or odd.why[0] not in "+-"]
+            each.forgive(gaps)
 
     def why(self) -> dict[int, list[str]]:
         """Return by row what is odd about it."""
@@ -72,7 +72,7 @@ class ShownColumns:
     def row(self, index: int) -> str:
         """Return a row as text."""
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
-        room = self.room or max(CELL, shared(ROW, [*map(len, named)]))
+        room = self.room or max(MIN_CELL_CHARS, shared(ROW_CHARS, [*map(len, named)]))
         told = [
             each.values[index]
             if name in NAMELESS
@@ -97,19 +97,22 @@ def shared(room: int, lengths: Sequence[int]) -> int:
     return level
 
 
-def value(text: str, room: int = CELL) -> str:
+def value(text: str, room: int = MIN_CELL_CHARS) -> str:
     """Return a cell as it is read."""
     if text.startswith(FAILED):
         return f"({fitted(text[1:].strip() or 'failed', room)})"
     return fitted(text, room) if text else "''"
 
 
-def shown(table: Table, expressions: Sequence[str]) -> ShownColumns:
-    """Look at all columns of a table that has rows."""
-    found = ShownColumns(table)
+def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
+    """Look at all columns of a table that has rows.
+
+    Each value is shown in `room` characters; 0: a row's values share them.
+    """
+    found = ShownColumns(table, room=room)
     if len(table) > 1:
         long = enumerate(expressions, 1)
-        found.names = {each: f"c{number}" for number, each in long if len(each) > LONG}
+        found.names = {each: f"c{number}" for number, each in long if len(each) > MIN_NAMED_CHARS}
     named = dict(zip(WHO, (table.threads, table.tasks, table.callers), strict=True))
     for name, values in (named | dict(zip(expressions, table.cells, strict=True))).items():
         twin = next((n for n, each in found.columns.items() if each.values == values), None)
@@ -146,33 +149,35 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
 
 
 def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
-    """Yield the rows in which what was expected did not hold, as the last column tells, each behind the row before."""
+    """Yield the rows whose expectation did not hold, by the last column, each behind the row before."""
     verdicts = table.cells[-1]
     table = table.of(table.cells[:-1])
     wrong = [index for index, each in enumerate(verdicts) if each != "True"]
     if not wrong:
-        yield f"`{shortened(expected, EXPRESSION)}` held each time"
+        yield f"`{shortened(expected, EXPRESSION_CHARS)}` held each time"
         return
     found = shown(table, names[:-1])
     yield from columns_of(found, few=True)
-    for index in wrong[:UNEXPECTED]:
+    for index in wrong[:MAX_UNEXPECTED_ROWS]:
         if index and index - 1 not in wrong:
             yield found.row(index - 1)
-        yield f"{found.row(index)}  ← not ({shortened(expected, EXPRESSION)})"
-    if len(wrong) > UNEXPECTED:
-        yield f'{len(wrong) - UNEXPECTED:,} more: dap_collected where="expected != True"'
+        yield f"{found.row(index)}  ← not ({shortened(expected, EXPRESSION_CHARS)})"
+    if len(wrong) > MAX_UNEXPECTED_ROWS:
+        yield f'{len(wrong) - MAX_UNEXPECTED_ROWS:,} more: dap_collected where="expected != True"'
 
 
 def described(each: Column) -> str:
     """Return what is true of a column whose values change."""
     parts: list[str] = []
-    kinds, counts = each.kinds.most_common(KINDS), each.counts
-    if counts is not None and len(counts) <= VALUES:
+    kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts
+    if counts is not None and len(counts) <= MAX_COUNTED_VALUES:
         parts.append(
             ", ".join(f"{value(text)} ({count:,})" for text, count in counts.most_common())
         )
     elif len(kinds) > 1 and not (each.trend and "zero" in each.kinds and len(kinds) == 2):
-        parts.append(", ".join(f"{shortened(kind, CELL)} ({count:,})" for kind, count in kinds))
+        parts.append(
+            ", ".join(f"{shortened(kind, MIN_CELL_CHARS)} ({count:,})" for kind, count in kinds)
+        )
     if each.range is not None:
         low, high = each.range
         parts.append(f"{low:,.6g}…{high:,.6g}")

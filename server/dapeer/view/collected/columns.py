@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise, repeat
@@ -18,29 +18,29 @@ from dapeer.base.text.fitting import shortened
 from dapeer.mirror.collected.row_columns import NumberColumn, counted
 from dapeer.view.collected.kinds import NUMERIC, kinds, of_numbers, of_whole
 
-FEW = 3
+MAX_ODD_ROWS = 3
 """Rows of one oddity that are shown."""
-SHARE = 50
+ROWS_PER_RARE_VALUE = 50
 """A value, kind or step is rare that has at most one in so many rows, or is alone."""
-DISTINCT = 20
+MAX_DISTINCT_VALUES = 20
 """Different values that are counted one by one."""
-USUAL = 0.9
+MIN_TREND_SHARE = 0.9
 """The share of all steps that make a column one that rises, falls, or goes by the same step."""
-LEAST = 0.6
-"""The share of the first quarter of the steps that has, at least, what `USUAL` of all have."""
-FAR = 10
+MIN_FIRST_SHARE = 0.6
+"""The share of the first quarter of the steps that has, at least, what `MIN_TREND_SHARE` of all have."""
+MIN_FAR_WIDTHS = 10
 """A number is far from the others that lies so many times their middle half's width away from that."""
-LARGE = 1 << 53
+LARGE_NUMBER = 1 << 53
 """Whole numbers from here on are reckoned with as fractions."""
-NAMED = 40
+MAX_ODD_VALUE_CHARS = 40
 """Characters of a value or kind that is said to be odd."""
-SAMPLE = 1000
+SAMPLED_VALUES = 1000
 """First values by which the others are judged."""
-ENOUGH = 8
+MIN_ROWS_FOR_RARE = 8
 """Rows from which on rare is odd."""
-TENTH = 10
+ROWS_PER_ODD_ROW = 10
 """Where the rows of rare values are more than one in so many, none of them is odd."""
-RUN = 14
+MIN_TREND_STEPS = 14
 """Steps from which on those to one row and on from there (`TO_AND_FRO`) take no trend away."""
 TO_AND_FRO = 2
 
@@ -74,13 +74,17 @@ class Column:
         """Whether all values are the same."""
         return self.counts is not None and len(self.counts) == 1
 
+    def forgive(self, gaps: Container[int]) -> None:
+        """Find a step no longer odd that goes over rows that were dropped."""
+        self.odd = [odd for odd in self.odd if odd.index not in gaps or odd.why[0] not in "+-"]
+
 
 def column(values: Sequence[str]) -> Column:
     """Look at a column; it has at least one value."""
     if values[0] == values[-1] and values.count(values[0]) == len(values):
         return Column(values, Counter({values[0]: len(values)}))
     # Where the first values are all different, nobody counts the others.
-    many = len(set(values[:SAMPLE])) > max(DISTINCT, SAMPLE // 4)
+    many = len(set(values[:SAMPLED_VALUES])) > max(MAX_DISTINCT_VALUES, SAMPLED_VALUES // 4)
     counts = None if many else counted(values)
     numbers = _numbers(values)
     if numbers is None:
@@ -102,7 +106,7 @@ def column(values: Sequence[str]) -> Column:
 def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
     """Yield the odd rows of a column, and find its range and trend."""
     yield from _rare(of, found.kinds, kinds=True)
-    if found.counts is not None and len(found.counts) <= DISTINCT:
+    if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:
         yield from _rare(found.values, found.counts)
     indices: Sequence[int] = range(len(found.values))
     if numbers is None:
@@ -116,7 +120,7 @@ def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> I
     if not finite:
         return
     found.range = min(finite), max(finite)
-    if len(numbers) >= ENOUGH:
+    if len(numbers) >= MIN_ROWS_FOR_RARE:
         found.trend, steps = _trend(numbers, indices)
         yield from steps
         if not found.trend:
@@ -135,14 +139,14 @@ def _numbers(values: Sequence[str]) -> Sequence[float] | None:
     """Return values as numbers, None where one is none."""
     if isinstance(values, NumberColumn):
         known = values.values.tolist()
-        large = values.whole and not -LARGE < min(known) <= max(known) < LARGE
+        large = values.whole and not -LARGE_NUMBER < min(known) <= max(known) < LARGE_NUMBER
         return [*map(float, known)] if large else known
     for kind_of in (int, float):
         try:
             numbers = list(map(kind_of, values))
         except ValueError:
             continue
-        if kind_of is float or -LARGE < min(numbers) <= max(numbers) < LARGE:
+        if kind_of is float or -LARGE_NUMBER < min(numbers) <= max(numbers) < LARGE_NUMBER:
             return numbers
     return None
 
@@ -154,17 +158,17 @@ def _whole(numbers: Sequence[float]) -> TypeGuard[Sequence[int]]:
 
 def is_rare(count: int, total: int) -> bool:
     """Whether something that comes `count` times is rare among so many."""
-    return total >= ENOUGH and count <= max(1, total // SHARE)
+    return total >= MIN_ROWS_FOR_RARE and count <= max(1, total // ROWS_PER_RARE_VALUE)
 
 
 def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[Odd]:
     """Yield the first rows of what is rare, and where kinds that are not rare come first."""
     total = len(values)
-    if total < ENOUGH:
+    if total < MIN_ROWS_FOR_RARE:
         return
     usual = max(counts.values())
     if not kinds and sum(n for n in counts.values() if is_rare(n, total)) > max(
-        FEW, total // TENTH
+        MAX_ODD_ROWS, total // ROWS_PER_ODD_ROW
     ):
         return
     for value, count in counts.items():
@@ -172,8 +176,8 @@ def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -
         if count == usual or not (rare or kinds):
             continue
         index = -1
-        what = shortened(value, NAMED)
-        for number in range(min(count, FEW) if rare else 1):
+        what = shortened(value, MAX_ODD_VALUE_CHARS)
+        for number in range(min(count, MAX_ODD_ROWS) if rare else 1):
             index = values.index(value, index + 1)
             which = "the first" if number == 0 else "one"
             yield Odd(index, f"the only {what}" if count == 1 else f"{which} of {count:,} {what}")
@@ -200,13 +204,13 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     # Where most steps are none, or go both ways, there is no trend to break.
     if not trend or all(usual):
         return trend, []
-    most = max(FEW, len(steps) // SHARE)
+    most = max(MAX_ODD_ROWS, len(steps) // ROWS_PER_RARE_VALUE)
     breaks = [*islice(_breaks(numbers, usual, fits), most + 1)]
     if len(breaks) > most:
         breaks = []
     odd = [
         Odd(indices[row], f"{steps[row - 1]:+g}" if row else f"{steps[0]:+g} to the next")
-        for row in breaks[:FEW]
+        for row in breaks[:MAX_ODD_ROWS]
         # A step over what is no number is none.
         if not row or indices[row] == indices[row - 1] + 1
     ]
@@ -222,8 +226,10 @@ def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float
 
 
 def _usual(times: int, total: int) -> bool:
-    """Whether so many of all steps make a trend: nearly all, or all but the two that lead to one row and on from there."""
-    return times >= USUAL * total or (total >= RUN and total - times <= TO_AND_FRO)
+    """Whether so many of all steps make a trend: nearly all, or all but the two around one odd row."""
+    return times >= MIN_TREND_SHARE * total or (
+        total >= MIN_TREND_STEPS and total - times <= TO_AND_FRO
+    )
 
 
 def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
@@ -254,9 +260,12 @@ def _each(step: float) -> str:
 def _direction(
     steps: Sequence[float], first: Sequence[float]
 ) -> tuple[list[bool], str, Callable[[float, float], bool]]:
-    """Return which steps go on, whether they rise or fall nearly always (empty: neither), and how. `first`: the first quarter of the steps."""
+    """Return which steps go on, whether nearly all rise or fall (empty: neither), and how.
+
+    `first` is the first quarter of the steps.
+    """
     for trend, goes_on in (("rising", ge), ("falling", le)):
-        if sum(map(goes_on, first, repeat(0))) < LEAST * len(first):
+        if sum(map(goes_on, first, repeat(0))) < MIN_FIRST_SHARE * len(first):
             continue
         usual = list(map(goes_on, steps, repeat(0)))
         if _usual(sum(usual), len(steps)):
@@ -267,11 +276,11 @@ def _direction(
 def _far(numbers: Sequence[float]) -> Iterator[Odd]:
     """Yield the rows whose number is far from the others'."""
     finite = sorted(filter(math.isfinite, numbers))
-    if len(finite) < ENOUGH:
+    if len(finite) < MIN_ROWS_FOR_RARE:
         return
     low, high = finite[len(finite) // 4], finite[len(finite) * 3 // 4]
-    width = FAR * (high - low or abs(high) or 1)
-    ends = [*finite[:FEW], *finite[-FEW:]]
+    width = MIN_FAR_WIDTHS * (high - low or abs(high) or 1)
+    ends = [*finite[:MAX_ODD_ROWS], *finite[-MAX_ODD_ROWS:]]
     for value in {each for each in ends if not low - width <= each <= high + width}:
         yield Odd(numbers.index(value), "far from the others")
 

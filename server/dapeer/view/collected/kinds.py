@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dapeer.mirror.collected.rows import FAILED
 
-SHAPES = 4
+MAX_TEXT_SHAPES = 4
 """Different shapes of texts that are told apart; where there are more, texts are of any shape."""
 
 _NUMBER = re.compile(r"(-?)(?:(\d+)|\d*\.?\d+(?:[eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
@@ -23,7 +23,7 @@ _QUOTES = {"'": "text", '"': "text", "[": "list", "{": "map", "(": "tuple"}
 
 
 def kind(text: str) -> str:
-    """Return of what kind a value is: its type as far as that shows, its sign, whether there is nothing in it.
+    """Return a value's kind: its type as far as that shows, its sign, whether there is nothing in it.
 
     >>> kind("3"), kind("-2.5"), kind("nan"), kind("None"), kind("''"), kind("Cart(total=3)")
     ('whole', 'negative fraction', 'nan', 'None', 'empty text', 'Cart')
@@ -80,7 +80,7 @@ def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
     of = {text: kind(text) for text in counts}
     texts = [text for text in counts if of[text] == "text"]
     shapes = dict(zip(texts, shaped("\n".join(texts)), strict=False))
-    if 1 < len(set(shapes.values())) <= SHAPES:
+    if 1 < len(set(shapes.values())) <= MAX_TEXT_SHAPES:
         of |= {text: f"text like {shape}" for text, shape in shapes.items()}
     return list(map(of.__getitem__, values))
 
@@ -93,7 +93,7 @@ def _of_shapes(values: Sequence[str]) -> Sequence[str]:
     example = dict(zip(shapes, values, strict=True))
     of = {shape: kind(text) for shape, text in example.items()}
     texts = [shape for shape in of if of[shape] == "text"]
-    if 1 < len(texts) <= SHAPES:
+    if 1 < len(texts) <= MAX_TEXT_SHAPES:
         of |= {shape: f"text like {shape}" for shape in texts}
     return list(map(of.__getitem__, shapes))
 

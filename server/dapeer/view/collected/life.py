@@ -1,4 +1,4 @@
-"""The life of one call: the lines that it has executed, with what each has changed; loops are folded, the odd turn shows. Pure."""
+"""The life of one call: its executed lines with their changes; loops are folded, odd turns show. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dapeer.view.collected.kinds import kind
 from dapeer.view.repeats import RepeatedPart, repeats
 from dapeer.view.sources import line_text
 
-FIRST, LAST = 40, 15
+FIRST_LINES, LAST_LINES = 40, 15
 """Lines that are shown of a long life, from its begin and before its end."""
-ODD = 8
+MAX_ODD_LINES = 8
 """Lines between these that are shown since they came once only."""
-CHANGE = 60
+VALUE_CHARS = 60
 """Characters of a value that has changed."""
-SOURCE = 70
+SOURCE_CHARS = 70
 """Characters of a source line."""
 
 
@@ -55,10 +55,10 @@ def _change(name: str, before: str, now: str) -> str:
     if not now:
         return f"{name} is gone"
     if before == now:
-        return f"{name} changed within, {fitted(now, CHANGE)}"
+        return f"{name} changed within, {fitted(now, VALUE_CHARS)}"
     if before:
-        return f"{name} {fitted(before, CHANGE)} → {fitted(now, CHANGE)}"
-    return f"{name} = {fitted(now, CHANGE)}"
+        return f"{name} {fitted(before, VALUE_CHARS)} → {fitted(now, VALUE_CHARS)}"
+    return f"{name} = {fitted(now, VALUE_CHARS)}"
 
 
 def step(row: CollectedRow) -> LifeStep:
@@ -91,13 +91,18 @@ def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
     texts = {line: line_text(file, line).expandtabs() for line, file in files.items()}
     cut = min((len(each) - len(each.lstrip()) for each in texts.values() if each), default=0)
     wide = len(str(max(texts, default=0)))
-    return {line: f"{line:>{wide}} {text[cut:][:SOURCE]}".rstrip() for line, text in texts.items()}
+    return {
+        line: f"{line:>{wide}} {text[cut:][:SOURCE_CHARS]}".rstrip() for line, text in texts.items()
+    }
 
 
 def _folded(
     steps: Sequence[LifeStep], shapes: Sequence[int], sources: Mapping[int, str]
 ) -> Iterator[tuple[str, int]]:
-    """Yield lines, each with the shape of its step, -1: of several; of turns that are alike the first one is told, and the last one's changes."""
+    """Yield lines, each with the shape of its step, -1: of several.
+
+    Of turns that are alike the first one is shown, and the last one's changes.
+    """
     shown: set[tuple[int, ...]] = set()
     for start, period, times in _turned(repeats(shapes), shapes):
         turn = tuple(shapes[start : start + period])
@@ -115,7 +120,7 @@ def _folded(
 
 
 def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
-    """Yield parts so that turns of one loop begin alike: after an odd turn they may be found from another line on."""
+    """Yield parts so that one loop's turns begin alike: after an odd turn another line may begin them."""
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:
         turns = [tuple(shapes[at : at + period]) for at in range(start, start + period)]
@@ -138,8 +143,8 @@ def _turns(count: int, steps: Sequence[LifeStep]) -> str:
 
 def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
     """Yield the first lines and the last ones, and of those between them what came once only."""
-    middle = range(FIRST, len(lines) - LAST)
-    once = [number for number in middle if counts.get(lines[number][1]) == 1][:ODD]
+    middle = range(FIRST_LINES, len(lines) - LAST_LINES)
+    once = [number for number in middle if counts.get(lines[number][1]) == 1][:MAX_ODD_LINES]
     left_out = 0
     for number, (text, _) in enumerate(lines):
         if number in middle and number not in once:

@@ -1,4 +1,4 @@
-"""What a page shows a person of collected rows: a plot of each column of numbers, the odd rows, and the last ones. Pure."""
+"""Collected rows for a page: a plot of each column of numbers, the odd rows, and the last ones. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dapeer.view.collected.readable import readable
 from dapeer.view.collected.row_filter import value_of
 from dapeer.view.collected.summary import title
 
-ROWS = 12
+LAST_ROWS = 12
 """Rows that are shown, the last ones."""
-STEPS = 160
+MAX_PLOT_PLACES = 160
 """Places of a plot, at most; each tells the least and the greatest number there."""
-EXPRESSION = 80
+EXPRESSION_CHARS = 80
 """Characters of an expression."""
 
 
@@ -30,17 +30,17 @@ def drawn(collection: Collection, project: Path) -> Json:
     # A row that comes right now is not whole yet.
     count = min(map(len, table.cells), default=len(table))
     plots = [
-        {"name": fitted(name, EXPRESSION), **plot}
+        {"name": fitted(name, EXPRESSION_CHARS), **plot}
         for name, cells in zip(names, table.cells, strict=True)
         if (plot := _plot(cells, table.hits)) is not None
     ]
     why = {} if collection.point.calls else _why(table, names, collection.dropped)
-    last = range(max(0, count - ROWS), count)
+    last = range(max(0, count - LAST_ROWS), count)
     indices = sorted({*[index for index in sorted(why) if index < count][:ODD_ROWS], *last})
     return {
         "title": title(collection, project),
         "plots": plots,
-        "columns": [fitted(each, EXPRESSION) for each in names],
+        "columns": [fitted(each, EXPRESSION_CHARS) for each in names],
         "rows": [[f"#{row.hit}", *map(value, row.cells)] for row in map(table.row, indices)],
         "why": [why.get(index, "") for index in indices],
     }
@@ -59,12 +59,15 @@ def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
 
 
 def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
-    """Return the least and the greatest number at each place of a column, and the hit that it begins with; None where it has fewer than two numbers."""
+    """Return the least and greatest number at each place of a column, and the hit that it begins with.
+
+    None where it has fewer than two numbers.
+    """
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]
     if len(known) < 2:
         return None
-    count = min(STEPS, len(numbers))
+    count = min(MAX_PLOT_PLACES, len(numbers))
     starts = [step * len(numbers) // count for step in range(count + 1)]
     parts = (numbers[start:end] for start, end in pairwise(starts))
     steps = [[each for each in part if each is not None] for part in parts]

@@ -17,7 +17,7 @@ GONE = "(gone)"
 
 
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
-    """Return rows and the names of their columns as they are read: which line has done what is watched is one column."""
+    """Return rows and their columns' names for a reader: the line that did what is watched is one column."""
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)
     if not point.watch or table.width < len(LINE):

@@ -18,9 +18,9 @@ CellValue = object
 Reads = Callable[[int], CellValue]
 """Returns the value of a part of the expression in a row, by the row's index."""
 
-LONGEST: Final = 1000
+MAX_EXPRESSION_CHARS: Final = 1000
 """Characters of an expression."""
-DEEPEST: Final = 50
+MAX_LEVELS: Final = 50
 """Parts of an expression within each other."""
 
 _COMPARES: Final[Mapping[type[ast.cmpop], Callable[[CellValue, CellValue], bool]]] = {
@@ -106,8 +106,10 @@ def matching(expression: str, columns: Mapping[str, Sequence[CellValue]], count:
 
 def _read(expression: str, columns: Mapping[str, Sequence[CellValue]]) -> Reads:
     try:
-        if len(expression) > LONGEST:
-            raise ArgumentError(f"The filter is longer than {LONGEST} characters.", "Shorten it.")
+        if len(expression) > MAX_EXPRESSION_CHARS:
+            raise ArgumentError(
+                f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
+            )
         tree = ast.parse(expression.strip(), mode="eval").body
         return _Reader(columns).read(tree, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -139,7 +141,7 @@ class _Reader:
         column = self._by_name.get(ast.unparse(node))
         if column is not None:
             return column.__getitem__
-        if depth > DEEPEST:
+        if depth > MAX_LEVELS:
             raise ArgumentError("The filter is nested too deeply.", "Make it flatter.")
         match node:
             case ast.Constant(value=value):

@@ -1,4 +1,4 @@
-"""Some of the collected rows, as somebody asks for them: a range, a filter, changes, groups, a plot. Pure."""
+"""Some collected rows, as requested: a range, a filter, changes, groups, a plot. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from dapeer.base.errors import ArgumentError
 from dapeer.mirror.collected.collected import OF_CALLS
 from dapeer.mirror.collected.rows import FAILED, Table
 from dapeer.view.collected.calls import by_time, one_by_one, tree
-from dapeer.view.collected.collected import WHOLE, ShownColumns, columns_of, odd_rows, shown
+from dapeer.view.collected.collected import (
+    MAX_WHOLE_CELL_CHARS,
+    ShownColumns,
+    columns_of,
+    odd_rows,
+    shown,
+)
 from dapeer.view.collected.row_filter import matching, value_of
 
 By = Literal["thread", "task", "caller", "process", "function"]
-LISTED = 40
+MAX_LISTED_ROWS = 40
 """Rows that are listed; of more the first and last half of it."""
-GROUPS = 12
+MAX_GROUPS = 12
 BARS = "▁▂▃▄▅▆▇█"
-WIDTH = 60
+PLOT_CHARS = 60
 """Characters of a plot."""
 _RANGE = re.compile(r"#?(\d{1,15})(?:\s*[-…:]+\s*#?(\d{1,15})?)?")
 
@@ -132,8 +138,7 @@ def _error(result: str) -> str | None:
 
 
 def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
-    found = shown(table, expressions)
-    found.room = 0 if len(table) > 1 else WHOLE
+    found = shown(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
     if selection.plot:
         yield from _plots(found)
         return
@@ -147,8 +152,8 @@ def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) ->
 def _cut(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines; of many the first and the last."""
     every = list(lines)
-    half = LISTED // 2
-    if len(every) <= LISTED:
+    half = MAX_LISTED_ROWS // 2
+    if len(every) <= MAX_LISTED_ROWS:
         yield from every
         return
     yield from every[:half]
@@ -176,7 +181,7 @@ def _groups(
     by: dict[str, list[int]] = {}
     for index, each in enumerate(key):
         by.setdefault(each, []).append(index)
-    for name, indices in list(by.items())[:GROUPS]:
+    for name, indices in list(by.items())[:MAX_GROUPS]:
         what = "calls" if calls else "rows"
         yield f"{selection.by} {name or '(none)'}: {len(indices):,} {what}"
         picked = table.picked(indices)
@@ -186,8 +191,8 @@ def _groups(
         found = shown(picked, names)
         yield from (f"  {each}" for each in columns_of(found, few=False))
         yield from (f"  {each}" for each in odd_rows(found))
-    if len(by) > GROUPS:
-        yield f"{len(by) - GROUPS} more groups: narrow them by where"
+    if len(by) > MAX_GROUPS:
+        yield f"{len(by) - MAX_GROUPS} more groups: narrow them by where"
 
 
 def _plots(found: ShownColumns) -> Iterator[str]:
@@ -205,7 +210,7 @@ def _plots(found: ShownColumns) -> Iterator[str]:
 
 def _plot(values: Sequence[str], low: float, high: float) -> str:
     numbers = [value_of(each) for each in values]
-    count = min(WIDTH, len(numbers))
+    count = min(PLOT_CHARS, len(numbers))
     bars = ""
     for place in range(count):
         part = numbers[place * len(numbers) // count : (place + 1) * len(numbers) // count]

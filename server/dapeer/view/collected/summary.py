@@ -11,14 +11,17 @@ from dapeer.view.collected.collected import ALL_ROWS, columns_of, odd_rows, show
 from dapeer.view.collected.readable import readable
 from dapeer.view.stacks import relative
 
-POINTS = 8
+MAX_POINTS = 8
 """Points of which a snapshot tells."""
-MANY = 1000
+MIN_ROWS_FOR_RATE = 1000
 """Rows from which on it is told how fast they came."""
 
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
-    """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
+    """Return what a point has collected in a process that is new for a client: a head, columns, rows.
+
+    The head is a line with where it was and how much.
+    """
     table, names = readable(collection.point, collection.unreported(client), project)
     if not len(table):
         return [f"{title(collection, project)}"]
@@ -40,7 +43,7 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
 
 
 def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
-    """Return where a point is, how many rows it has, how many of them are `new`, and what could not be kept."""
+    """Return where a point is, its number of rows and of `new` ones, and what could not be kept."""
     point, table = collection.point, collection.table
     place = place_of(point, project)
     count = len(table)
@@ -51,7 +54,7 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     said += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
     said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
     said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
-    if count >= MANY and collection.seconds > 0:
+    if count >= MIN_ROWS_FOR_RATE and collection.seconds > 0:
         made = count + collection.dropped
         said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
     elif collection.road:
@@ -70,9 +73,9 @@ def place_of(point: Point, project: Path) -> str:
 
 
 def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
-    """Return the lines of a snapshot's section: a summary for each point of what a client was not told, as far as there is room."""
+    """Return the lines of a snapshot's section: what is new of each point for a client, as far as it fits."""
     every = [each for each in collections if len(each.table)]
-    lines = [line for each in every[:POINTS] for line in summary(each, project, client)]
-    if len(every) > POINTS:
-        lines.append(f"{len(every) - POINTS} more points: dap_collected")
+    lines = [line for each in every[:MAX_POINTS] for line in summary(each, project, client)]
+    if len(every) > MAX_POINTS:
+        lines.append(f"{len(every) - MAX_POINTS} more points: dap_collected")
     return lines

@@ -1,4 +1,4 @@
-"""The rows of several places, threads and processes as one list, in the order in which they were collected. Pure."""
+"""The rows of several places, threads and processes as one list, in the order of collection. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dapeer.view.collected.collected import ALL_ROWS, ODD_ROWS, WHO, ShownColumn
 from dapeer.view.collected.readable import readable
 from dapeer.view.collected.summary import place_of
 
-LISTED = 40
+MAX_LISTED_ROWS = 40
 """Rows that are listed; of more those at the ends, and those around the odd ones."""
-ENDS = 5
-AROUND = 2
+ROWS_AT_ENDS = 5
+ROWS_AROUND = 2
 """Rows before and after an odd one."""
 PAUSE_SECONDS = 0.1
 """Seconds between two rows from which on they are told."""
@@ -53,15 +53,15 @@ def timeline(
     several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
     picked = [*enumerate(every, 1)][chosen]
     shown_ones = {number for number, _ in picked}
-    if len(picked) > LISTED:
+    if len(picked) > MAX_LISTED_ROWS:
         odd = [number for number, entry in picked if entry.why][:ODD_ROWS]
-        ends = [picked[0][0] + ENDS, picked[-1][0] - ENDS]
+        ends = [picked[0][0] + ROWS_AT_ENDS, picked[-1][0] - ROWS_AT_ENDS]
         shown_ones = {
             number
             for number in shown_ones
             if number < ends[0]
             or number > ends[1]
-            or any(abs(number - each) <= AROUND for each in odd)
+            or any(abs(number - each) <= ROWS_AROUND for each in odd)
         }
     return [f"{len(every):,} rows in order", *heads, *_lines(picked, shown_ones, several)]
 

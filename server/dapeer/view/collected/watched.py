@@ -15,9 +15,9 @@ from dapeer.view.collected.readable import line_of
 from dapeer.view.stacks import relative
 
 State = Literal["stopped", "running", "ended"]
-EXPRESSION = 120
+EXPRESSION_CHARS = 120
 """Characters of an expression."""
-NAMED = 4
+MAX_NAMED_FUNCTIONS = 4
 """Functions that are named."""
 _NO_NAME = re.compile(
     r"NameError|UnboundLocalError|(Uncaught )?ReferenceError|No symbol|Name unknown|undefined local variable"
@@ -35,7 +35,7 @@ def outcome(
     project: Path,
 ) -> str:
     """Return which line did it, with the value before and after, or that none has; and by which road."""
-    name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION)}`"
+    name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION_CHARS)}`"
     took = ", ".join(filter(None, (watch.road, watch.cost, f"{watch.seconds:.1f} s")))
     if rows and watch.every:
         rest = "" if state == "ended" else "; this stop ends the recording"
@@ -95,5 +95,7 @@ def _looked(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
 
 
 def _several(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    more = (
+        f" and {len(names) - MAX_NAMED_FUNCTIONS} more" if len(names) > MAX_NAMED_FUNCTIONS else ""
+    )
+    return f"{', '.join(names[:MAX_NAMED_FUNCTIONS])}{more}"

@@ -8,14 +8,14 @@ from itertools import accumulate, compress, count
 from operator import ne, sub
 from typing import NamedTuple
 
-WINDOW = 20_000
+WINDOW_ROWS = 20_000
 """Rows that are aligned at once: the time grows with its square."""
-CELLS = 4_000_000
+MAX_PAIRS = 4_000_000
 """Pairs of rows of which all differences are kept, two bits each; more are halved."""
 
 
 class Gap(NamedTuple):
-    """Rows that differ: `a[start_a:end_a]` stand where `b[start_b:end_b]` do; what is between gaps is alike."""
+    """Rows that differ: `a[start_a:end_a]` stand where `b[start_b:end_b]` do; between gaps all are alike."""
 
     start_a: int
     end_a: int
@@ -23,8 +23,8 @@ class Gap(NamedTuple):
     end_b: int
 
 
-def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW) -> Iterator[Gap]:
-    """Yield where two sequences differ, in order; the time is linear in their lengths, and goes with the `window`.
+def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Iterator[Gap]:
+    """Yield where two sequences differ, in order; the time is linear in their lengths and the `window`.
 
     >>> list(gaps([1, 2, 3, 4], [1, 3, 4, 5]))
     [Gap(start_a=1, end_a=2, start_b=1, end_b=1), Gap(start_a=4, end_a=4, start_b=3, end_b=4)]
@@ -40,7 +40,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
-    """Yield the gaps of one window after the other; each begins behind the last rows that were found alike."""
+    """Yield the gaps of one window after the other; each begins behind the last equal rows."""
     i = j = 0
     while i < len(a) or j < len(b):
         alike = _common(a[i:], b[j:])
@@ -56,13 +56,13 @@ def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
 
 
 def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
-    """Yield the gaps that the fewest edits leave: a row that is added, removed or replaced; `i` and `j` are added to their places."""
+    """Yield the gaps of the fewest edits, each a row added, removed or replaced, moved by `i` and `j`."""
     alike = _common(a, b)
     a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
     if not a or not b or set(a).isdisjoint(b):
         if a or b:
             yield Gap(i, i + len(a), j, j + len(b))
-    elif len(a) * len(b) > CELLS and len(b) > 1:
+    elif len(a) * len(b) > MAX_PAIRS and len(b) > 1:
         # The edits pass the middle of b where those before and behind it are the fewest.
         middle = len(b) // 2
         before = _distances(a, b[:middle])
@@ -75,7 +75,9 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
 
 
 def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield for each row of b where its distance to the beginnings of a grows and where it falls with a's next row, a bit for each row of a.
+    """Yield for each row of b two integers with a bit for each row of a, by which distances change.
+
+    The one has where its distance to the beginnings of a grows, the other where it falls with a's next row.
 
     That is Hyyrö's bit-parallel form of Levenshtein's distance, with Python's integers as words.
     """

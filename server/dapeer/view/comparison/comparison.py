@@ -14,9 +14,9 @@ from dapeer.view.comparison.divergence import Parting, RunComparison
 from dapeer.view.comparison.run_rows import ColumnNumbers, RunRows
 from dapeer.view.stacks import relative
 
-BEFORE = 4
+ROWS_BEFORE = 4
 """Rows before the place where runs part that are told."""
-COLUMNS = 6
+MAX_NAMED_COLUMNS = 6
 """Columns that are told by name."""
 
 
@@ -85,7 +85,7 @@ class Compared:
         outcome = self._outcome(first)
         yield f"{outcome[0].upper()}{outcome[1:]}"
         before = [
-            [self._row(run, n, which) for n in range(max(0, end - BEFORE), end)]
+            [self._row(run, n, which) for n in range(max(0, end - ROWS_BEFORE), end)]
             for which, (run, end) in enumerate(zip(self._both, self._ends(first), strict=True))
         ]
         if before[0] == before[1]:
@@ -182,5 +182,5 @@ class Compared:
 
 
 def _few(texts: Sequence[str]) -> str:
-    left = len(texts) - COLUMNS
-    return ", ".join([*texts[:COLUMNS], *([f"{left} more"] if left > 0 else [])])
+    left = len(texts) - MAX_NAMED_COLUMNS
+    return ", ".join([*texts[:MAX_NAMED_COLUMNS], *([f"{left} more"] if left > 0 else [])])

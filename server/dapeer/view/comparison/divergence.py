@@ -124,7 +124,7 @@ class _Rows:
 def _paired(
     a: Mapping[Lane, Sequence[int]], b: Mapping[Lane, Sequence[int]]
 ) -> Iterator[tuple[Lane, Sequence[int], Sequence[int]]]:
-    """Yield the threads and tasks of two runs, with the rows of each: by name, and those without a namesake in their order."""
+    """Yield two runs' threads and tasks with their rows: paired by name, those without one in order."""
     both = [each for each in a if each in b]
     yield from ((each, a[each], b[each]) for each in both)
     left, right = ([each for each in lanes if each not in both] for lanes in (a, b))
@@ -135,7 +135,7 @@ def _paired(
 def _partings(
     found: RunComparison, gap: Gap, inner: Sequence[Gap], rows: _Rows
 ) -> Iterator[Parting]:
-    """Yield the differences of a gap: rows of the same place stand against each other, the `inner` gaps are rows of one run."""
+    """Yield a gap's differences: rows of one place are paired, the `inner` gaps are rows of one run."""
     i, j = gap.start_a, gap.start_b
     end = Gap(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
     for each in chain(inner, (end,)):

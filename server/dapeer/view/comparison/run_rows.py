@@ -1,4 +1,4 @@
-"""The rows of a run, as another run's are compared with them: whole columns at a time, since there may be hundreds of thousands. Pure."""
+"""A run's rows for a comparison: whole columns at a time, as there may be hundreds of thousands. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Lane = tuple[int, str, str]
 ColumnNumbers = tuple[int, int]
 """Number of a place, and of one of its expressions."""
 
-SEVERAL = 3
+MIN_DIFFERENT_ROWS = 3
 """Rows from which on a column that differs in all of them says nothing of where runs part."""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}")
@@ -35,7 +35,7 @@ class RunPart:
     """The cells as they are compared: where something lies in memory is another thing in each run."""
 
     def __post_init__(self) -> None:
-        """Hold on to the rows as they are now, since more may come while they are compared; take the addresses out."""
+        """Keep the rows as they are now, since more may come during a comparison, without addresses."""
         self.table = copied(self.table)
         self.columns = [_without_addresses(each) for each in self.table.cells]
         if self.calls:
@@ -75,7 +75,7 @@ def _without_addresses(column: Sequence[str]) -> Sequence[str]:
 
 @dataclass(slots=True)
 class RunRows:
-    """The rows of a run at the points that another one has, too, in the order in which they were collected."""
+    """The rows of a run at the points that both runs have, in the order of collection."""
 
     parts: Sequence[RunPart]
     of: list[int] = field(default_factory=list[int])
@@ -172,11 +172,11 @@ def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
 
 
 def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
-    """Return the columns of which no value is in both runs, and their first values; each run has several rows there."""
+    """Return the columns without a common value, and their first values; each run has several rows there."""
     found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
         of_a, of_b = a.at(place), b.at(place)
-        if min(sum(len(each.table) for each in of) for of in (of_a, of_b)) < SEVERAL:
+        if min(sum(len(each.table) for each in of) for of in (of_a, of_b)) < MIN_DIFFERENT_ROWS:
             continue
         for column in range(of_a[0].table.width):
             left, right = ([each.columns[column] for each in of] for of in (of_a, of_b))
@@ -189,7 +189,10 @@ def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
 def numbered(
     a: RunRows, b: RunRows, left_out: Mapping[ColumnNumbers, object]
 ) -> tuple[list[int], list[int], int]:
-    """Return each row as a number, and how many places there are: rows that are alike have the same, and its remainder is their place."""
+    """Return each row as a number, and how many places there are.
+
+    Rows that are alike have the same number; its remainder is their place.
+    """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}
     for place in range(count):

@@ -26,11 +26,14 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def find_spec(self, fullname: str, *_: object) -> Any:
         """Return how a module of the package is imported."""
-        package, _dot, name = fullname.partition(".")
-        if package != PACKAGE or f"{name or '__init__'}.py" not in self._texts:
+        if fullname.partition(".")[0] != PACKAGE:
+            return None
+        name = fullname.rpartition(".")[2]
+        is_package = name.partition("_")[0] != "dapeer" and f"{name}.py" not in self._texts
+        if not is_package and f"{name}.py" not in self._texts:
             return None
         path = self.get_filename(fullname)
-        spec = importlib.util.spec_from_loader(fullname, self, origin=path, is_package=not name)
+        spec = importlib.util.spec_from_loader(fullname, self, origin=path, is_package=is_package)
         if spec is not None:
             spec.has_location = True
         return spec
@@ -41,7 +44,8 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def get_source(self, fullname: str) -> str:
         """Return the module's text."""
-        return self._texts[f"{fullname.partition('.')[2] or '__init__'}.py"]
+        # Each file has a name of its own, and a room of the package no code.
+        return self._texts.get(f"{fullname.rpartition('.')[2]}.py", "")
 
     def get_code(self, fullname: str) -> types.CodeType:
         """Return the module, compiled."""
@@ -63,9 +67,9 @@ def arrive(texts: dict[str, str]) -> str:
         if patching.is_switched_off(""):
             restore()
             return ""
-        leftovers: Any = importlib.import_module(f"{PACKAGE}.dapeer_leftovers")
+        leftovers: Any = importlib.import_module(f"{PACKAGE}.process.dapeer_leftovers")
         importlib.import_module(f"{PACKAGE}.improving").improve(prints=False)
-        last: Any = importlib.import_module(f"{PACKAGE}.dapeer_leaving").last
+        last: Any = importlib.import_module(f"{PACKAGE}.process.dapeer_leaving").last
         last.extend((restore, leftovers.remove))
     except Exception as error:  # another Python, another pydevd
         restore()
@@ -91,13 +95,13 @@ def collect(
     variables: dict[str, Any],
     namespace: dict[str, Any],
 ) -> CollectingAnswer:
-    """Do as `dapeer_collecting` does, with a frame's local and global names; its modules stay while something is collected."""
+    """Do as `dapeer_collecting` does, with a frame's names; its modules stay while there are points."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
         patching: Any = importlib.import_module(f"{PACKAGE}.dapeer_patching")
         patching.setting[:] = [texts.get(patching.SETTING, "")]
-        collecting: Any = importlib.import_module(f"{PACKAGE}.dapeer_collecting")
+        collecting: Any = importlib.import_module(f"{PACKAGE}.collecting.dapeer_collecting")
         names = types.SimpleNamespace(f_locals=variables, f_globals=namespace)
         told = collecting.collect(spec, names)
     finally:
@@ -108,11 +112,13 @@ def collect(
 
 
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:
-    """Answer what `dapeer_waits` is asked; of its modules none stays in a program that has no others of the package."""
+    """Answer a question to `dapeer_waits`; a program without others of the package keeps no module."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
-        return CollectingAnswer(importlib.import_module(f"{PACKAGE}.dapeer_waits").look(question))
+        return CollectingAnswer(
+            importlib.import_module(f"{PACKAGE}.stacks.dapeer_waits").look(question)
+        )
     finally:
         sys.meta_path.remove(finder)
         forget_unless_improved()

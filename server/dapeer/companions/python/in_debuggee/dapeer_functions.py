@@ -1,4 +1,4 @@
-"""Functions by name: `shop.cart.total`, `Order.total`, `shop.cart.*`, whenever their module is imported.
+"""Functions by name, whenever imported: `shop.cart.total`, `Order.total`, `shop.cart.*`.
 
 A name without its module is one of the program's own code: `add` and `Cart.add` would otherwise be found all over Python's
 library. A library's function has its whole name: `json.dumps`, `*.dumps`.
@@ -18,7 +18,7 @@ from types import CodeType
 from typing import Any
 
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
-tracebacks: Any = importlib.import_module("in_debuggee.dapeer_tracebacks")
+tracebacks: Any = importlib.import_module("in_debuggee.exceptions.dapeer_tracebacks")
 
 OWN = ("in_debuggee", "pydevd", "_pydevd", "_pydev", "debugpy")
 """Beginnings of the names of the debugger's modules."""
@@ -32,7 +32,7 @@ LAMBDA = "<lambda>"
 
 @functools.lru_cache(maxsize=1000)
 def pattern(name: str, *, of_library: bool = False) -> Any:
-    """Return what the whole name of a function is matched with; `*` stands for anything, and a comma parts names."""
+    """Return a pattern for a function's whole name; `*` stands for anything, and a comma parts names."""
     wanted = [each for each in named_in(name) if "." in each or not of_library]
     every = "|".join(map(fnmatch.translate, wanted)) or "(?!)"
     return re.compile(f"(?:{every})" if of_library else rf"(?:.*\.)?(?:{every})")
@@ -73,7 +73,7 @@ def serves_debugger(frame: Any) -> bool:
 
 
 def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
-    """Yield the names of a function with its module's, and with that of its file where it is the program itself."""
+    """Yield a function's names with its module's, and its file's if that is the program itself."""
     if is_own(code, namespace):
         return
     module = str(namespace.get("__name__", ""))
@@ -84,7 +84,10 @@ def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
 
 
 def names_in(code: CodeType, namespace: Any) -> list[str]:
-    """Return the names of a function in its module: of a `lambda` those that the module and its classes have for it, else its line."""
+    """Return a function's names in its module; a `lambda`'s are those of its variables, else its line.
+
+    These are the module's and its classes'.
+    """
     found = [*lambdas(code, namespace, "")] if code.co_name == LAMBDA else []
     return found or [qualified(code)]
 
@@ -115,7 +118,10 @@ def folders() -> tuple[str, ...]:
 
 
 def qualified(code: CodeType) -> str:
-    """Return the name of a function with those of the classes and functions around it, and a lambda's line; Python knows it since 3.11."""
+    """Return a function's name with the classes and functions around it; a lambda has its line, too.
+
+    Python knows the name since 3.11.
+    """
     name: str | None = getattr(code, "co_qualname", None)
     if name is None:
         names = names_of(code.co_filename)
@@ -160,7 +166,7 @@ def loaded(name: str) -> tuple[str, int, str]:
 
 
 def functions(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType]:
-    """Yield the codes of the functions that a module has made, and those of its classes; nothing is run for it."""
+    """Yield the codes of the functions of a module and of its classes; nothing is run for it."""
     for each in list(namespace.values()):
         function = each.__func__ if type(each) in METHODS else each
         function = each.fget if type(each) is property else function

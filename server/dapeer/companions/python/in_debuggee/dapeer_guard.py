@@ -11,13 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 KILLS = sys.version_info < (3, 9)
-"""Whether Python ends a program that goes 50 calls deeper after somebody has caught its `RecursionError`: it gets that a few calls early then."""
+"""Whether Python ends a program that goes 50 calls deeper after a caught `RecursionError`.
+
+That error comes a few calls early then.
+"""
 losing: list[Callable[[], None]] = []
 """What counts a row that is lost."""
 
 
 def of_program(error: BaseException) -> bool:
-    """Whether an exception is the program's: Ctrl+C, or what its signal handler raises. A row is lost by any other."""
+    """Whether an exception is the program's: Ctrl+C, or of its signal handler; others only lose a row."""
     try:
         if is_brought(error):
             return True
@@ -51,7 +54,7 @@ def code_of(handler: Any) -> Any:
 
 
 def hook(function: Any) -> Any:
-    """Return a function that does the same, and raises nothing but what is the program's; it returns None then."""
+    """Return a function that does the same, but raises only what is the program's; else it returns None."""
 
     def called(*arguments: Any) -> Any:
         try:

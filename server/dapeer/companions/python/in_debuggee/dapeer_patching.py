@@ -24,9 +24,9 @@ guarded: Any = probing.guarded
 SETTING = "DAPEER_PATCHES"
 """The environment variable: `off` runs without all rows, `-NAME` (several between commas) without one."""
 MARK = "dapeer-patch-off "
-"""Begins a line on the stderr of an adapter's process that names a row that is off; a word follows, then a JSON object."""
+"""Begins a line of an adapter's stderr that names a row that is off; then come a word and JSON."""
 WORD = "DAPEER_WORD"
-"""The environment variable with that word, by which dapeer knows the line from one of the program's; the program does not get it."""
+"""The variable with that word, which sets the line apart from the program's; the program has it not."""
 word = os.environ.pop(WORD, "")
 EVENT = "dapeerPatchOff"
 """The event with the same object, in a process whose stderr is the program's."""
@@ -135,7 +135,7 @@ class Row:
         self._undoes.append(undo)
 
     def fail(self, error: BaseException) -> None:
-        """Switch it off for what one of its functions has raised, and tell that; a program's own lack of room is no reason."""
+        """Switch it off and report that, if its function raised; a program's lack of room is no reason."""
         if isinstance(error, (RecursionError, MemoryError)) or self.off.startswith(_FAILED):
             return
         why = str(error) if isinstance(error, Misfit) else f"{type(error).__name__}: {error}"
@@ -147,7 +147,7 @@ class Row:
         return self._note(f"{type(error).__name__}: {error}")
 
     def _note(self, why: str) -> dict[str, str]:
-        return {"name": self.name, "lost": self.lost, "why": why[:_MOST]}
+        return {"name": self.name, "lost": self.lost, "why": why[:_MAX_REASON_CHARS]}
 
     def _report(self, why: str) -> None:
         self.off_note = self._note(why)
@@ -237,7 +237,7 @@ class Row:
 
 
 _FAILED, _NOT_YET = "failed: ", "it was not applied yet"
-_MOST = 300
+_MAX_REASON_CHARS = 300
 """Characters of a reason."""
 
 

@@ -1,4 +1,4 @@
-"""What rows of the register look at in other software: what is there, what it takes, and what came of a call."""
+"""What the register's rows read in other software: its parts, its parameters, and calls' results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Misfit(Exception):
 
 
 def of_itself(owner: Any, name: str) -> Any:
-    """Return what a module or class has under a name itself; `NOTHING` if it inherits that, or has nothing."""
+    """Return what a module or class has under a name itself; `NOTHING`: it inherits that, or has none."""
     return owner.__dict__.get(name, NOTHING)
 
 
@@ -38,7 +38,7 @@ def has_entered(error: BaseException) -> bool:
 
 
 def check_passes_on(ours: Any, known: str) -> None:
-    """Check that a function takes all that the stock one takes, by the same names, and whatever else there is.
+    """Check that a function takes all that the stock one takes, by the same names, and anything else.
 
     Raises:
         Misfit: It takes less.
@@ -152,7 +152,7 @@ class StockCall:
 
 
 def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
-    """Return what does as `ours`, and as `stock` where that fails; what the stock function raises is raised."""
+    """Return what does as `ours`, and as `stock` where that fails; what `stock` raises is raised."""
 
     @functools.wraps(stock)
     def replaced(*given: Any, **named: Any) -> Any:

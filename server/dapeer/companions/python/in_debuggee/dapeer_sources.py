@@ -1,4 +1,4 @@
-"""Sources of the program: files under one name each, which of their lines have code, and the text of code without a file."""
+"""The program's sources: files under one name each, their lines with code, and code without a file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def inner_lines(code: CodeType) -> set[int]:
 
 
 def text_of(code: CodeType) -> str:
-    """Return the source text of a code that has no file: what `linecache` was told, or the text of `-c`; empty: none is known."""
+    """Return a code's source where it has no file: from `linecache`, or that of `-c`; empty: unknown."""
     linecache: Any = importlib.import_module("linecache")
     # An entry of another form is a loader of the program's that has not run yet.
     entry = linecache.cache.get(code.co_filename, ())

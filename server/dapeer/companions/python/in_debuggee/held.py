@@ -1,4 +1,4 @@
-"""Tells what variables hold in a program whose debugpy is unpatched. The text of this module is evaluated at a stop.
+"""What variables hold in a program with unpatched debugpy. Its text is evaluated at a stop.
 
 It runs no code of the program, loads nothing there and leaves nothing. What it tells is short: `dapeer_values` would be
 ten times as much text at every stop.
@@ -11,15 +11,15 @@ import types
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
-ROOM = 600
+MAX_CHARS = 600
 """Characters of a variable, about: debugpy cuts what is told of all of them at 65,536."""
-INSIDE = 100
+MAX_STRING_CHARS = 100
 """Characters of a string among other values."""
-MOST = 10
+MAX_MEMBERS = 10
 """Members of one container or object."""
-DEEPEST = 4
+MAX_LEVELS = 4
 """Containers and objects in each other."""
-BITS = 1000
+MAX_BITS = 1000
 """Bits of an integer that is written whole."""
 
 READ: Any = (types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -50,7 +50,7 @@ def members_of(names: "list[str]", variables: "dict[str, Any]") -> MembersAnswer
     told: Any = {}
     for name in names:
         with contextlib.suppress(Exception):  # another thread changes it meanwhile
-            told[name] = text(variables[name], ROOM, ())
+            told[name] = text(variables[name], MAX_CHARS, ())
     return MembersAnswer(json.dumps(told))
 
 
@@ -61,13 +61,13 @@ def found(kind: Any, name: str) -> Any:
 
 
 def text(value: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return a value as Python writes it, with what objects hold; of what does not fit, only how much it is."""
+    """Return a value as Python writes it, with objects' contents; of what does not fit, only its size."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
-        most = min(room, INSIDE) if around else room
+        most = min(room, MAX_STRING_CHARS) if around else room
         cut = repr(value[:most])
         return cut if len(value) <= most else f"{cut[:-1]}…{cut[-1]} ({len(value)} chars)"
-    if kind is int and value.bit_length() > BITS:
+    if kind is int and value.bit_length() > MAX_BITS:
         return f"{value >> (value.bit_length() - 64):#x}… ({value.bit_length()} bits)"
     if any(kind is each for each in (int, float, complex, bool, type(None))):
         return repr(value)
@@ -89,11 +89,13 @@ def container(
         return repr(known())
     if id(value) in around:
         return f"{opening}...{closing}"
-    if len(around) >= DEEPEST:
+    if len(around) >= MAX_LEVELS:
         return f"{opening}… {size} items{closing}"
     inner, keyed = (*around, id(value)), issubclass(known, dict)
     parts: Any = []
-    for each in itertools.islice(known.items(value) if keyed else known.__iter__(value), MOST):
+    for each in itertools.islice(
+        known.items(value) if keyed else known.__iter__(value), MAX_MEMBERS
+    ):
         share = max(room // min(size - len(parts), 4), 12)
         parts.append(": ".join(text(one, share, inner) for one in (each if keyed else (each,))))
         room -= len(parts[-1]) + 2
@@ -117,11 +119,11 @@ def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
     in_c = type(shows) is types.WrapperDescriptorType and shows.__objclass__ is kind
     if in_c and name in PLAIN and getattr(value, "tzinfo", None) is None:
         return repr(value)
-    held = {} if id(value) in around or len(around) >= DEEPEST else attributes(value, kind)
+    held = {} if id(value) in around or len(around) >= MAX_LEVELS else attributes(value, kind)
     own = shows is not object.__repr__
     opening, closing = (f"<{name}: ", ">") if own else (f"{name}(", ")")
     parts: Any = []
-    for key, each in list(held.items())[:MOST]:
+    for key, each in list(held.items())[:MAX_MEMBERS]:
         share = max(room // min(len(held) - len(parts), 4), 12)
         parts.append(f"{key}={text(each, share, (*around, id(value)))}")
         room -= len(parts[-1]) + 2
@@ -132,7 +134,7 @@ def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
 
 
 def attributes(value: Any, kind: Any) -> "dict[str, Any]":
-    """Return an object's own attributes and slots, public names first, as its class has not redefined them."""
+    """Return an object's own attributes and slots, public first, as its class has not redefined them."""
     held: Any = {}
     wrapped: Any = found(kind, "__wrapped__")
     if any(type(wrapped) is each for each in (*READ, property)):

@@ -14,26 +14,26 @@ from typing import Any
 patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
 
 PARTS = (
-    "dapeer_breakpoints",
-    "dapeer_activations",
-    "dapeer_evaluating",
-    "dapeer_limits",
-    "dapeer_variables",
-    "dapeer_errors",
-    "dapeer_loops",
-    "dapeer_untraced",
-    "dapeer_types",
-    "dapeer_levels",
-    "dapeer_stacks",
-    "dapeer_returned",
-    "dapeer_resumes",
-    "dapeer_commands",
-    "dapeer_lines",
-    "dapeer_unwinding",
-    "dapeer_leaving",
-    "dapeer_unsaid",
+    "stops.dapeer_breakpoints",
+    "stacks.dapeer_activations",
+    "stops.dapeer_evaluating",
+    "stops.dapeer_limits",
+    "values.dapeer_variables",
+    "exceptions.dapeer_errors",
+    "exceptions.dapeer_loops",
+    "process.dapeer_untraced",
+    "exceptions.dapeer_types",
+    "stacks.dapeer_levels",
+    "stacks.dapeer_stacks",
+    "stops.dapeer_returned",
+    "stops.dapeer_resumes",
+    "stops.dapeer_commands",
+    "stops.dapeer_lines",
+    "stops.dapeer_unwinding",
+    "process.dapeer_leaving",
+    "process.dapeer_unsaid",
 )
-"""Modules that patch pydevd. pydevd never steps into files with these names, so the names must be unusual."""
+"""Modules that patch pydevd, by room."""
 HELPERS = (
     "dapeer_breaking",
     "dapeer_probing",
@@ -80,11 +80,11 @@ HELPERS = (
     "dapeer_watched",
     "dapeer_watching",
 )
-"""Modules that those import."""
+"""Modules that those import, by the names of their files."""
 
 
 improved: set[int] = set()
-"""The id of the process in which pydevd is patched; pydevd imports `child` in the first process as well."""
+"""The id of the process in which pydevd is patched; pydevd imports `child` in the first one, too."""
 
 
 HIDDEN = patching.Row(
@@ -100,9 +100,11 @@ HIDDEN = patching.Row(
 
 @HIDDEN
 def hide_files(row: Any) -> None:
-    """Have pydevd step over our files."""
+    """Have pydevd step over our files: it knows files by names alone, so ours must be unusual."""
     known: Any = importlib.import_module("_pydevd_bundle.pydevd_dont_trace_files")
-    known.DONT_TRACE.update({f"{part}.py": known.PYDEV_FILE for part in PARTS + HELPERS})
+    known.DONT_TRACE.update(
+        {f"{part.rpartition('.')[2]}.py": known.PYDEV_FILE for part in PARTS + HELPERS}
+    )
 
 
 def improve(*, prints: bool) -> None:
@@ -122,11 +124,14 @@ def improve(*, prints: bool) -> None:
             patching.Row(part, "debugpy", f"What {part} does is lost.").fail(error)
     patching.apply_all()
     with contextlib.suppress(Exception):  # an event of pydevd's is the only way to tell it
-        breaking: Any = importlib.import_module("in_debuggee.dapeer_breaking")
+        breaking: Any = importlib.import_module("in_debuggee.stops.dapeer_breaking")
         patching.reporters.append(breaking.send_off)
 
 
 def improve_children() -> None:
-    """Patch pydevd also in the Python processes that this one starts; and in a process that dapeer or the program has started, the end."""
-    importlib.import_module("in_debuggee.dapeer_children").CHILDREN.apply()
-    importlib.import_module("in_debuggee.dapeer_ending").watch()
+    """Patch pydevd in the Python processes that this one starts, and Python's end in this one.
+
+    dapeer or the program has started it.
+    """
+    importlib.import_module("in_debuggee.process.dapeer_children").CHILDREN.apply()
+    importlib.import_module("in_debuggee.process.dapeer_ending").watch()

@@ -1,0 +1,1 @@
+"""Secrets: which texts and files hold them, and how they are masked."""

@@ -1,0 +1,104 @@
+"""Tasks: side by side in a block, or in the background of an object that lives in no block.
+
+anyio has no task that belongs to an object, and no timer. Those of asyncio are used here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Generic, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Timer = asyncio.TimerHandle
+
+_running: set[asyncio.Task[Any]] = set()
+"""A loop itself does not keep its tasks alive."""
+
+
+def later(seconds: float, call: Callable[[], object]) -> Timer:
+    """Call a function after so many seconds, unless the timer is cancelled."""
+    return asyncio.get_running_loop().call_later(seconds, call)
+
+
+class BackgroundTask(Generic[T]):
+    """Work that goes on beside whoever has started it.
+
+    Its failure is logged, unless somebody waits for it.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._task = asyncio.create_task(work)
+        self._is_awaited = False
+        _running.add(self._task)
+        self._task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[T]) -> None:
+        _running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self._is_awaited:
+            log.error("a task has failed", exc_info=error)
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._task.done()
+
+    def result(self) -> T:
+        """Return what it has returned, or raise what it has raised."""
+        return self._task.result()
+
+    def cancel(self) -> None:
+        """Cancel it; `ended` waits until it has."""
+        self._task.cancel()
+
+    async def ended(self) -> None:
+        """Wait until it has ended; whoever stops waiting does not cancel it."""
+        self._is_awaited = True
+        await asyncio.wait({self._task})
+
+
+@contextlib.asynccontextmanager
+async def _group() -> AsyncGenerator[TaskGroup]:
+    """A task group that raises the first failure as it is."""
+    failure: Exception | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            yield tasks
+    except ExceptionGroup as failures:
+        failure = failures.exceptions[0]
+    if failure is not None:
+        raise failure
+
+
+async def first_of(*works: Callable[[], Awaitable[object]]) -> None:
+    """Do these side by side until one has returned or raised; the others are cancelled."""
+    async with _group() as tasks:
+
+        async def one(work: Callable[[], Awaitable[object]]) -> None:
+            await work()
+            tasks.cancel_scope.cancel()
+
+        for work in works:
+            tasks.start_soon(one, work)
+
+
+async def all_of(works: Iterable[Awaitable[T]]) -> list[T]:
+    """Do these side by side, and return their results in order; the first failure cancels the others."""
+    results: dict[int, T] = {}
+
+    async def one(number: int, work: Awaitable[T]) -> None:
+        results[number] = await work
+
+    async with _group() as tasks:
+        for number, work in enumerate(works):
+            tasks.start_soon(one, number, work)
+    return [results[number] for number in sorted(results)]

@@ -1,0 +1,1 @@
+"""Rows that are recorded where the program runs."""

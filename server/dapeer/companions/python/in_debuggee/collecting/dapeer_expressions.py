@@ -1,0 +1,148 @@
+"""Expressions of a collecting point: parsed once, and the names that they read from a frame."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator
+from types import CodeType
+from typing import Any
+
+OF_A_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "globals", "super"})
+"""What tells of the frame that it is called in."""
+OURS = "_dapeer_"
+"""Begins the names that a recorder uses itself."""
+SLOW_SECONDS = 0.001
+"""Seconds: to fail may take so long, and is never held against an expression."""
+MIN_FAILURES = 3
+"""So often an expression may fail slowly, whatever its share is."""
+MAX_SHARE = 0.1
+"""Of the time since it was evaluated first: what fails slowly may take it."""
+SHARE_IN_WORDS = "a tenth"
+
+
+class InvalidExpression(Exception):
+    """An expression cannot be evaluated anywhere; the text says why."""
+
+
+class Expression:
+    """One expression of a point, and what its failures have cost."""
+
+    def __init__(self, text: str) -> None:
+        """Take its text.
+
+        Raises:
+            InvalidExpression: It does not parse.
+        """
+        self.text = text.strip()
+        self.code = checked(self.text)
+        tree = ast.parse(self.text, mode="eval").body
+        nodes = list(ast.walk(tree))
+        named = [each for each in nodes if isinstance(each, ast.Name)]
+        self.names = {each.id for each in named}
+        self.bound = {each.id for each in named if not isinstance(each.ctx, ast.Load)}
+        self.bound |= {each.arg for each in nodes if isinstance(each, ast.arg)}
+        self.runs_code = not isinstance(tree, (ast.Name, ast.Constant))
+        self.is_name = isinstance(tree, ast.Name)
+        self.asks_frame = bool(self.names & OF_A_FRAME) or any(
+            each.startswith(OURS) for each in self.names
+        )
+        self._certain = sorted({*certain(tree)} - self.bound)
+        self._slow = 0
+        self._spent = 0.0
+        self._first = 0.0
+
+    def has_failed(self, since: float, now: float) -> None:
+        """Take note that it has failed, evaluated from one time on (`perf_counter`) to another."""
+        if now - since > SLOW_SECONDS:
+            self._first = self._first or since
+            self._slow += 1
+            self._spent += now - since
+
+    def waits(self, now: float) -> bool:
+        """Whether it waits at a time, since its slow failures have taken more than their share of all time."""
+        return self._slow >= MIN_FAILURES and self._spent > MAX_SHARE * (now - self._first)
+
+    def unknown(self, frame: Any) -> tuple[str, ...]:
+        """Return names that it cannot do without, and that are in no scope of a frame's code."""
+        code, found = frame.f_code, ()
+        if code.co_flags & inspect.CO_OPTIMIZED:
+            found = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+        names = (each for each in self._certain if each not in found)
+        return tuple(each for each in names if lacks((each,), frame))
+
+    def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:
+        """Return the statements that read its names of a frame of a code; what is not read is global.
+
+        Args:
+            code: Whose frame it is.
+            one_namespace: Its local names are those of its module.
+        """
+        if code.co_flags & inspect.CO_OPTIMIZED:
+            names = sorted(self.names & {*code.co_varnames, *code.co_cellvars, *code.co_freevars})
+            return [
+                f"if {each!r} in $locals: {each} = $locals[{each!r}]"
+                if each in self.bound
+                else f"{each} = $locals[{each!r}]"
+                for each in names
+            ]
+        if one_namespace:
+            return []
+        return [f"{each} = $find({each!r}, $frame)" for each in sorted(self.names - self.bound)]
+
+
+def certain(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that an expression always reads, if no error ends it before."""
+    if isinstance(tree, ast.Name):
+        yield tree.id
+        return
+    parts: Iterable[ast.AST] = ast.iter_child_nodes(tree)
+    if isinstance(tree, ast.BoolOp):
+        parts = tree.values[:1]
+    elif isinstance(tree, ast.IfExp):
+        parts = [tree.test]
+    elif isinstance(tree, ast.Compare):
+        parts = [tree.left, tree.comparators[0]]
+    elif isinstance(tree, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        parts = [tree.generators[0].iter]
+    elif isinstance(tree, ast.Lambda):
+        parts = []
+    for each in parts:
+        yield from certain(each)
+
+
+def lacks(names: tuple[str, ...], frame: Any) -> bool:
+    """Whether one of some names, which are no variables of a function's code, is in no scope of a frame."""
+    places: list[Any] = [frame.f_globals, frame.f_builtins]
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        places.append(frame.f_locals)
+    if any(type(each) is not dict for each in places):
+        # To look there may run code of the program's.
+        return False
+    return any(all(name not in place for place in places) for name in names)
+
+
+def checked(text: str) -> CodeType:
+    """Return an expression, compiled.
+
+    Raises:
+        InvalidExpression: It does not parse.
+    """
+    try:
+        return compile(text, "<collect>", "eval", dont_inherit=True)
+    except SyntaxError as error:
+        raise InvalidExpression(f"`{text}` does not parse: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InvalidExpression(f"`{text}` does not parse: {error}") from None
+
+
+def find(name: str, frame: Any) -> Any:
+    """Return what a name stands for in the body of a class.
+
+    Raises:
+        NameError: It stands for nothing.
+    """
+    for place in (frame.f_locals, frame.f_globals, frame.f_builtins):
+        if name in place:
+            return place[name]
+    raise NameError(f"name {name!r} is not defined")

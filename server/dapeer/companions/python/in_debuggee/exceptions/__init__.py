@@ -1,0 +1,1 @@
+"""Exceptions: which stop the program, and what belongs to them."""

@@ -1,0 +1,1 @@
+"""The program's process: its children, its end, its speed, its output."""

@@ -1,0 +1,121 @@
+"""Puts back what an injected debugpy changed in a program, once the debugger has left."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+MARK = "injected_by_dapeer"
+"""The attribute of debugpy's module for that; a program that debugs itself is left as it is."""
+PATCHED = ("os", "subprocess", "_posixsubprocess", "_winapi")
+"""Modules in which pydevd replaces functions that start processes, kept under this prefix."""
+ORIGINAL = "original_"
+HELD_HERE = 2
+"""References that `sys.getrefcount` counts of one variable and its own argument; from 3.14 one less."""
+THEIRS = ("_pydev", "pydevd", "debugpy")
+ADDED = ("PYDEVD_USE_FRAME_EVAL",)
+"""Variables that pydevd adds to the environment."""
+
+
+def remove() -> None:
+    """Put back all that can be; each part by itself, since others may have changed it meanwhile."""
+    if not hasattr(sys.modules.get("debugpy"), MARK):
+        return
+    for put_back in (functions, threads, hooks, monitoring, traces):
+        with contextlib.suppress(Exception):
+            put_back()
+
+
+def functions() -> None:
+    """Put back the functions that start processes.
+
+    What has one of pydevd's by now can still call it, so their originals stay then.
+    """
+    for module, name, stock in [*originals()]:
+        theirs = getattr(module, name, None)
+        if is_theirs(theirs):
+            vars(module)[name] = stock
+            if sys.getrefcount(theirs) <= HELD_HERE:
+                del vars(module)[ORIGINAL + name]
+
+
+def originals() -> Iterator[tuple[Any, str, Any]]:
+    """Yield modules, names and functions that pydevd has replaced."""
+    for module in filter(None, map(sys.modules.get, PATCHED)):
+        for name, stock in list(vars(module).items()):
+            if name.startswith(ORIGINAL):
+                yield module, name[len(ORIGINAL) :], stock
+
+
+def is_theirs(value: Any) -> bool:
+    """Whether something is of the debugger's code."""
+    module = getattr(value, "__module__", None) or type(value).__module__
+    return str(module).startswith(THEIRS)
+
+
+def threads() -> None:
+    """Start threads as Python does."""
+    monkey: Any = importlib.import_module("_pydev_bundle.pydev_monkey")
+    had: dict[Any, set[str]] = {
+        module: {*vars(module)} for module in monkey.threading_modules_to_patch
+    }
+    # It adds names that a module has not had; what holds pydevd's functions has the originals by them.
+    monkey.undo_patch_thread_modules()
+    for module, names in had.items():
+        now: list[str] = [*vars(module)]
+        for name in now:
+            if name not in names or name.startswith("_" + ORIGINAL):
+                del vars(module)[name]
+
+
+def hooks() -> None:
+    """Put back what Python calls by itself, and remove what pydevd has added."""
+    importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
+    of_sys: dict[str, Any] = sys.__dict__
+    of_builtins: dict[str, Any] = builtins.__dict__
+    if is_theirs(sys.breakpointhook):
+        of_sys["breakpointhook"] = sys.__breakpointhook__
+    for name, value in list(of_builtins.items()):
+        if is_theirs(value):
+            del of_builtins[name]
+    for name in ADDED:
+        os.environ.pop(name, None)
+
+
+def monitoring() -> None:
+    """Have pydevd monitor nothing."""
+    if hasattr(sys, "monitoring"):
+        module: Any = importlib.import_module("_pydevd_sys_monitoring.pydevd_sys_monitoring")
+        module.stop_monitoring(all_threads=True)
+
+
+def traces() -> None:
+    """Have no thread traced by pydevd."""
+    known: Any = threading
+    if is_theirs(getattr(known._trace_hook, "func", known._trace_hook)):
+        threading.settrace(None)  # type: ignore[reportArgumentType]
+    if sys.version_info >= (3, 12):
+        return
+    python: Any = ctypes.pythonapi
+    if not hasattr(python, "_PyEval_SetTrace"):  # Python 3.8
+        tracing: Any = importlib.import_module("pydevd_tracing")
+        tracing.set_trace_to_threads(end_tracing, create_dummy_thread=False)
+        return
+    for name in ("PyInterpreterState_Get", "PyInterpreterState_ThreadHead", "PyThreadState_Next"):
+        getattr(python, name).restype = ctypes.c_void_p
+    state = python.PyInterpreterState_ThreadHead(ctypes.c_void_p(python.PyInterpreterState_Get()))
+    while state:
+        python._PyEval_SetTrace(ctypes.c_void_p(state), None, None)
+        state = python.PyThreadState_Next(ctypes.c_void_p(state))
+
+
+def end_tracing(*_: Any) -> None:
+    """Trace no more, at the next call in a thread."""
+    sys.settrace(None)

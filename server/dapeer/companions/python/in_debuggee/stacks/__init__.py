@@ -1,0 +1,1 @@
+"""Stacks of threads and tasks, and what those wait for."""

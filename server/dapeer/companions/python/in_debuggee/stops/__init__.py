@@ -1,0 +1,1 @@
+"""Where the program stops: conditions, steps, what is watched, and evaluations there."""

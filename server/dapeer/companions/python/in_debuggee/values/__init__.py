@@ -1,0 +1,1 @@
+"""How values are shown, without running code of the program."""

@@ -1,0 +1,185 @@
+"""Lists the members of an object without running code of the program or of a library."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+ROUTINES = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType, types.MethodWrapperType,
+)  # fmt: skip
+"""Types of functions and methods."""
+OF_CYTHON = ("cython_function_or_method", "fused_cython_function")
+"""Names of such types that each version of Cython has itself."""
+READ = (types.MemberDescriptorType, types.GetSetDescriptorType)
+"""Types of class members by which C code reads an attribute."""
+BOOKKEEPING = {"_sa_instance_state": "sqlalchemy.", "_state": "django."}
+"""Attributes that libraries add to rows of a database, and how the modules of their types begin."""
+MRO: Any = type.__dict__["__mro__"]
+NAMESPACE: Any = type.__dict__["__dict__"]
+NAME: Any = type.__dict__["__name__"]
+MODULE: Any = type.__dict__["__module__"]
+"""Read these attributes of a class, even if its metaclass redefines them."""
+
+
+class Property:
+    """Shown in place of a property's value, which is computed only when asked for."""
+
+    def __repr__(self) -> str:
+        return "(property: ask for it by its path)"
+
+
+def is_one_of(kind: Any, kinds: Iterable[Any]) -> bool:
+    """Whether a class is one of several; `in` would ask a metaclass whether it is equal."""
+    return any(each is kind for each in kinds)
+
+
+def name_of(kind: Any) -> str:
+    """Return the name of a class."""
+    return str(NAME.__get__(kind))
+
+
+def module_of(kind: Any) -> str:
+    """Return the name of a class's module; empty if it is no text."""
+    name = MODULE.__get__(kind)
+    return name if type(name) is str else ""
+
+
+def namespaces(kind: Any) -> Iterator[Any]:
+    """Yield the namespaces of a class and of its bases, in the order of method resolution."""
+    for klass in MRO.__get__(kind):
+        yield NAMESPACE.__get__(klass)
+
+
+def found(kind: Any, name: str) -> Any:
+    """Return the member of a class or of its bases with a name; None if there is none."""
+    return next((each[name] for each in namespaces(kind) if name in each), None)
+
+
+def written_in(function: Any, *files: str) -> bool:
+    """Whether a function comes from one of these files of Python's library, as generated methods do."""
+    code = getattr(function, "__code__", None) if type(function) is types.FunctionType else None
+    return code is not None and code.co_filename.replace("\\", "/").endswith(files)
+
+
+def own(value: Any) -> dict[str, Any]:
+    """Return an object's own attributes and slots, public names first."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    held: dict[str, Any] = {}
+    for each in namespaces(kind):
+        for name, member in each.items():
+            if type(member) is types.MemberDescriptorType and name not in held:
+                try:
+                    held[name] = member.__get__(value)
+                except AttributeError:
+                    continue
+    held.update(attributes_of(value))
+    return dict(
+        sorted(
+            (
+                (name, each)
+                for name, each in held.items()
+                if not name.startswith("__") and not is_bookkeeping(name, each)
+            ),
+            key=lambda item: item[0].startswith("_"),
+        )
+    )
+
+
+def is_bookkeeping(name: str, value: Any) -> bool:
+    """Whether an attribute is a library's own."""
+    return name in BOOKKEEPING and module_of(type(value)).startswith(BOOKKEEPING[name])
+
+
+def is_proxy(kind: Any) -> bool:
+    """Whether a class stands for another object, as wrapt's: even its C code may run the program's.
+
+    Those of lazy_object_proxy do so, too.
+    """
+    each: Any = found(kind, "__wrapped__")
+    # Python's own `staticmethod` has one, too.
+    return is_one_of(type(each), (*READ, property)) and module_of(kind) != "builtins"
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return an object's `__dict__`; empty if it has none, or if its class computes it."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    descriptor = found(kind, "__dict__")
+    if not is_one_of(type(descriptor), READ) or is_proxy(kind):
+        return {}
+    attributes = descriptor.__get__(value)
+    if type(attributes) is not dict:
+        return {}
+    return {name: each for name, each in list(attributes.items()) if type(name) is str}  # type: ignore[reportUnknownVariableType]
+
+
+def names_of(value: Any) -> list[str]:
+    """Return the names that `dir` would return without a `__dir__` of the program."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    is_class = issubclass(kind, type)
+    parts: list[Iterable[Any]] = [] if is_class else [attributes_of(value)]
+    # A module has all its names itself; other objects also have those of their class.
+    if not issubclass(kind, types.ModuleType):
+        parts += namespaces(value if is_class else kind)
+    return sorted({name for part in parts for name in part if type(name) is str})
+
+
+def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of an object without running code.
+
+    A value in the object itself wins over a property of its class.
+    """
+    mine = attributes_of(value)
+    for name in names:
+        each = mine[name] if name in mine else of_class(value, name)
+        if each is not NOTHING:
+            yield name, each
+
+
+def of_class(value: Any, name: str) -> Any:
+    """Return what a class gives its instance, or itself, by a name.
+
+    A `Property` stands for what code computes, `NOTHING` for what is not there.
+    """
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    is_class = issubclass(kind, type)
+    each: Any = found(value if is_class else kind, name)
+    how: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
+    if is_one_of(how, READ):
+        # What has such a name is computed, or is of no interest.
+        if name.startswith("__"):
+            return NOTHING
+        try:
+            return each if is_class else each.__get__(value)
+        except Exception:  # it has no value
+            return NOTHING
+    if how is staticmethod or how is classmethod:
+        return each.__func__
+    if is_routine(how) or issubclass(how, type) or found(how, "__get__") is None:
+        return each
+    return Property()
+
+
+NOTHING = object()
+"""Stands for an attribute that is not there."""
+DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple, dict, set)))
+"""The ids of types of data, which most values have; a type's search calls its metaclass's `__hash__`."""
+
+
+def kind_of(value: Any) -> str:
+    """Return what kind of non-data a module's name is, such as a function; empty for data."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if id(kind) in DATA:
+        return ""
+    if issubclass(kind, types.ModuleType):
+        return "module"
+    if issubclass(kind, type):
+        return "class"
+    return "function" if is_routine(kind) else ""
+
+
+def is_routine(kind: Any) -> bool:
+    """Whether a class is one of functions or methods, also of those that Cython has compiled, as lxml's."""
+    return is_one_of(kind, ROUTINES) or name_of(kind) in OF_CYTHON
