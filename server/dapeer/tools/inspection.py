@@ -28,8 +28,9 @@ from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.stop_options import StopOptions
+from dapeer.tools.base.stop_report import silence, tasks, waits_of
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import add_waits, look, silence, tasks
+from dapeer.tools.base.waiting import look
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views
@@ -87,10 +88,10 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     if seen.tasks:
         listed["tasks"] = tasks(session, seen)
         lines += ["Tasks:", *(f"  {line}" for line in listed["tasks"])]
-    await add_waits(listed, session, seen)
-    for key in ("deadlock", "waits"):
-        if key in listed:
-            lines += [f"{key.capitalize()}:", *(f"  {line}" for line in listed[key])]
+    for key, each in (await waits_of(session, seen)).items():
+        if each:
+            listed[key] = each
+            lines += [f"{key.capitalize()}:", *(f"  {line}" for line in each)]
     if seen.silent:
         listed["note"] = silence(session, seen)
         lines.append(f"({listed['note']})")

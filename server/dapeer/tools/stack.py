@@ -19,8 +19,8 @@ from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking
+from dapeer.tools.base.stop_report import silence
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import silence
 from dapeer.view.stacks import (
     MAX_STACK_LINES,
     MIN_FOLDED_FRAMES,

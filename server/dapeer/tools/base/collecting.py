@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.mirror.collected.collected import Collection
@@ -11,7 +12,6 @@ from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.syntax import check_breakpoint, check_condition, check_expressions, is_python
 from dapeer.view.collected.summary import section
-from dapeer.view.snapshot import Snapshot
 
 LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
@@ -79,34 +79,37 @@ def visible(call: Call, session: Session) -> list[Collection]:
     return [each for each in collections if each.point.client in clients and not each.point.aside]
 
 
-def add_until(call: Call, view: Snapshot, session: Session) -> None:
-    """Add what became of a run until something, if the session's was for one."""
-    said: list[str] = []
-    # The program's end is told by its first session.
+@dataclass(frozen=True, slots=True)
+class CollectedNews:
+    """What was collected since a client's last answer."""
+
+    lines: Sequence[str]
+    until: Sequence[str]
+    """What became of runs until something."""
+    came_about: bool
+    """One of these has come about."""
+
+
+def news(call: Call, session: Session) -> CollectedNews:
+    """Return what was collected since the client's last answer; it counts as reported now."""
+    # The program's end is shown by its first session.
     others = [each for each in session.program.sessions if each is not session]
-    of = [session, *(each for each in others if session.over and each.over)]
-    for watch, text, done in (news for each in of for news in each.watching.news(each.project)):
-        said.append(text)
-        if done and view["state"] == "stopped":
-            view["reason"] = "until"
-            view.pop("description", None)
-        # The line that has stopped it is told by this.
-        for each in visible(call, session):
-            if each.point is watch.point and not watch.every:
-                each.mark_reported(call.focus.key)
-    if said:
-        view["until"] = said
-
-
-def news(call: Call, session: Session) -> list[str]:
-    """Return lines of what was collected since the client was told last; it is told now."""
-    new = [each for each in visible(call, session) if each.is_news(call.focus.key)]
-    lines = section(new, session.project, call.focus.key)
-    for each in new:
+    shown = [session, *(each for each in others if session.over and each.over)]
+    ends = [end for each in shown for end in each.watching.news(each.project)]
+    # The line that has stopped it is in what became of the run.
+    stopping = [watch.point for watch, _, _ in ends if not watch.every]
+    found = [each for each in visible(call, session) if each.is_news(call.focus.key)]
+    rest = [each for each in found if not any(each.point is point for point in stopping)]
+    lines = [*section(rest, session.project, call.focus.key), *_lost(call, session)]
+    for each in found:
         each.mark_reported(call.focus.key)
+    return CollectedNews(lines, [text for _, text, _ in ends], any(done for *_, done in ends))
+
+
+def _lost(call: Call, session: Session) -> Iterator[str]:
+    """Yield how many rows the program could not write, where the client does not know that."""
     collected = session.program.collected
     mine = any(each.client in {"", call.focus.key} for each in collected.points.values())
     if mine and (lost := collected.newly_lost(call.focus.key)):
         why = f" ({collected.lost_for})" if collected.lost_for else ""
-        lines.append(LOST.format(lost, "" if lost == 1 else "s", why))
-    return lines
+        yield LOST.format(lost, "" if lost == 1 else "s", why)

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Awaitable
 
 import anyio
 
-from dapeer.base.json_types import Value
-from dapeer.base.system import process_table
-from dapeer.base.system.threads import in_thread
-from dapeer.dap.requests import CONTROL
-from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
-from dapeer.mirror.reader_state import Telling
-from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
-from dapeer.sessions.outcomes import outcomes
-from dapeer.sessions.views import looked_at, view_of
-from dapeer.tools.base import collecting, looking, running_frames
+from dapeer.sessions.views import looked_at
+from dapeer.tools.base import stop_report
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.stop_options import NOTHING, StopOptions, add_values
-from dapeer.view import render, waits
-from dapeer.view.brief import brief
-from dapeer.view.snapshot import Snapshot
-from dapeer.view.stacks import frame_line
+from dapeer.tools.base.stop_options import NOTHING, StopOptions
 
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
@@ -36,10 +23,6 @@ SECONDS_TO_ACCEPT = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
 MILLISECONDS_UNTIL_LOOK = 2000
 """Milliseconds of waiting after which it is of use to name the locations of a program's threads."""
-SECONDS_UNTIL_SLOW = 10.0
-"""Seconds of one wait after which it is of use to know what makes a program slow."""
-SHARE_OF_COMPUTING = 0.25
-"""Part of that time in which a program computes that its debugger slows; on a busy machine it is less."""
 SECONDS_TO_BE_OVERTAKEN = 2.0
 """Seconds of inspection in which another client may resume; then the next stop is shown instead."""
 MILLISECONDS_TO_LOOK = 500
@@ -60,7 +43,7 @@ async def next_stop(
 
     `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
     waits is not missed, and an old one is not taken for a new one. The stop may be one of another
-    process of the program, to which the focus goes then; of the `old` ones the caller is told late.
+    process of the program, to which the focus goes then; of the `old` ones the caller is informed late.
     Who asks not to wait has the time for a look all the same. `waited`: the milliseconds for which the
     caller has waited before.
     """
@@ -68,15 +51,15 @@ async def next_stop(
     limit = timeout_ms if options.wait_until_paused else 0
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
-    seen, told = None, await _stopped(call, session, epoch, rest, old)
-    if told is None and looks:
+    seen, ready = None, await _stopped(call, session, epoch, rest, old)
+    if ready is None and looks:
         # A running program's threads are inspected shortly before the timeout: those of a process that is still there.
         living = program.living(session)
         seen = await living.where.look(MILLISECONDS_TO_LOOK / 1000)
-        told = program.stop_or_end(session, epoch)
-        if told is None and program.living(session) is not living:
+        ready = program.stop_or_end(session, epoch)
+        if ready is None and program.living(session) is not living:
             seen = None
-    return await look(call, told or program.living(session), seen, left, options)
+    return await look(call, ready or program.living(session), seen, left, options)
 
 
 async def _stopped(
@@ -88,68 +71,13 @@ async def _stopped(
     """
     left, program = Left(timeout_ms), session.program
     while True:
-        told = await program.next_stop(session, epoch, left.ms / 1000, old, call.progress)
-        if told is None or not left.ms:
-            return told
-        await looked_at(told, min(left.ms / 1000, SECONDS_TO_BE_OVERTAKEN))
-        if (told := program.stop_or_end(session, epoch)) is not None:
-            return told
+        ready = await program.next_stop(session, epoch, left.ms / 1000, old, call.progress)
+        if ready is None or not left.ms:
+            return ready
+        await looked_at(ready, min(left.ms / 1000, SECONDS_TO_BE_OVERTAKEN))
+        if (ready := program.stop_or_end(session, epoch)) is not None:
+            return ready
         old = NONE
-
-
-def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
-    """Add where the threads and tasks of a running program are."""
-    state = " blocked" if session.mirror.pausing else ""
-    threads = [
-        f"{each.label}{state}{place}{running_frames.frame_id(session, each)}"
-        for each in seen.threads
-        if (place := render.place(each, session.frames, session.project))
-    ]
-    if threads:
-        view["threads"] = threads
-    if seen.tasks:
-        view["tasks"] = tasks(session, seen)
-
-
-async def add_waits(view: Snapshot | dict[str, Any], session: Session, seen: Seen) -> None:
-    """Add what threads and tasks wait for, where the program tells."""
-    answer: Mapping[str, Value] = await session.where.waits() if not seen.silent else {}
-    if circle := waits.deadlock(answer):
-        view["deadlock"] = circle
-    listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
-    if others := waits.others(answer, listed):
-        view["waits"] = others
-
-
-def tasks(session: Session, seen: Seen) -> list[str]:
-    """Return the tasks of a program, a line each."""
-    return [
-        f"{each.name}{render.place(each, session.frames, session.project)}{running_frames.frame_id(session, each)}"
-        + (f"; {each.awaited_by}" if each.awaited_by else "")
-        for each in seen.tasks
-    ]
-
-
-def silence(session: Session, seen: Seen | None) -> str:
-    """Return a sentence on an adapter that does not answer: why, and the program's last location.
-
-    `seen` has its location now, where that could be read.
-    """
-    pid = session.where.pid
-    why = "it may hang"
-    if pid and process_table.is_held(pid):
-        why = "a signal has stopped its process (SIGCONT has it run on)"
-    elif cause := session.where.sight.silence:
-        if seen and any(each.holds for each in seen.threads):
-            why = cause
-        elif pid and process_table.computes(pid):
-            why = f"perhaps {cause}"
-    last = session.mirror.history.latest
-    top = last.top if last else None
-    last_stop = f"; its last stop was {frame_line(top, session.project)}" if top else ""
-    unread = f"; {seen.unread}" if seen and seen.unread else ""
-    owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
-    return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
 
 
 async def paused(
@@ -164,7 +92,7 @@ async def paused(
     """Wait for the requested stop after `epoch`; show where threads are that do not stop.
 
     What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
-    where it can be told.
+    where it can be shown.
     """
     patience = min(left.ms, MILLISECONDS_UNTIL_BLOCKED) if session.where.sees_running else left.ms
     program = session.program
@@ -174,8 +102,8 @@ async def paused(
     seen = (
         await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_inspect)) if blocked else None
     )
-    told = program.stop_or_end(session, epoch) or program.living(session)
-    return await look(call, told, seen, left, options)
+    ready = program.stop_or_end(session, epoch) or program.living(session)
+    return await look(call, ready, seen, left, options)
 
 
 async def look(
@@ -191,78 +119,12 @@ async def look(
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
-    await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
-    telling, view = Telling(session.mirror), view_of(session)
-    await add_values(view, session, options, left)
-    stop = telling.stop if options.evaluate else None
-    over = looking.left(session, stop) if stop and stop.left_by else None
-    if stop and over and left.ms:
-        return await next_stop(call, session, stop.number, left.ms, options=options)
-    telling.mark_reported()
-    view = session.advice.noted(view, session.program.output)
-    if seen is not None and session.mirror.phase is Phase.RUNNING:
-        _add_places(view, session, seen)
-        await add_waits(view, session, seen)
-    definition = call.debugger.definitions.get(session.adapter)
-    mute = definition is not None and "condition_errors" in definition.cannot
-    hits = definition.quirks.hit_conditions if definition is not None else ""
-    await session.program.read_rows()
-    collecting.add_until(call, view, session)
-    breakpoints = outcomes.unreported(session, call.debugger.breakpoints, mute=mute, hits=hits)
-    if breakpoints:
-        view["breakpoints"] = breakpoints
-    if collected := collecting.news(call, session):
-        view["collected"] = collected
-    said = [*_silences(session, seen), *session.program.about_others(session), *running(session)]
-    said += unreported_kills(session.program)
-    said += [over.what] if over else []
-    said += await _slowness(session, left)
-    if said:
-        view["notes"] = [*view.get("notes", ()), *said]
-    told = view
-    if options.show == "brief":
-        told = view = brief(view)
-    else:
-        told = view if options.show == "full" else call.focus.reader.unread(view)
-        call.focus.reader.mark_read(view)
-    only = len(call.debugger.sessions) == 1
-    text = render.snapshot(told, call.debugger.project, only=only)
-    return Reply(text, cast("dict[str, Any]", view))
-
-
-def running(session: Session) -> list[str]:
-    """Return a note on processes that an ended program has left running, once."""
-    detached = session.program.first.detached
-    return [] if detached is None else detached.unreported()
-
-
-async def _slowness(session: Session, left: Left) -> list[str]:
-    """Return why a program that has run for long was slow, where its debugger is the reason; once."""
-    mirror = session.mirror
-    points = [asked for each in mirror.breakpoints.values() for asked, _ in each]
-    if left.spent < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
-        return []
-    conditions = [each for asked in points if (each := asked.get("condition"))]
-    if said := session.advice.of_conditions(conditions):
-        return [said]
-    computed = process_table.cpu_seconds(session.where.pid)
-    if computed is not None and computed < left.spent * SHARE_OF_COMPUTING:
-        return []
-    # Interpreters that do not answer in time are asked again after the next wait.
-    with anyio.move_on_after(left.to_inspect):
-        said = await in_thread(session.advice.of_slow)
-        return [said] if said else []
-    return []
-
-
-def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
-    """Yield what the adapter has not answered in time."""
-    owed = [each for each in session.channel.unanswered if each in CONTROL]
-    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
-        yield silence(session, seen)
-    stop = session.mirror.stop
-    if stop is not None and stop.thread_id not in stop.frames:
-        yield "the stack did not arrive: try dap_stacktrace"
+    observation = await stop_report.observe(session, options, left)
+    if observation.resumed and left.ms:
+        epoch = observation.resumed.number
+        return await next_stop(call, session, epoch, left.ms, options=options)
+    facts = await stop_report.gather(call, session, observation, seen, left)
+    return stop_report.written(call, stop_report.snapshot_of(facts), options.show)
 
 
 async def resume(

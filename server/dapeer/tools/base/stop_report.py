@@ -1,0 +1,271 @@
+"""A session as text for one reader: facts are gathered, put together, and written, in this order.
+
+Only `observe` and `gather` wait. What is gathered as news counts as reported, so no other caller gets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio
+
+from dapeer.base.json_types import Value
+from dapeer.base.system import process_table
+from dapeer.base.system.threads import in_thread
+from dapeer.dap.requests import CONTROL
+from dapeer.mirror.mirror import Phase
+from dapeer.mirror.places import Seen
+from dapeer.mirror.reader_state import Telling
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.process_watch import unreported_kills
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
+from dapeer.sessions.outcomes import outcomes
+from dapeer.sessions.views import looked_at, view_of
+from dapeer.tools.base import collecting, evaluation, looking, running_frames
+from dapeer.tools.base.arguments import frame_of
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.collecting import CollectedNews
+from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
+from dapeer.tools.base.stop_options import Show, StopOptions
+from dapeer.view import render, waits
+from dapeer.view.brief import brief
+from dapeer.view.snapshot import Snapshot
+from dapeer.view.stacks import frame_line
+from dapeer.view.variables import VALUE_CHARS
+
+MILLISECONDS_TO_EVALUATE = 5000
+"""Milliseconds that the expressions of a caller may take together."""
+ROOM = 2 * VALUE_CHARS
+"""Characters of a value."""
+SECONDS_UNTIL_SLOW = 10.0
+"""Seconds of one wait after which it is of use to know what makes a program slow."""
+SHARE_OF_COMPUTING = 0.25
+"""Part of that time in which a program computes that its debugger slows; on a busy machine it is less."""
+
+Part = Mapping[str, Any]
+"""Some fields of a snapshot."""
+
+
+# -- what there is to say
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A session at one moment."""
+
+    reading: Telling
+    state: Snapshot
+    values: Part
+    """Of the caller's expressions."""
+    resumed: Stop | None = None
+    """The stop that another client has ended while they were evaluated."""
+    why: str = ""
+    """How it has ended."""
+
+
+async def observe(session: Session, options: StopOptions, left: Left) -> Observation:
+    """Fetch what a stop needs, as far as there is time, and evaluate the caller's expressions."""
+    await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
+    reading, state = Telling(session.mirror), view_of(session)
+    values = await _values(session, state["state"], options.evaluate, left)
+    stop = reading.stop if options.evaluate else None
+    gone = stop and stop.left_by and looking.left(session, stop)
+    return (
+        Observation(reading, state, values, stop, gone.what)
+        if gone
+        else Observation(reading, state, values)
+    )
+
+
+async def _values(session: Session, state: str, expressions: Sequence[str], left: Left) -> Part:
+    """Return the values of expressions at a stop; an expression that fails has its error."""
+    if not expressions:
+        return {}
+    if session.mirror.stop is None or state != "stopped":
+        why = "has ended" if state == "ended" else "is not stopped"
+        return {"notes": [f"nothing was evaluated: the program {why}"]}
+    frame = await frame_of(session, None)
+    seconds = max(left.to_inspect - SECONDS_TO_INSPECT / 2, 0)
+    limit = Left(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
+    found = await evaluation.each(session, expressions, frame, "watch", limit)
+    return {
+        "values": {each.expression: each.text(ROOM) for each in found if not each.error},
+        "failed": {each.expression: each.gist for each in found if each.error},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What there is to say of a session to one client."""
+
+    state: Snapshot
+    """With the caller's values, and hints on what is there."""
+    places: Part
+    """Where the threads and tasks of a program are that runs, and what they wait for."""
+    collected: CollectedNews
+    breakpoints: Part
+    """Those that did not work as requested, by state."""
+    notes: Sequence[str]
+
+
+async def gather(
+    call: Call, session: Session, observation: Observation, seen: Seen | None, left: Left
+) -> Facts:
+    """Return the facts; `seen` says where the session's threads are, if it runs."""
+    observation.reading.mark_reported()
+    program = session.program
+    state = together(observation.state, observation.values)
+    state = session.advice.noted(state, program.output)
+    places: Part = {}
+    if seen is not None and session.mirror.phase is Phase.RUNNING:
+        places = {**_places(session, seen), **await waits_of(session, seen)}
+    await program.read_rows()
+    slowness = await _slowness(session, left)
+    notes = [
+        *_silences(session, seen),
+        *program.about_others(session),
+        *running(session),
+        *unreported_kills(program),
+        *filter(None, [observation.why]),
+        *slowness,
+    ]
+    return Facts(state, places, collecting.news(call, session), _outcomes(call, session), notes)
+
+
+def _places(session: Session, seen: Seen) -> Part:
+    """Return where the threads and tasks of a running program are."""
+    state = " blocked" if session.mirror.pausing else ""
+    threads = [
+        f"{each.label}{state}{place}{running_frames.frame_id(session, each)}"
+        for each in seen.threads
+        if (place := render.place(each, session.frames, session.project))
+    ]
+    return {"threads": threads, "tasks": tasks(session, seen)}
+
+
+def tasks(session: Session, seen: Seen) -> list[str]:
+    """Return the tasks of a program, a line each."""
+    return [
+        f"{each.name}{render.place(each, session.frames, session.project)}{running_frames.frame_id(session, each)}"
+        + (f"; {each.awaited_by}" if each.awaited_by else "")
+        for each in seen.tasks
+    ]
+
+
+async def waits_of(session: Session, seen: Seen) -> dict[str, list[str]]:
+    """Return what threads and tasks wait for, where that is known: those of a deadlock, and the others."""
+    answer: Mapping[str, Value] = await session.where.waits() if not seen.silent else {}
+    listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
+    return {"deadlock": waits.deadlock(answer), "waits": waits.others(answer, listed)}
+
+
+def _outcomes(call: Call, session: Session) -> Part:
+    """Return by state the breakpoints that did not work as requested, as far as that is news."""
+    definition = call.debugger.definitions.get(session.adapter)
+    mute = definition is not None and "condition_errors" in definition.cannot
+    hits = definition.quirks.hit_conditions if definition is not None else ""
+    found = outcomes.unreported(session, call.debugger.breakpoints, mute=mute, hits=hits)
+    return {"breakpoints": found} if found else {}
+
+
+def running(session: Session) -> list[str]:
+    """Return a note on processes that an ended program has left running, once."""
+    detached = session.program.first.detached
+    return [] if detached is None else detached.unreported()
+
+
+def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
+    """Yield what the adapter has not answered in time."""
+    owed = [each for each in session.channel.unanswered if each in CONTROL]
+    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
+        yield silence(session, seen)
+    stop = session.mirror.stop
+    if stop is not None and stop.thread_id not in stop.frames:
+        yield "the stack did not arrive: try dap_stacktrace"
+
+
+def silence(session: Session, seen: Seen | None) -> str:
+    """Return a sentence on an adapter that does not answer: why, and the program's last location.
+
+    `seen` has its location now, where that could be read.
+    """
+    pid = session.where.pid
+    why = "it may hang"
+    if pid and process_table.is_held(pid):
+        why = "a signal has stopped its process (SIGCONT has it run on)"
+    elif cause := session.where.sight.silence:
+        if seen and any(each.holds for each in seen.threads):
+            why = cause
+        elif pid and process_table.computes(pid):
+            why = f"perhaps {cause}"
+    last = session.mirror.history.latest
+    top = last.top if last else None
+    last_stop = f"; its last stop was {frame_line(top, session.project)}" if top else ""
+    unread = f"; {seen.unread}" if seen and seen.unread else ""
+    owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
+    return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
+
+
+async def _slowness(session: Session, left: Left) -> list[str]:
+    """Return why a program that has run for long was slow, where its debugger is the reason; once."""
+    mirror = session.mirror
+    points = [requested for each in mirror.breakpoints.values() for requested, _ in each]
+    if left.spent < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
+        return []
+    conditions = [each for requested in points if (each := requested.get("condition"))]
+    if why := session.advice.of_conditions(conditions):
+        return [why]
+    computed = process_table.cpu_seconds(session.where.pid)
+    if computed is not None and computed < left.spent * SHARE_OF_COMPUTING:
+        return []
+    # Interpreters that do not answer in time are asked again after the next wait.
+    with anyio.move_on_after(left.to_inspect):
+        why = await in_thread(session.advice.of_slow)
+        return [why] if why else []
+    return []
+
+
+# -- the whole of it
+
+
+def snapshot_of(facts: Facts) -> Snapshot:
+    """Return the facts as one snapshot."""
+    collected = facts.collected
+    view = together(
+        facts.state,
+        facts.places,
+        facts.breakpoints,
+        {"until": collected.until, "collected": collected.lines, "notes": facts.notes},
+    )
+    if collected.came_about and view["state"] == "stopped":
+        view["reason"] = "until"
+        view.pop("description", None)
+    return view
+
+
+def together(state: Snapshot, *parts: Part) -> Snapshot:
+    """Return a new snapshot with these parts, without empty lists; their notes follow its own."""
+    found: dict[str, Any] = {**state}
+    for part in parts:
+        notes = [*found.get("notes", ()), *part.get("notes", ())]
+        found |= {key: value for key, value in {**part, "notes": notes}.items() if value != []}
+    return cast("Snapshot", found)
+
+
+# -- what of it a reader gets
+
+
+def written(call: Call, view: Snapshot, show: Show) -> Reply:
+    """Return a snapshot as a reply: whole as data, as text without what the reader has seen."""
+    reader = call.focus.reader
+    if show == "brief":
+        view = unread = brief(view)
+    else:
+        unread = view if show == "full" else reader.unread(view)
+        reader.mark_read(view)
+    only = len(call.debugger.sessions) == 1
+    text = render.snapshot(unread, call.debugger.project, only=only)
+    return Reply(text, cast("dict[str, Any]", view))
