@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Answer(Generic[T]):
-    """What is given once, or fails, while others wait for it; one who stops waiting does not disturb the others."""
+    """What is given once, or fails, while others wait for it; who stops waiting disturbs nobody."""
 
     def __init__(self) -> None:
         self._given = anyio.Event()
