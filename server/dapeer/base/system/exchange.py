@@ -11,10 +11,7 @@ T = TypeVar("T")
 
 
 class Answer(Generic[T]):
-    """A result or an error that several tasks may wait for.
-
-    One who stops waiting does not disturb the others.
-    """
+    """What is given once, or fails, while others wait for it; who stops waiting disturbs nobody."""
 
     def __init__(self) -> None:
         self._given = anyio.Event()

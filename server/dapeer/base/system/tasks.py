@@ -30,10 +30,7 @@ def later(seconds: float, call: Callable[[], object]) -> Timer:
 
 
 class BackgroundTask(Generic[T]):
-    """Work that goes on beside whoever has started it.
-
-    Its failure is logged, unless somebody waits for it.
-    """
+    """Work that goes on beside who has started it; its failure is logged, unless somebody waits."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._task = asyncio.create_task(work)
