@@ -22,7 +22,7 @@ OUTPUT = ("condition", "hit_condition")
 """These patterns match the whole output; a failed log message keeps its other parts: see `log_points`."""
 
 BEGINS = "begins"
-"""A pattern: output from there on is held back, up to `MAX_HELD_CHARS`, until the whole failure has arrived."""
+"""A pattern: output from there on is held back, up to `MAX_HELD_CHARS`, until it is whole."""
 MAX_HELD_CHARS = 2000
 """Characters."""
 

@@ -15,7 +15,7 @@ from dapeer.base.system.redaction import redacted
 from dapeer.base.system.stderr import say
 
 MOST_ALIKE: Final = 20
-"""Warnings and errors of one place in the code that are logged within `SECONDS_PER_PLACE`; more are counted."""
+"""Warnings and errors of one place that are logged within `SECONDS_PER_PLACE`; more are counted."""
 SECONDS_PER_PLACE: Final = 60.0
 
 OWNER_ONLY: Final = 0o600
