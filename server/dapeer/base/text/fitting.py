@@ -52,10 +52,10 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     # It stands at the end; all of a long text would take long.
-    told = ORIGINAL_LENGTH.search(text, max(0, len(text) - LONGEST_ORIGINAL_LENGTH))
+    original = ORIGINAL_LENGTH.search(text, max(0, len(text) - LONGEST_ORIGINAL_LENGTH))
     # js-debug, for one, takes the middle out of a long string without a word.
     least = "at least " if len(text) > MIN_CUT_CHARS and "…" in text else ""
-    return f"{text[:limit]}… ({told[1] if told else f'{least}{_length(text)} chars'})"
+    return f"{text[:limit]}… ({original[1] if original else f'{least}{_length(text)} chars'})"
 
 
 def quoted(text: str) -> str:
@@ -102,17 +102,17 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
         return text
     if len(small := _CAPACITY.sub("", text)) <= limit:
         return small
-    told = ORIGINAL_LENGTH.search(text[-80:])
+    original = ORIGINAL_LENGTH.search(text[-80:])
     value = read(text[:MAX_READ_CHARS])
     group = main_group(value, limit)
     if group is None:
         return shortened(text, limit)
-    count = told[1] if told else _count(group)
+    count = original[1] if original else _count(group)
     left_out = len(text) > MAX_READ_CHARS
     cut = _group(group, limit - (len(value.text) - len(group.text)), used)
     head = value.text[: group.start - value.start]
-    tail = "" if told or left_out else value.text[group.end - value.start :]
-    if not told and (group.whole or left_out or f"({len(group.items)})" in head):
+    tail = "" if original or left_out else value.text[group.end - value.start :]
+    if not original and (group.whole or left_out or f"({len(group.items)})" in head):
         count = ""
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
 
