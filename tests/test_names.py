@@ -14,7 +14,7 @@ SOURCE = Source()
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
 
-def test_no_name_has_a_forbidden_word_and_no_two_types_have_one_name() -> None:
+def test_no_name_is_forbidden_or_without_a_subject_and_no_two_types_have_one_name() -> None:
     assert not [f"{each.name}: {place}" for each in names(SOURCE) for place in each.places]
 
 
@@ -28,6 +28,10 @@ def test_no_name_has_a_forbidden_word_and_no_two_types_have_one_name() -> None:
         "class C:\n    def f(self):\n        self.was_heard = 1",
         "SECONDS_TO_TELL = 1",
         "class Twice: ...",
+        "MOST = 20",
+        "_LEAST: int = -1",
+        "FIRST, LAST = 40, 15",
+        "ROOM = 8 << 20",
     ],
 )
 def test_each_kind_of_name_is_looked_at(text: str, tmp_path: Path) -> None:

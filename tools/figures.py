@@ -15,6 +15,14 @@ from tools.source import ROOT, Source, imports, longest_chain, parse
 
 FORBIDDEN = frozenset({"told", "tell", "heard", "said", "begun", "wanted", "asked"})
 """Words that name nothing of DAP's, MCP's, Neovim's or Python's."""
+BARE = {
+    "ahead", "alike", "around", "before", "busy", "bytes", "characters", "chars", "chunk", "deep", "deepest",
+    "ending", "enough", "far", "few", "first", "held", "inside", "kept", "large", "largest", "last", "late", "least",
+    "limit", "listed", "long", "longest", "lowest", "many", "milliseconds", "most", "named", "near", "odd", "often",
+    "opened", "quoted", "read", "room", "seconds", "several", "share", "short", "shown", "size", "slow", "small",
+    "together", "tries", "unfolded", "whole", "wide",
+}  # fmt: skip
+"""Words that do not say, as the whole name of a number, what it limits or counts."""
 FEW_LINES = 40
 LONGEST_FIRST_LINE = 100
 LARGE_ROOM = 16
@@ -93,6 +101,15 @@ def names(source: Source) -> Iterator[Figure]:
     """Yield what is wrong about names."""
     yield listed("forbidden names, whole", _forbidden(source, whole=True))
     yield listed("forbidden names, as a word", _forbidden(source, whole=False))
+    yield listed(
+        "numbers whose names have no subject",
+        (
+            f"{source.name_of(path)}: {name}"
+            for path in source.modules
+            for name in _numbers(parse(path))
+            if name.strip("_").lower() in BARE
+        ),
+    )
     types: dict[str, set[str]] = defaultdict(set)
     for path in source.modules:
         for node in ast.walk(parse(path)):
@@ -177,6 +194,41 @@ def _fields(body: list[ast.stmt]) -> Iterator[str]:
                 yield from (each.id for each in targets if isinstance(each, ast.Name))
             case _:
                 pass
+
+
+def _numbers(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of the numbers that a module defines, also of several in one statement."""
+    for node in tree.body:
+        match node:
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                pairs = (
+                    zip(target.elts, value.elts, strict=False)
+                    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                    else [(target, value)]
+                )
+                yield from (
+                    name.id
+                    for name, each in pairs
+                    if isinstance(name, ast.Name) and _is_number(each)
+                )
+            case _:
+                pass
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression is made of numbers alone."""
+    match node:
+        case ast.Constant(value=int() | float()):
+            return True
+        case ast.UnaryOp(operand=operand):
+            return _is_number(operand)
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) and _is_number(right)
+        case _:
+            return False
 
 
 def _set_from_outside(source: Source) -> Iterator[str]:

@@ -101,11 +101,11 @@ def _get(definition: Definition) -> bool:
     folder = Path(folder_names.adapters()) / (way.into or definition.id)
     _say(f"{name}: getting {', '.join(way.packages)} by {way.manager} …")
     try:
-        told = _replaced(folder, way)
+        verified = _replaced(folder, way)
     except (NotGot, OSError, ValueError, tarfile.TarError) as error:
         _say(f"{name}: not installed, and nothing has changed: {error}")
         return False
-    _say(f"{name}: {told}; it is in {folder}")
+    _say(f"{name}: {verified}; it is in {folder}")
     found = detect(definition)
     get = f". Run: {found.install}" * bool(found.install)
     _say(f"{name}: ready" if found.ready else f"{name}: {found.missing}{get}")
@@ -122,15 +122,15 @@ def _replaced(folder: Path, way: Install) -> str:
         if folder.exists():
             folder.rename(before)
         try:
-            told = _filled(folder, way, Path(aside))
-            mark = {"packages": way.packages, "verified": told}
+            verified = _filled(folder, way, Path(aside))
+            mark = {"packages": way.packages, "verified": verified}
             (folder / MARK).write_text(json.dumps(mark) + "\n", encoding="utf-8")
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             if before.exists():
                 before.rename(folder)
             raise
-    return told
+    return verified
 
 
 def _filled(folder: Path, way: Install, aside: Path) -> str:
@@ -150,11 +150,11 @@ def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
         # pip compares with the checksums of the index by itself.
         _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
         return "pip has compared the checksums of PyPI"
-    wanted, locked = aside / "wanted.txt", aside / "locked.txt"
-    wanted.write_text("\n".join(packages), encoding="utf-8")
+    required, locked = aside / "wanted.txt", aside / "locked.txt"
+    required.write_text("\n".join(packages), encoding="utf-8")
     _run(uv, "venv", "--quiet", "--python", base, folder)
     lock = ("pip", "compile", "--quiet", "--generate-hashes", "--python", python)
-    _run(uv, *lock, "--output-file", locked, wanted)
+    _run(uv, *lock, "--output-file", locked, required)
     _run(uv, "pip", "install", "--require-hashes", "--python", python, "-r", locked)
     return "uv has compared the checksums of PyPI"
 

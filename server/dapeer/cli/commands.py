@@ -72,7 +72,7 @@ def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
 
 def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
     """Return what was asked for that applies to all clients of a server."""
-    asked = {
+    options = {
         "--read-only": arguments.read_only,
         "--tools": arguments.tools,
         "--readable": arguments.readable,
@@ -80,7 +80,7 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
         "--opencode": arguments.opencode,
         f"${OPENCODE_URL}": os.environ.get(OPENCODE_URL),
     }
-    return [name for name, value in asked.items() if value]
+    return [name for name, value in options.items() if value]
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -144,8 +144,8 @@ def demo(arguments: argparse.Namespace) -> int:
 
     from dapeer.cli.demo import story, story_collect, story_nvim
 
-    told = story_nvim if arguments.nvim else story_collect if arguments.collect else story
-    return anyio.run(told.run)
+    chosen = story_nvim if arguments.nvim else story_collect if arguments.collect else story
+    return anyio.run(chosen.run)
 
 
 def doctor(arguments: argparse.Namespace) -> int:

@@ -116,12 +116,14 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
         yield note
     with tempfile.TemporaryDirectory() as folder:
         try:
-            pid, told = await introduced(definition, Path(folder))
+            pid, capabilities = await introduced(definition, Path(folder))
         except DapeerError as error:
             yield Finding("failed", definition.id, error.what)
             return
         yield Finding("ok", "starts", f"process {pid}")
-        yield Finding("ok", "answers `initialize`", f"{sum(map(bool, told.values()))} capabilities")
+        yield Finding(
+            "ok", "answers `initialize`", f"{sum(map(bool, capabilities.values()))} capabilities"
+        )
         outcome = (await tried([definition], Path(folder)))[definition.id]
     if outcome.state == "ready":
         yield Finding("ok", "a program", outcome.detail)
@@ -146,8 +148,8 @@ def _retired_keys() -> Iterator[Finding]:
     folder = user_folder()
     for path in sorted((*folder.glob("*.toml"), *folder.glob("tests/*.toml"))):
         for name in dict.fromkeys(retired_in(parsed(path))):
-            said = f"`{name}` in {path} is ignored: {RETIRED[name]} Remove it."
-            yield Finding("note", path.stem, said)
+            sentence = f"`{name}` in {path} is ignored: {RETIRED[name]} Remove it."
+            yield Finding("note", path.stem, sentence)
 
 
 def _adapter(definition: Definition) -> Finding:
@@ -190,8 +192,8 @@ def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
 
 def doors(definition: Definition) -> list[Finding]:
     """Return what other users of the machine can do while an adapter debugs. Pure."""
-    said = definition.open_to_others
-    return [Finding("note", definition.id, said)] if said else []
+    sentence = definition.open_to_others
+    return [Finding("note", definition.id, sentence)] if sentence else []
 
 
 def finding_of(name: str, detection: Detection) -> Finding:

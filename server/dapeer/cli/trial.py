@@ -171,9 +171,9 @@ class _Trial:
             DapeerError: It does not start, or a step of that fails.
         """
         inputs = {"program": str(program), "cwd": str(self._folder)}
-        asked = LaunchRequest(self._definition.id, "launch", "", inputs, NO_KEYS, [])
+        request = LaunchRequest(self._definition.id, "launch", "", inputs, NO_KEYS, [])
         plan = await anyio.to_thread.run_sync(
-            plan_of, self._debugger, asked, "launch", inputs, NO_KEYS
+            plan_of, self._debugger, request, "launch", inputs, NO_KEYS
         )
         await anyio.to_thread.run_sync(check_interpreter, plan)
         own = Breakpoints(exceptions=[])

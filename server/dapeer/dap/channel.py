@@ -172,7 +172,7 @@ class Channel:
             return  # answered before, or never asked
         self._watched.discard(response.request_seq)
         if request is not None:
-            told = response.command
+            command = response.command
             response = Response(
                 response.request_seq,
                 request.command,
@@ -183,7 +183,7 @@ class Channel:
                 response.seq,
             )
             # Some adapters leave out the command of a response, which determines its shape.
-            response = response if told == request.command else shaped(response)
+            response = response if command == request.command else shaped(response)
         _log("<-", response)
         self._see(response)
         if answer is not None:

@@ -129,14 +129,14 @@ class Filters:
 
     def arguments(self, texts: Sequence[str], adapters: Mapping[str, bool]) -> dict[str, Any]:
         """Return the arguments of `setExceptionBreakpoints` for these filters."""
-        wanted = [each for text in texts if (each := self.parsed(text, adapters))]
-        wanted = [each for each in wanted if each.filter in adapters]
-        plain = [each.filter for each in wanted if not each.only]
-        if len(plain) == len(wanted) or self._types is None:
+        requested = [each for text in texts if (each := self.parsed(text, adapters))]
+        requested = [each for each in requested if each.filter in adapters]
+        plain = [each.filter for each in requested if not each.only]
+        if len(plain) == len(requested) or self._types is None:
             return {"filters": plain}
         if self._types.modes:
-            return {"filters": [], "exceptionOptions": list(self._options(self._types, wanted))}
-        return {"filters": plain, "filterOptions": list(self._conditions(self._types, wanted))}
+            return {"filters": [], "exceptionOptions": list(self._options(self._types, requested))}
+        return {"filters": plain, "filterOptions": list(self._conditions(self._types, requested))}
 
     def named(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
         """Return another client's `exceptionOptions` as a caller names them; None: they have no such name."""

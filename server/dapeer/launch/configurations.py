@@ -193,9 +193,9 @@ def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
 
 def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
     values, asks = resolved(_own(_normal(sent["config"])), around, {})
-    said = tuple(_ask_from_neovim(text) for text in sent["asks"])
+    questions = tuple(_ask_from_neovim(text) for text in sent["asks"])
     facts = (sent["name"], sent["type"], sent["request"], NVIM, values)
-    return Configuration(*facts, (*said, *asks), sent["filetype"])
+    return Configuration(*facts, (*questions, *asks), sent["filetype"])
 
 
 def _around(project: Path) -> Surroundings:

@@ -185,8 +185,8 @@ def _input(described: object) -> str:
         f"one of {', '.join(options)}" if options else "",
         f"default {about['default']}" if about.get("default") else "",
     )
-    said = "; ".join(part for part in parts if part)
-    return f" ({said})" if said else ""
+    description = "; ".join(part for part in parts if part)
+    return f" ({description})" if description else ""
 
 
 # -- reading

@@ -67,9 +67,9 @@ def _with_page(
     attach, port = definition.attach.get("tcp"), inputs.get("port")
     if attach is None or not attach.pages or port is None:
         return inputs
-    told = (inputs.get("url"), inputs.get("program"), config.get("urlFilter"), config.get("url"))
-    wanted = str(next(filter(None, told), ""))
-    page = page_at(str(inputs.get("host") or LOOPBACK), port, attach.pages, wanted)
+    urls = (inputs.get("url"), inputs.get("program"), config.get("urlFilter"), config.get("url"))
+    url = str(next(filter(None, urls), ""))
+    page = page_at(str(inputs.get("host") or LOOPBACK), port, attach.pages, url)
     return {name: value for name, value in inputs.items() if name != "program"} | page
 
 
@@ -249,7 +249,7 @@ async def tests_of(
     of_runner = await launch_of(inputs) if request == "launch" else None
     if of_runner is None:
         return launch, inputs
-    told = replace(
+    outcome = replace(
         launch,
         type=launch.type or of_runner.type,
         name=launch.name or of_runner.title,
@@ -257,4 +257,4 @@ async def tests_of(
         **(_stops(of_runner) if launch.filters is None else {}),
         tests=of_runner.named,
     )
-    return told, of_runner.inputs
+    return outcome, of_runner.inputs

@@ -84,11 +84,11 @@ def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, A
     if "core" in inputs:
         return {**checked, **_with_core(inputs, where, project)}
     if request == "launch" and inputs.get("program") is not None:
-        asked = str(inputs["program"])
-        path = _called(asked, where, project, str(inputs.get("python") or ""))
-        checked["program"] = path or _program(asked, where, project)
+        program = str(inputs["program"])
+        path = _called(program, where, project, str(inputs.get("python") or ""))
+        checked["program"] = path or _program(program, where, project)
         if path is not None:
-            checked["remark"] = f"{asked} is {path}"
+            checked["remark"] = f"{program} is {path}"
     return checked
 
 
@@ -194,10 +194,10 @@ def with_paths(
     Raises:
         ArgumentError: A file does not exist, or ends before the line.
     """
-    wanted = [
+    requested = [
         (source_file(name, cwd if foreign_files.is_file(cwd / name) else project), each)
         for name, each in breakpoints
     ]
-    for path, each in wanted:
+    for path, each in requested:
         check_line(path, each["line"])
-    return wanted
+    return requested

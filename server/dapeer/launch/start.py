@@ -66,11 +66,11 @@ class Launcher:
         if configuration is None:
             return await self._by_arguments(launch, where)
         peer = self.peer
-        told: list[dict[str, Any]] = []
+        configurations: list[dict[str, Any]] = []
         # A Neovim that waits for a key must not delay a start without it.
         if peer is not None and (where != "direct" or await peer.state() is None):
-            told = await peer.configurations()
-        found = await self.found(told)
+            configurations = await peer.configurations()
+        found = await self.found(configurations)
         chosen = found.named(configuration, launch.type)
         if launch.request not in {None, chosen.request}:
             raise ArgumentError(
@@ -234,7 +234,7 @@ _OURS = ("terminal", "follow_children", "just_my_code")
 def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, Any]:
     """Return such arguments as the adapter knows them."""
     given = [name for name in _OURS if name in launch.inputs]
-    said = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
+    variants = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
     template = definition.launch.items()
     keys = {key: launch.inputs[n] for n in given for key, value in template if value == f"${{{n}}}"}
-    return dict(collections.ChainMap(*map(dict, said), keys))
+    return dict(collections.ChainMap(*map(dict, variants), keys))

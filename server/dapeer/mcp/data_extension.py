@@ -36,8 +36,8 @@ def asking(line: bytes) -> bytes:
         capabilities = _at(message, *place)
         if _is_object(capabilities):
             others = capabilities.get("extensions")
-            told = others if _is_object(others) else {}
-            capabilities["extensions"] = {**told, EXTENSION: {}}
+            known = others if _is_object(others) else {}
+            capabilities["extensions"] = {**known, EXTENSION: {}}
     return json.dumps(message).encode() + b"\n"
 
 

@@ -22,20 +22,20 @@ def facts(ask: Json, session: str) -> Json:
         ask: As OpenCode sends it, with its `kind`.
         session: The session of the caller; a subagent's session may ask.
     """
-    told: Json = {"request_id": ask["id"], "kind": ask["kind"]}
+    known: Json = {"request_id": ask["id"], "kind": ask["kind"]}
     if ask["sessionID"] != session:
-        told["session_id"] = ask["sessionID"]
+        known["session_id"] = ask["sessionID"]
     if ask["kind"] == "question":
-        return told | {"questions": ask["questions"]}
+        return known | {"questions": ask["questions"]}
     patterns: list[str] = ask.get("patterns") or []
     lasting: list[str] = ask.get("always") or []
-    told |= {"permission": ask["permission"], "patterns": patterns}
+    known |= {"permission": ask["permission"], "patterns": patterns}
     if always := [one for one in lasting if one not in patterns]:
-        told["always"] = always
+        known["always"] = always
     details: Json = ask.get("metadata") or {}
     if any(value not in patterns for value in details.values()):
-        told["details"] = shortened(json.dumps(details, ensure_ascii=False), LONGEST_DETAILS)
-    return told
+        known["details"] = shortened(json.dumps(details, ensure_ascii=False), LONGEST_DETAILS)
+    return known
 
 
 def lines(facts: Json) -> Iterable[str]:
@@ -59,9 +59,9 @@ def chosen(asks: Sequence[Json], request: str | None) -> Json:
     Raises:
         ArgumentError: There is none, or there are several and the call names none.
     """
-    wanted = [ask for ask in asks if request in (None, ask["id"])]
-    if len(wanted) == 1:
-        return wanted[0]
+    fitting = [ask for ask in asks if request in (None, ask["id"])]
+    if len(fitting) == 1:
+        return fitting[0]
     if not asks:
         raise ArgumentError(
             "The session is not waiting for an answer.",

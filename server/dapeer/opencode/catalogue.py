@@ -108,10 +108,10 @@ class Catalogue:
 
     async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
         """Return the tools that a model is offered, but for those of MCP servers: id, description, parameters."""
-        told: list[Json] = await self._known(
+        listed: list[Json] = await self._known(
             "/experimental/tool", directory, provider=provider, model=model
         )
-        return [one for one in told if one["id"] != INVALID]
+        return [one for one in listed if one["id"] != INVALID]
 
     async def agent(self, directory: Path, name: str | None) -> Json:
         """Return the part of a request that names an agent; empty: OpenCode chooses.
@@ -165,11 +165,11 @@ class Catalogue:
         if key in self._kept:
             return self._kept[key]
         era = self._era
-        told = await ask()
+        answer = await ask()
         self._answered.set()
         if self._hears and era == self._era:
-            self._kept[key] = told
-        return told
+            self._kept[key] = answer
+        return answer
 
     async def watch(self) -> None:
         """Listen to change events until cancelled; if the server is away, retry ever more rarely."""
@@ -211,8 +211,8 @@ class Catalogue:
         return await self.kept(key, lambda: self.opencode.get(path, directory, **query))
 
     async def _providers(self, directory: Path) -> dict[str, list[str]]:
-        told = await self._known("/config/providers", directory)
-        return {each["id"]: list(each["models"]) for each in told["providers"]}
+        answer = await self._known("/config/providers", directory)
+        return {each["id"]: list(each["models"]) for each in answer["providers"]}
 
 
 def _pauses() -> Iterator[float]:

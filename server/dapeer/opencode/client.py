@@ -47,17 +47,17 @@ def address(url: str | None) -> str:
     Raises:
         ArgumentError: That is no address.
     """
-    wanted = (url or os.environ.get(OPENCODE_URL) or USUAL).rstrip("/")
+    chosen = (url or os.environ.get(OPENCODE_URL) or USUAL).rstrip("/")
     try:
-        parsed = httpx2.URL(wanted)
+        parsed = httpx2.URL(chosen)
     except httpx2.InvalidURL:
         parsed = httpx2.URL()
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
         raise ArgumentError(
-            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else wanted} is not an address of an OpenCode server.",
+            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else chosen} is not an address of an OpenCode server.",
             f"It looks like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
         )
-    return wanted
+    return chosen
 
 
 def is_here(url: str) -> bool:
@@ -260,20 +260,20 @@ def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
 def _reason(answer: httpx2.Response) -> str:
     """Return the message of an error, in any of OpenCode's forms."""
     try:
-        told: Any = answer.json()
+        body: Any = answer.json()
     except ValueError:
         return shortened(answer.text.strip(), MAX_QUOTED_CHARS) or answer.reason_phrase
-    match told:
+    match body:
         case {"data": {"message": str(message)}} | {"message": str(message)}:
             return message.rstrip(".")
         case {"name": str(name)}:
             return name
         case _:
-            return shortened(json.dumps(told), MAX_QUOTED_CHARS)
+            return shortened(json.dumps(body), MAX_QUOTED_CHARS)
 
 
 async def _events(source: httpx2.EventSource) -> AsyncGenerator[Json]:
     async for event in source:
         with contextlib.suppress(ValueError):
-            if told := as_object(event.json()):
-                yield told
+            if data := as_object(event.json()):
+                yield data

@@ -31,10 +31,10 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
             async with opencode.events() as events:
                 async for event in events:
                     match event.get("payload"):
-                        case {"type": str(kind), "properties": dict()} as told:
+                        case {"type": str(kind), "properties": dict()} as known:
                             # Without this pause, streams that break at once would be retried in a busy loop.
                             pauses = pauses if kind == CONNECTED else iter(SECONDS_OF_PAUSE)
-                            yield told
+                            yield known
                         case _:
                             pass
         except NoOpenCode:

@@ -67,11 +67,11 @@ class Narration:
             return ""
         before = self._texts[part]
         *lines, self._texts[part] = (before + delta).split("\n")
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        line_now = next((line.strip() for line in reversed(lines) if line.strip()), "")
         now = self._texts[part]
-        if not said and len(now) // STEP_CHARS > len(before) // STEP_CHARS:
-            said = now.strip()
-        return said[-LONGEST_LINE:]
+        if not line_now and len(now) // STEP_CHARS > len(before) // STEP_CHARS:
+            line_now = now.strip()
+        return line_now[-LONGEST_LINE:]
 
 
 def _trying_again(status: Json) -> str:

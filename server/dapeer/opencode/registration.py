@@ -98,12 +98,12 @@ async def configured(opencode: OpenCode, directory: str, name: str) -> Configure
 
     Ours is not in it, though it is registered.
     """
-    told: object = None
+    config: object = None
     with contextlib.suppress(OpenCodeError):
-        told = await opencode.get("/config", Path(directory))
+        config = await opencode.get("/config", Path(directory))
     servers = {
         each: server
-        for each, server in _objects(as_object(told).get("mcp")).items()
+        for each, server in _objects(as_object(config).get("mcp")).items()
         if server.get("type") and server.get("enabled") is not False
     }
     twice = tuple(sorted(each for each, one in servers.items() if each != name and _is_ours(one)))

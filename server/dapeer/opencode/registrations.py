@@ -211,18 +211,18 @@ class Registrations:
     def want(self, use: Use, opencode: Callable[[], OpenCode], report: Report) -> None:
         """Be where the Neovim works now, and nowhere else; `report` takes what becomes of that."""
         directories = use.directories if use.core == self._core.url else ()
-        wanted = {(use.url, directory) for directory in directories}
+        keys = {(use.url, directory) for directory in directories}
         for key, one in self._all.items():
-            if key not in wanted:
+            if key not in keys:
                 one.leave()
-        for url, directory in sorted(wanted):
+        for url, directory in sorted(keys):
             if known := self._all.get((url, directory)):
                 known.want(opencode, report)
             else:
                 claim = claims.take(url, directory)
                 one = Registration(opencode, url, self._core, claim, report)
                 self._begin((url, directory), one)
-        if wanted:
+        if keys:
             for claim in claims.abandoned(use.url):
                 left = Registration(opencode, use.url, self._core, claim, report, was_left=True)
                 self._begin((use.url, f"{claim.directory}\n{claim.name}"), left)

@@ -216,8 +216,8 @@ def result(outcome: PromptOutcome) -> Result:
 
 async def servers_of(catalogue: Catalogue, directory: Path) -> dict[str, str]:
     """Return OpenCode's MCP servers, and how each is: `connected`, or else."""
-    told: Json = await catalogue.opencode.get("/mcp", directory)
-    return {name: _state(server) for name, server in sorted(told.items())}
+    servers: Json = await catalogue.opencode.get("/mcp", directory)
+    return {name: _state(server) for name, server in sorted(servers.items())}
 
 
 def _state(server: Json) -> str:

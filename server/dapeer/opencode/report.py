@@ -24,21 +24,21 @@ MOST_CALLS: Final = 30
 def facts(session: str, outcome: PromptOutcome) -> Json:
     """Return an outcome as data."""
     calls = outcome.turn.calls
-    told: Json = {
+    known: Json = {
         "session_id": session,
         "state": outcome.state,
         "answer": outcome.turn.answer[:LONGEST_ANSWER],
         "tool_calls": [call_of(call, LONGEST_OUTPUT) for call in calls[-MOST_CALLS:]],
     }
     if (cut := len(outcome.turn.answer) - LONGEST_ANSWER) > 0:
-        told["answer_cut"] = cut
+        known["answer_cut"] = cut
     if len(calls) > MOST_CALLS:
-        told["earlier_calls"] = len(calls) - MOST_CALLS
+        known["earlier_calls"] = len(calls) - MOST_CALLS
     if outcome.error:
-        told["error"] = outcome.error
+        known["error"] = outcome.error
     if outcome.asks:
-        told["asks"] = [asks.facts(ask, session) for ask in outcome.asks]
-    return told
+        known["asks"] = [asks.facts(ask, session) for ask in outcome.asks]
+    return known
 
 
 def text(facts: Json) -> str:
@@ -69,30 +69,30 @@ def _beginning(facts: Json) -> Sequence[str]:
         case "idle":
             return ("Idle.",)
         case "needs_input":
-            asked = (line for ask in facts["asks"] for line in asks.lines(ask))
+            questions = (line for ask in facts["asks"] for line in asks.lines(ask))
             whom = f"session_id {facts['session_id']}"
-            return (f"Needs input; answer with opencode_reply, {whom}:", *asked)
+            return (f"Needs input; answer with opencode_reply, {whom}:", *questions)
         case _:
             return () if facts["answer"] else ("Done, without an answer.",)
 
 
 def call_line(call: Json) -> str:
     """Return a call of a tool in one line."""
-    told = " ".join(str(call.get("error") or call.get("output") or "").split())
+    outcome = " ".join(str(call.get("error") or call.get("output") or "").split())
     line = f"  {call['tool']}({shortened(_input(call), LONGEST_LINE)}) {call['status']}"
-    return f"{line}: {shortened(told, LONGEST_LINE)}" if told else line
+    return f"{line}: {shortened(outcome, LONGEST_LINE)}" if outcome else line
 
 
 def spoken(message: Json, length: int) -> Json:
     """Return a message as data, each of its texts of so many characters at most."""
     info: Json = message["info"]
-    told: Json = {
+    known: Json = {
         "message_id": info["id"],
         "role": info["role"],
         "text": shortened(text_of(message), length),
         "tool_calls": [call_of(call, length) for call in calls_of(message)],
     }
-    return told | {"error": error_of(info["error"])} if info.get("error") else told
+    return known | {"error": error_of(info["error"])} if info.get("error") else known
 
 
 def conversation(messages: Sequence[Json]) -> tuple[str, int]:

@@ -104,8 +104,8 @@ class PromptRun:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
         async with self._started(begin, _nobody) as (watching, beginning):
-            begun = self._there if self._among_others else self._taken
-            ended = await self._until(begun, watching, beginning)
+            started = self._there if self._among_others else self._taken
+            ended = await self._until(started, watching, beginning)
             # From now on, the session's state is that of this prompt.
             return ended or PromptOutcome("running", Turn(()))
 
@@ -197,17 +197,17 @@ class PromptRun:
         return None
 
     def _is_news(self, event: Json) -> bool:
-        kind, told = event["type"], event["properties"]
+        kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:
             self._among_others = True
         if kind in (CONNECTED, HEARTBEAT, *QUESTION_EVENTS):
             return True
-        info: Json = told.get("info") or {}
-        if self.session.id not in (told.get("sessionID"), info.get("sessionID")):
+        info: Json = properties.get("info") or {}
+        if self.session.id not in (properties.get("sessionID"), info.get("sessionID")):
             return False
         if kind == "session.error":
-            self._error = error_of(told.get("error"))
-        if kind == "session.status" and told.get("status") == {"type": "busy"}:
+            self._error = error_of(properties.get("error"))
+        if kind == "session.status" and properties.get("status") == {"type": "busy"}:
             if not self._there.is_set():
                 return True
             self._note_busy()

@@ -89,8 +89,8 @@ class Servers:
             self._leave(who)
             if use.url:
                 registrations = self._registrations.get(who)
-                heard = registrations.on_event if registrations else None
-                self._take(who, OpenCode(use.url, credentials), heard)
+                on_event = registrations.on_event if registrations else None
+                self._take(who, OpenCode(use.url, credentials), on_event)
             self._changed()
 
     def forget(self, who: str) -> None:

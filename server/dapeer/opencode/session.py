@@ -74,8 +74,8 @@ class OpenCodeSession:
 
     async def _parent(self, session: str) -> str | None:
         with contextlib.suppress(OpenCodeMissing):
-            told: Json = await self._opencode.get(f"/session/{session}", self.directory)
-            return told.get("parentID")
+            answer: Json = await self._opencode.get(f"/session/{session}", self.directory)
+            return answer.get("parentID")
         return None
 
     async def is_busy(self) -> bool:
@@ -87,8 +87,8 @@ class OpenCodeSession:
         count = PAGE_MESSAGES
         while True:
             messages = await self.messages(count)
-            wanted = prompt or last_prompt(messages)
-            turn = turn_of(messages, wanted) if wanted else Turn(())
+            message = prompt or last_prompt(messages)
+            turn = turn_of(messages, message) if message else Turn(())
             if turn.messages or len(messages) < count:
                 return turn
             count *= 2

@@ -115,9 +115,9 @@ class Approvals:
             if not answer.is_given:
                 self._neovim.send(FORGET, number)
         if not allowed:
-            told = f" ({why})" if why else ""
+            reason = f" ({why})" if why else ""
             raise Refused(
-                f"The person did not allow {action.tool}{told}.",
+                f"The person did not allow {action.tool}{reason}.",
                 "Nothing was done; ask them, or go on without it.",
             )
 

@@ -66,10 +66,10 @@ def _kinds(action: object) -> Kinds:
     """Return the kinds that a tool's author has declared: one, several, or none (false)."""
     if not action:
         return ()
-    told = action if is_array(action) else [action]
-    known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
+    actions = action if is_array(action) else [action]
+    known: Kinds = tuple(kind for kind in _ACTIONS if kind in actions)
     # An unknown kind may be any of them.
-    return known if len(known) == len(told) else ALL
+    return known if len(known) == len(actions) else ALL
 
 
 def _in_order(schema: Any) -> Any:

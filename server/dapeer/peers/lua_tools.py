@@ -111,7 +111,7 @@ class LuaTools:
         """
         neovim = self._neovim
         number = next(self._numbers)
-        told = self._running[number] = Mailbox[tuple[Any, ...]]()
+        news = self._running[number] = Mailbox[tuple[Any, ...]]()
         if neovim.closed.is_set():
             self.gone(f"The Neovim at {neovim.target} has ended.")
         # A little less than the timeout here, so that the outcome of a started tool is known.
@@ -120,8 +120,8 @@ class LuaTools:
         neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
         over = False
         try:
-            await self._wait_for_start(told)
-            answer = await self._answer(one, told, progress)
+            await self._wait_for_start(news)
+            answer = await self._answer(one, news, progress)
             over = True
             # The tools that a call has made are there when it has answered.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
@@ -189,14 +189,14 @@ class LuaTools:
 
     def _answered(self, number: int, ok: object, text: object) -> None:
         """Record a call's result: JSON, or an error."""
-        said = _text(text)
+        content = _text(text)
         if not ok:
-            self._put(number, "failed", NeovimFailed(clean(said)))
-        elif (place := _not_text(said)) is not None:
+            self._put(number, "failed", NeovimFailed(clean(content)))
+        elif (place := _not_text(content)) is not None:
             what = f"The tool returned a result that is not text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
         else:
-            self._put(number, "result", json.loads(said))
+            self._put(number, "result", json.loads(content))
 
     def _take_if_lost(self, number: int, text: object) -> None:
         if number in self._running:

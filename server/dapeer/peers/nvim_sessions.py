@@ -66,8 +66,8 @@ class NvimSessions:
             NeovimError: Neovim does not answer, or refused.
         """
         latest = time.time() + self.ahead + SECONDS_TO_ANSWER
-        told = {**options, "latest": latest}
-        return await self._started(await self._neovim.call(RUN, told))
+        arguments = {**options, "latest": latest}
+        return await self._started(await self._neovim.call(RUN, arguments))
 
     async def again(self, session: ForwardedSession) -> Session:
         """End a session, if it has not ended, and start the same in nvim-dap again."""
@@ -88,9 +88,9 @@ class NvimSessions:
         except TimeoutError as error:
             self._neovim.send(CANCEL, launch)
             state = await self._neovim.state()
-            told = f": it {state}" if state else ""
+            remark = f": it {state}" if state else ""
             raise NeovimBusy(
-                f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
+                f"Neovim has not started the program within {SECONDS_TO_START:g} s{remark}.",
                 "The start is given up. Try again later, or start without Neovim by where='direct'.",
             ) from error
 
@@ -193,6 +193,6 @@ class NvimSessions:
             self._starts.failed(session.hello.launch or 0, error)
             await session.terminate()
             return
-        wanted = session.stops_at.standing(breakpoints.exceptions) if own is None else own
-        exceptions = await session.stops_at.arguments_for(wanted) if wanted else None
+        filters = session.stops_at.standing(breakpoints.exceptions) if own is None else own
+        exceptions = await session.stops_at.arguments_for(filters) if filters else None
         self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session, exceptions)

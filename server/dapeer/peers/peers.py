@@ -225,8 +225,8 @@ class Peers:
 
     def _tools_changed(self) -> None:
         people = (*self.attached.values(), *self._left.values())
-        told = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
-        self._around.debugger.files.secret.take(told)
+        secrets = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
+        self._around.debugger.files.secret.take(secrets)
         for listener in self._listeners:
             listener()
 

@@ -54,5 +54,5 @@ class Search:
 
     def newly_come(self, client: object) -> list[Peer]:
         """Return the Neovims that have appeared after the first search, each once to each client."""
-        told, self._reported[client] = self._reported.get(client, 0), len(self._came)
-        return self._came[told:]
+        reported, self._reported[client] = self._reported.get(client, 0), len(self._came)
+        return self._came[reported:]

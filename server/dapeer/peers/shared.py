@@ -77,9 +77,9 @@ class SharedBreakpoints:
         """Unite both sets; on a common line the person's stays. Returns the files that changed here."""
         picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
-            for line, wanted in lines.items():
+            for line, requested in lines.items():
                 if line not in picture.get(path, {}):
-                    self._on_breakpoint(path, line, wanted)
+                    self._on_breakpoint(path, line, requested)
         return self.take(signs, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
@@ -113,11 +113,11 @@ class SharedBreakpoints:
         before, now = self._picture, self._read(signs)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
         for path, line in self._unknown:
-            wanted = self._breakpoints.by_path.get(path, {}).get(line)
+            requested = self._breakpoints.by_path.get(path, {}).get(line)
             lines = now.setdefault(path, {})
             lines.pop(line, None)
-            if wanted is not None:
-                lines[line] = wanted
+            if requested is not None:
+                lines[line] = requested
         self._picture = now
         self._publish_news()
         changed: set[str] = set()
@@ -144,8 +144,11 @@ class SharedBreakpoints:
         changed = False
         for line in before.keys() - now.keys():
             changed |= self._breakpoints.remove(path, line) is not None
-        for line, wanted in now.items():
-            if before.get(line) != wanted and self._breakpoints.add(path, wanted)[0] != wanted:
+        for line, requested in now.items():
+            if (
+                before.get(line) != requested
+                and self._breakpoints.add(path, requested)[0] != requested
+            ):
                 self._breakpoints.persons.add((path, line))
                 changed = True
         return changed

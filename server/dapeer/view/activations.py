@@ -72,8 +72,8 @@ def compared(history: History, stop: Stop) -> ActivationComparison:
     old, new = earlier.compared(), stop.compared()
     changes = {
         name: (old[name][0] if name in old else None, value)
-        for name, (value, said) in new.items()
-        if name not in old or _differs(old[name], (value, said))
+        for name, (value, note) in new.items()
+        if name not in old or _differs(old[name], (value, note))
     }
     return ActivationComparison(earlier, same, changes)
 
@@ -161,5 +161,5 @@ ShownLocal = tuple[str, tuple[int, str]]
 
 def _differs(before: ShownLocal, now: ShownLocal) -> bool:
     """Whether a local has changed; values that are expanded differently are compared unexpanded."""
-    (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
-    return was != shown if depth_before == depth else said_before != said
+    (was, (depth_before, note_before)), (shown, (depth, note)) = before, now
+    return was != shown if depth_before == depth else note_before != note

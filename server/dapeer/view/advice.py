@@ -61,8 +61,8 @@ class Advice:
                 explained = self._of_breakpoint(message.body["breakpoint"])
                 return replace(message, body={**message.body, "breakpoint": explained})
             case Event(event="output", body={"category": "console" | "important"}):
-                said = self._hint("output", str(message.body.get("output")))
-                return message if said is None else _saying(message, f"{said}\n")
+                hint = self._hint("output", str(message.body.get("output")))
+                return message if hint is None else _saying(message, f"{hint}\n")
             case _:
                 return message
 
@@ -105,9 +105,9 @@ class Advice:
 
     def of_slow(self) -> str:
         """Return why the program is slow, once; empty if no reason is known. It blocks."""
-        said = self._slow() if self._slow else ""
+        hint = self._slow() if self._slow else ""
         self._slow = None
-        return said
+        return hint
 
     def _once(self, hint: str | None) -> str:
         """Return a hint that was not told yet; else nothing."""
@@ -123,25 +123,27 @@ class Advice:
         if ended and (hint := self._hint("end", log.read().text[-LAST_WORDS:])):
             return hint
         printed = view.get("output", "") if view.get("exit_code") else ""
-        if view.get("source") and (said := self._hint("locals", _values(view))):
-            return said
+        if view.get("source") and (found := self._hint("locals", _values(view))):
+            return found
         failed = "\n".join([*view.get("notes", ()), *view.get("collected", ())])
-        if failed and (said := self._hint("failed", failed)):
-            return said
-        told = view.get("exception", "") or printed
+        if failed and (found := self._hint("failed", failed)):
+            return found
+        exception = view.get("exception", "") or printed
         kind = view.get("description", "")
-        return self._hint("exception", told) or (self._hint("exception", kind) if kind else None)
+        return self._hint("exception", exception) or (
+            self._hint("exception", kind) if kind else None
+        )
 
     def _of_first(self, view: Snapshot, log: OutputLog) -> str | None:
         first = "".join(each.text for each in log.between(0, LAST_WORDS))
-        said = self._hint("printed", first) if first else None
-        if said and said in view.get("output", ""):
-            self._reported.add(said)
-        return said
+        hint = self._hint("printed", first) if first else None
+        if hint and hint in view.get("output", ""):
+            self._reported.add(hint)
+        return hint
 
     def _of_breakpoint(self, made: Body) -> Body:
-        said = self._hint("breakpoint", str(made["message"])) if made.get("message") else None
-        return made if said is None else {**made, "message": said}
+        hint = self._hint("breakpoint", str(made["message"])) if made.get("message") else None
+        return made if hint is None else {**made, "message": hint}
 
 
 def _values(view: Snapshot) -> str:

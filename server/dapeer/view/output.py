@@ -47,10 +47,10 @@ def last_lines(text: str) -> str:
     """Return the last lines for which there is room, whole but for one that is longer than that."""
     *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
     cut = text[-OUTPUT_CHARS:]
-    begun = (
+    starts_within = (
         len(text) > OUTPUT_CHARS and text[-OUTPUT_CHARS - 1] != "\n" and len(last) < OUTPUT_CHARS
     )
-    whole = cut.partition("\n")[2] if begun else cut
+    whole = cut.partition("\n")[2] if starts_within else cut
     return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
 
 
@@ -76,9 +76,9 @@ def logged(
 def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
     """Yield a line for each message; the location is repeated only when it changes."""
     for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
-        said = [f"#{each.number} {one_line(each.text)}" for each in group]
-        yield f"{relative(place[0], project)}:{place[1]} {said[0]}"
-        yield from said[1:]
+        texts = [f"#{each.number} {one_line(each.text)}" for each in group]
+        yield f"{relative(place[0], project)}:{place[1]} {texts[0]}"
+        yield from texts[1:]
 
 
 def failed(failures: Sequence[Failure], project: Path) -> list[str]:

@@ -138,5 +138,5 @@ def arrived(stop: Stop, frame_id: int) -> bool:
     """Whether the locals of a frame were fetched; a frame may have none."""
     if stop.set_aside is not None:
         return True
-    wanted = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
-    return frame_id in stop.scopes and all(reference in stop.variables for reference in wanted)
+    references = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
+    return frame_id in stop.scopes and all(reference in stop.variables for reference in references)

@@ -68,8 +68,8 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place}{which}"
-    told = [continued(head), *(indented(each) for each in [view.get("exception", "")] if each)]
-    return "\n".join(told)
+    lines = [continued(head), *(indented(each) for each in [view.get("exception", "")] if each)]
+    return "\n".join(lines)
 
 
 def _ended(view: Snapshot, project: Path, which: str) -> str:
@@ -81,9 +81,9 @@ def _ended(view: Snapshot, project: Path, which: str) -> str:
     head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''}{which}"
     if "file" not in view and "exception" not in view:
         return continued(head)
-    said = f": {view['exception']}" if "exception" in view else ""
+    exception = f": {view['exception']}" if "exception" in view else ""
     place = location(view.get("file", ""), view.get("line"), "", project)
-    return lines_of([head, f"Error{place}{said}"])
+    return lines_of([head, f"Error{place}{exception}"])
 
 
 def _running(view: Snapshot, _project: Path, which: str) -> str:
@@ -101,10 +101,10 @@ def _running(view: Snapshot, _project: Path, which: str) -> str:
 
 def _which(view: Snapshot, *, only: bool) -> str:
     """Return which session and thread a snapshot is of."""
-    told = [] if only else [f"session {view['session_id']}"]
-    told += [f"child of {view['parent']}"] if "parent" in view else []
-    told += [f"thread {view.get('thread_id')}"] if view.get("other_thread") else []
-    return f" [{', '.join(told)}]" if told else ""
+    parts = [] if only else [f"session {view['session_id']}"]
+    parts += [f"child of {view['parent']}"] if "parent" in view else []
+    parts += [f"thread {view.get('thread_id')}"] if view.get("other_thread") else []
+    return f" [{', '.join(parts)}]" if parts else ""
 
 
 def location(path: str, line: int | None, function: str, project: Path) -> str:
@@ -175,8 +175,8 @@ def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, tex
     state = breakpoint_state(made)
     actual = made.get("line") if made else None
     moved = f", moved to line {actual}" if actual not in (None, line) else ""
-    said = made.get("message") if made else None
-    message = f": {said}" if said else ""
+    reason = made.get("message") if made else None
+    message = f": {reason}" if reason else ""
     return f"{line} {state}{moved}{message}{options(requested)}" + (
         f" | {text.strip()}" if text.strip() else ""
     )
@@ -184,13 +184,13 @@ def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, tex
 
 def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
     """Return the options of a breakpoint, in parentheses, if it has any."""
-    told = [
+    parts = [
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
         if (value := cast("object", requested.get(key))) not in (None, [])
         and not (key == "collect" and "expect" in requested)
     ]
-    return f" ({'; '.join(told)})" if told else ""
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _option(value: object) -> str:
@@ -228,8 +228,8 @@ _PENDING = ("pending", "unbound", "provisional", "locations: 0")
 
 
 def _is_pending(made: Breakpoint) -> bool:
-    said = str(made.get("message")).lower()
-    return made.get("reason") == "pending" or any(word in said for word in _PENDING)
+    message = str(made.get("message")).lower()
+    return made.get("reason") == "pending" or any(word in message for word in _PENDING)
 
 
 def _section(title: str, lines: Sequence[str]) -> str:

@@ -43,10 +43,10 @@ def _at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
     first = sequence[start]
     if start + period >= len(sequence) or sequence[start + period] != first:
         return RepeatedPart(start, period, 1)
-    wanted = sequence[start : start + period]
+    pattern = sequence[start : start + period]
     times = 1
     at = start + period
-    while sequence[at : at + period] == wanted:
+    while sequence[at : at + period] == pattern:
         times += 1
         at += period
     return RepeatedPart(start, period, times)

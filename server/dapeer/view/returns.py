@@ -42,8 +42,8 @@ def _last_of_left(history: History, now: Stop, end: str = "") -> str:
         for each in found[:MAX_LOCALS]
     ]
     more = ", …" if len(found) > MAX_LOCALS else ""
-    told = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
-    return f"{last.top['name']}{end}{told}"
+    known = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
+    return f"{last.top['name']}{end}{known}"
 
 
 def one_line(value: str) -> str:

@@ -254,10 +254,10 @@ def exception_text(stop: Stop) -> str:
     name = str(details.get("typeName") or stop.exception.get("exceptionId") or "")
     message = str(details.get("message") or stop.exception.get("description") or "")
     # lldb's exceptionId of "signal SIGSEGV" is "signal".
-    said = message.lower().startswith(name.lower())
+    is_named = message.lower().startswith(name.lower())
     # What stands on the next line is no message, but says more of the exception.
     between = "" if message.startswith("\n") else ": "
-    return f"{name}{between}{message}" if name and message and not said else message or name
+    return f"{name}{between}{message}" if name and message and not is_named else message or name
 
 
 def _description(stop: Stop) -> str:
@@ -267,8 +267,8 @@ def _description(stop: Stop) -> str:
     # js-debug's "Paused on debugger statement" has the reason "pause" without a request.
     description = str(stop.body.get("description") or "")
     description = description.removeprefix("Paused").removeprefix(" on ")
-    told = f"{stop.reason} {exception_text(stop)}".lower()
-    if description.lower() in told or stop.reason.lower() in description.lower():
+    reason = f"{stop.reason} {exception_text(stop)}".lower()
+    if description.lower() in reason or stop.reason.lower() in description.lower():
         return ""
     # What has failed is worth more than how it reaches the debugger, a rejected promise, say.
     return ASSERTION if _ASSERTION.match(exception_text(stop)) else description
@@ -279,8 +279,8 @@ def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) 
     printed = new_output(snapshot["session_id"], mirror, since, None, notes)
     if printed:
         snapshot["output"] = printed
-    if said := logged(snapshot["session_id"], mirror, project, since, None, notes):
-        snapshot["logged"] = said
+    if messages := logged(snapshot["session_id"], mirror, project, since, None, notes):
+        snapshot["logged"] = messages
     if notes:
         snapshot["notes"] = notes
     return snapshot

@@ -72,10 +72,10 @@ class Tally:
 
     def data(self) -> dict[str, Any]:
         """Return it as data."""
-        told = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
-        told |= {"passed": len(self.passed)}
+        facts = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
+        facts |= {"passed": len(self.passed)}
         each = {"seconds_each": round(self._each, 3)} if self.passed else {}
-        return {**told, **each, **({"passed_session": self.kept} if self.kept else {})}
+        return {**facts, **each, **({"passed_session": self.kept} if self.kept else {})}
 
     def text(self) -> str:
         """Return it as a line.

@@ -41,13 +41,13 @@ def changes_in(
     """Return the values before and after; of an object only the changed members, if known."""
     if len(changed) > MAX_CHANGES:
         notes.append(f"{len(changed) - MAX_CHANGES} more changed: dap_variables")
-    told: dict[str, list[str | None]] = {}
+    changes: dict[str, list[str | None]] = {}
     for name, (old, new) in list(changed.items())[:MAX_CHANGES]:
         parts = {} if old is None else differences(_ADDRESS.sub(")", old), _ADDRESS.sub(")", new))
         of_members = {f"{name}.{member}": pair for member, pair in parts.items()}
         for each, (before, now) in (of_members or {name: (old, new)}).items():
-            told[each] = [None if before is None else one_line(before), one_line(now)]
-    return told
+            changes[each] = [None if before is None else one_line(before), one_line(now)]
+    return changes
 
 
 def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:

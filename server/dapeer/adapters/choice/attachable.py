@@ -94,8 +94,8 @@ def port_of(definition: Definition, pid: int) -> int | None:
     attach = definition.attach.get("tcp")
     if "pid" in definition.attach or attach is None:
         return None
-    said = command_line(pid, attach.port_in)
-    ports = (*([int(said)] if said else []), *attach.usual_ports)
+    port = command_line(pid, attach.port_in)
+    ports = (*([int(port)] if port else []), *attach.usual_ports)
     return next((p for p in ports if pid in (listening_processes(LOOPBACK, p) or ())), None)
 
 

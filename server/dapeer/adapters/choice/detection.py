@@ -80,9 +80,9 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
         version = _version(needs.version, {**own_values(), "python": python, **found})
         if needs.version is None or _at_least(version or "", needs.version.min):
             return Detection(ready=True, version=version or "", install=install, found=found)
-        told = f"{version} is too old" if version else "does not tell its version"
+        fault = f"{version} is too old" if version else "does not tell its version"
         late = f"{_LATE} within {SECONDS_FOR_VERSION} s; the machine may be busy, so try again"
-        old = old or (late if version is None else f"{told}, {needs.version.min} is needed")
+        old = old or (late if version is None else f"{fault}, {needs.version.min} is needed")
     late = old.startswith(_LATE)
     install = "" if late else install
     return Detection(ready=False, missing=f"{definition.id} {old}", install=install, way=way)
@@ -125,12 +125,12 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
 
 def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Return the rows of the register that a command prints."""
-    told = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
-    for line in told:
+    lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
+    for line in lines:
         with contextlib.suppress(ValueError, TypeError):
             rows: list[Mapping[str, object]] = json.loads(line)
             return [Patch(*(str(row.get(each) or "") for each in _FIELDS)) for row in rows]
-    return [Patch("", lost=line, off="it does not fit") for line in told]
+    return [Patch("", lost=line, off="it does not fit") for line in lines]
 
 
 _FIELDS = ("name", "whose", "tried", "lost", "off")
@@ -183,8 +183,8 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str | Non
     key = (*command, changed)
     if key in _versions:
         return _versions[key]
-    said, in_time = _output_of(command)
-    if found := re.search(version.regex, said):
+    output, in_time = _output_of(command)
+    if found := re.search(version.regex, output):
         _versions[key] = found[1]
     return _versions.get(key, "" if in_time else None)
 
@@ -218,10 +218,10 @@ def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[st
     timer = threading.Timer(seconds or SECONDS_FOR_VERSION, give_up)
     timer.start()
     with process:
-        said = process.stdout.read(LONGEST_VERSION) if process.stdout else b""
+        output = process.stdout.read(LONGEST_VERSION) if process.stdout else b""
         _kill(process)
         timer.cancel()
-    return said.decode("utf-8", "replace"), not late.is_set()
+    return output.decode("utf-8", "replace"), not late.is_set()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -84,10 +84,10 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
                 f"{python} would wait for its {settings.name} for ever: {settings} {kind}.",
                 "Remove it, or give another interpreter as `python`.",
             )
-    said, code = _version_text(python, cwd)
-    version = _version_in(said)
+    output, code = _version_text(python, cwd)
+    version = _version_in(output)
     if version is None and code:
-        words = f" It said: {said}" if said else ""
+        words = f" It said: {output}" if output else ""
         raise ArgumentError(
             f"{python} ended with exit code {code} when it was asked for its version.{words}",
             "Give another as `python`.",
@@ -149,10 +149,10 @@ def _version_in(text: str) -> tuple[int, int] | None:
 def _version_text(python: str, cwd: Path) -> tuple[str, int]:
     """Return what tells an interpreter's version, and the exit code if it was run for that."""
     try:
-        said = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")
+        settings = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")
     except (OSError, IndexError):
-        said = ""
-    for text in (said, os.path.realpath(python)):
+        settings = ""
+    for text in (settings, os.path.realpath(python)):
         if _version_in(text) is not None:
             return text, 0
     try:
@@ -175,8 +175,8 @@ def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return "", 0
-    told = (done.stderr if done.returncode else done.stdout).decode("utf-8", "replace")
-    return (told.strip()[-_MAX_ERROR_CHARS:] if done.returncode else told), done.returncode
+    output = (done.stderr if done.returncode else done.stdout).decode("utf-8", "replace")
+    return (output.strip()[-_MAX_ERROR_CHARS:] if done.returncode else output), done.returncode
 
 
 def called(

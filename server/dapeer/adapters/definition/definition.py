@@ -168,8 +168,8 @@ class Definition:
 
     def remark(self, request: RequestName, inputs: Inputs, config: Mapping[str, object]) -> str:
         """Return what its variants say of a launch."""
-        said = self._variants(inputs, config) if request == "launch" else ()
-        return "; ".join(each.say for each in said if each.say)
+        variants = self._variants(inputs, config) if request == "launch" else ()
+        return "; ".join(each.say for each in variants if each.say)
 
     def uses(self, name: str) -> bool:
         """Whether its launch has a place for an input."""

@@ -77,10 +77,10 @@ def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: s
     >>> advise(hints, {}, "exception", "ImportError: no x")
     """
     for hint in hints:
-        wanted = hint.at == at and not any(values.get(name) for name in hint.unless)
-        found = re.search(hint.pattern, text, re.MULTILINE) if wanted else None
+        applies = hint.at == at and not any(values.get(name) for name in hint.unless)
+        found = re.search(hint.pattern, text, re.MULTILINE) if applies else None
         if found:
-            said = fill(hint.say, {**values, **found.groupdict()})
-            if said is not UNSET:
-                return str(said)
+            sentence = fill(hint.say, {**values, **found.groupdict()})
+            if sentence is not UNSET:
+                return str(sentence)
     return None

@@ -154,7 +154,7 @@ class Interpreter:
 
 
 def _version(table: DefinitionTable, name: str, default: str) -> tuple[int, ...]:
-    said = table.get(name, str, default)
-    if not all(part.isdecimal() for part in said.split(".")):
-        raise table.wrong(f"`{table.at(name)}` is {said!r}, which is not a version")
-    return tuple(map(int, said.split(".")))
+    version = table.get(name, str, default)
+    if not all(part.isdecimal() for part in version.split(".")):
+        raise table.wrong(f"`{table.at(name)}` is {version!r}, which is not a version")
+    return tuple(map(int, version.split(".")))

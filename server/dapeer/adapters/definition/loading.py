@@ -184,9 +184,11 @@ def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> No
         "tests",
         "hint",
     ):
-        told = {name for each in definition.hints for name in each.groups} if key == "hint" else ()
+        groups = (
+            {name for each in definition.hints for name in each.groups} if key == "hint" else ()
+        )
         for place, name in placeholders(values.get(key), key):
-            if name not in known and name not in told:
+            if name not in known and name not in groups:
                 raise DefinitionError(
                     f"{definition.path}: unknown placeholder ${{{name}}} in {place}.",
                     f"Known placeholders: {', '.join(sorted(known))}.",

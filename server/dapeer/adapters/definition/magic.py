@@ -131,16 +131,16 @@ def fits(
 ) -> bool:
     """Whether all conditions of a variant hold for a launch."""
     program = inputs.get("program")
-    asked = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
+    matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
     if variant.without:
-        asked.append(config.keys().isdisjoint(variant.without))
+        matches.append(config.keys().isdisjoint(variant.without))
     if variant.unless:
-        asked.append(all(config.get(name) != value for name, value in variant.unless.items()))
+        matches.append(all(config.get(name) != value for name, value in variant.unless.items()))
     if variant.root:
-        asked.append(is_root())
+        matches.append(is_root())
     if variant.binary or variant.holds or variant.names or variant.outside or variant.inside:
-        asked.append(program is not None and _is_of_kind(Path(str(program)), variant))
-    return bool(asked) and all(asked)
+        matches.append(program is not None and _is_of_kind(Path(str(program)), variant))
+    return bool(matches) and all(matches)
 
 
 def is_root() -> bool:

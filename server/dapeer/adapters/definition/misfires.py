@@ -102,9 +102,9 @@ class Misfires:
                 return ""
 
             text = re.sub(pattern, take_out, text, flags=re.MULTILINE)
-        begun = re.search(self._begins, text, re.MULTILINE) if self._begins else None
-        if begun and len(text) - begun.start() < MAX_HELD_CHARS:
-            self._held[category], text = text[begun.start() :], text[: begun.start()]
+        start = re.search(self._begins, text, re.MULTILINE) if self._begins else None
+        if start and len(text) - start.start() < MAX_HELD_CHARS:
+            self._held[category], text = text[start.start() :], text[: start.start()]
         return text, events
 
     def held(self) -> Iterator[Event]:

@@ -110,10 +110,10 @@ class Quirks:
 
     def refusal(self, request: Request) -> str:
         """Return why a request is not sent; empty: it is."""
-        asked = str(request.arguments.get("expression") or "")
-        if request.command == "evaluate" and is_legible(asked):
+        expression = str(request.arguments.get("expression") or "")
+        if request.command == "evaluate" and is_legible(expression):
             for pattern, why in self.misread.items():
-                if re.search(pattern, asked):
+                if re.search(pattern, expression):
                     return why
         return self.harmful.get(request.command, "")
 

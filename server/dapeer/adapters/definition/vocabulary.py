@@ -190,10 +190,10 @@ class Children:
 
     def pid_of(self, configuration: Mapping[str, object]) -> int:
         """Return the process id of an offered child; 0 if unknown."""
-        told = configuration.get(self.pid)
-        if isinstance(told, int):
-            return told
-        found = re.search(self.pid_in, str(told)) if self.pid_in else None
+        value = configuration.get(self.pid)
+        if isinstance(value, int):
+            return value
+        found = re.search(self.pid_in, str(value)) if self.pid_in else None
         return int(found[1]) if found else 0
 
 

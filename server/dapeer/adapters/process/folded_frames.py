@@ -20,7 +20,7 @@ def unfolded(body: Body) -> Body:
     """
     if FRAMES not in body:
         return body
-    told, folded = as_array(body.get("stackFrames")), as_object(body[FRAMES])
+    places, folded = as_array(body.get("stackFrames")), as_object(body[FRAMES])
     ids, like = as_array(folded.get("ids")), as_array(folded.get("like"))
-    frames = [{**told[place], "id": number} for number, place in zip(ids, like, strict=True)]
+    frames = [{**places[place], "id": number} for number, place in zip(ids, like, strict=True)]
     return {**{key: item for key, item in body.items() if key != FRAMES}, "stackFrames": frames}

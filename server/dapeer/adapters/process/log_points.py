@@ -69,11 +69,11 @@ class LogPoints:
 
     def marked(self, request: Request) -> Request:
         """Return a request with marks around its log messages."""
-        wanted = as_array(request.arguments.get("breakpoints"))
-        if request.command not in _SETS or not any(map(_SPEAKS.intersection, wanted)):
+        requested = as_array(request.arguments.get("breakpoints"))
+        if request.command not in _SETS or not any(map(_SPEAKS.intersection, requested)):
             return request
         path = str(as_object(request.arguments.get("source")).get("path"))
-        sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in wanted]
+        sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in requested]
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
@@ -110,8 +110,8 @@ class LogPoints:
         if number >= len(self._places):
             return {}
         path, line, points = self._places[number]
-        told = {"source": {"path": path}, "line": line, LOG_POINT: True}
-        return {**told, log_rows.POINT: points} if points else told
+        location = {"source": {"path": path}, "line": line, LOG_POINT: True}
+        return {**location, log_rows.POINT: points} if points else location
 
     def events_of(self, body: Body) -> Iterator[Event]:
         """Yield the output event of a body, and an event for each part of a log message that failed."""
@@ -178,8 +178,8 @@ class LogPointReader:
             # The adapter names the location itself, for all of it.
             place = self._points.place(int(found[1]))
             rest = self._begin.split(text)[2::2] if log_rows.POINT in place else ()
-            for said in rest:
-                yield {**body, "output": said.partition(self._end)[0], **place}
+            for message in rest:
+                yield {**body, "output": message.partition(self._end)[0], **place}
             if not rest:
                 text = self._begin.sub("", text).replace(self._end, "")
                 yield {**body, "output": text, **place}
@@ -205,14 +205,14 @@ class LogPointReader:
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
         """Yield the output in parts, each with the location of its log point."""
         text, at = self._held.pop(category, "") + self._past_line_end(category, text), 0
-        while (begun := self._begin.search(text, at)) is not None:
-            if begun.start() > at:
-                yield text[at : begun.start()], {}
-            at = begun.start()
-            end = text.find(self._end, begun.end())
+        while (start := self._begin.search(text, at)) is not None:
+            if start.start() > at:
+                yield text[at : start.start()], {}
+            at = start.start()
+            end = text.find(self._end, start.end())
             if end < 0:
                 break
-            yield text[begun.end() : end], self._points.place(int(begun[1]))
+            yield text[start.end() : end], self._points.place(int(start[1]))
             self._ended.add(category)
             text, at = self._past_line_end(category, text[end + len(self._end) :]), 0
         rest = text[at:]
@@ -238,8 +238,8 @@ class LogPointReader:
         at = text.rfind("@")
         tail, mark = text[at:], f"{self._points.mark}."
         digits = tail.removeprefix(mark)
-        begun = mark.startswith(tail) or (digits != tail and digits.isdigit())
-        return len(tail) if at >= 0 and begun and len(digits) <= MAX_NUMBER_DIGITS else 0
+        is_started = mark.startswith(tail) or (digits != tail and digits.isdigit())
+        return len(tail) if at >= 0 and is_started and len(digits) <= MAX_NUMBER_DIGITS else 0
 
 
 class LogPointTransport:

@@ -70,12 +70,12 @@ class Normalizer:
             return message
         if "breakpoints" not in message.arguments:
             return message
-        wanted = as_array(message.arguments["breakpoints"])
+        breakpoints = as_array(message.arguments["breakpoints"])
         if quirks.passes_hits:
-            wanted = [_passing(each) for each in wanted]
+            breakpoints = [_passing(each) for each in breakpoints]
         if quirks.private:
-            wanted = [_compiled_inside(each, quirks) for each in wanted]
-        return replace(message, arguments={**message.arguments, "breakpoints": wanted})
+            breakpoints = [_compiled_inside(each, quirks) for each in breakpoints]
+        return replace(message, arguments={**message.arguments, "breakpoints": breakpoints})
 
     def tame(self, message: Message) -> Iterator[Message]:
         """Yield the messages that replace a message; a request goes to the adapter."""
@@ -121,9 +121,13 @@ class Normalizer:
                 self._quirks.value_tail
             ):
                 tail = rf"(?:{self._quirks.value_tail})\Z"
-                told = [_cut(each, "value", tail) for each in as_array(body.get("variables", []))]
+                variables = [
+                    _cut(each, "value", tail) for each in as_array(body.get("variables", []))
+                ]
                 rest = _cut(_cut(body, "value", tail), "result", tail)
-                return replace(message, body={**rest, "variables": told} if told else rest)
+                return replace(
+                    message, body={**rest, "variables": variables} if variables else rest
+                )
             case Response(command="threads", body=body) if mark := self._quirks.thread_mark:
                 named = [
                     _cut(each, "name", rf"\A(?:{mark})") for each in as_array(body.get("threads"))
@@ -190,17 +194,17 @@ class Normalizer:
             if text.endswith("\r"):
                 self._held[category], text = "\r", text[:-1]
             text = text.replace("\r\n", "\n")
-        told, failures = self._misfires.read(category_of(body), text)
+        output, failures = self._misfires.read(category_of(body), text)
         yield from failures
-        told = _without(told, self._quirks.own_words)
+        output = _without(output, self._quirks.own_words)
         if self._word:
             # Rows in the program have no other way.
-            told, off = without_patches_off(told, self._word)
+            output, off = without_patches_off(output, self._word)
             yield from (Event(EVENT, each) for each in off)
         if body.get("category", "console") == "console":
-            told = _without(told, self._quirks.own_console)
-        if told or not body.get("output"):
-            yield Event("output", {**body, "output": told})
+            output = _without(output, self._quirks.own_console)
+        if output or not body.get("output"):
+            yield Event("output", {**body, "output": output})
         code = self._quirks.exit_code_in_output if is_legible(text) else ""
         found = re.search(code, text) if code else None
         if found:

@@ -75,9 +75,9 @@ class Spawned:
     def failed(self, what: str) -> AdapterFailed:
         """Return the error with its last output, which often has the reason."""
         words = cause(self.tail.text())[-MAX_ERROR_CHARS:]
-        said = f" It said: {words.rstrip('.')}." if words else ""
+        last_words = f" It said: {words.rstrip('.')}." if words else ""
         hint = lack_of_tasks() or "`dapeer doctor` checks the adapter."
-        return AdapterFailed(f"{self.command.title} {what}.{said}", hint)
+        return AdapterFailed(f"{self.command.title} {what}.{last_words}", hint)
 
     async def died(self) -> AdapterFailed:
         """Return the error for its early end, when all about it is known."""

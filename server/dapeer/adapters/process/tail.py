@@ -153,20 +153,20 @@ class OutputFilter:
         self._held += self._decoder.decode(data, final)
         if self.listener is None:
             return
-        told: list[str] = []
+        shown: list[str] = []
         *lines, rest = self._held.split("\n")
         for line in lines:
-            told += [f"{line}\n"] * (self._inside_line or not line.startswith(self._hide))
+            shown += [f"{line}\n"] * (self._inside_line or not line.startswith(self._hide))
             self._inside_line = False
         # The beginning of a line, such as a prompt, is passed on at once, unless it may be hidden.
         if rest and not final and not self._inside_line and self._may_be_hidden(rest):
             self._held = rest
         else:
             hidden = not self._inside_line and rest.startswith(self._hide)
-            told += [rest] * (not hidden)
+            shown += [rest] * (not hidden)
             self._held, self._inside_line = "", self._inside_line or bool(rest)
-        if any(told):
-            self.listener("".join(told))
+        if any(shown):
+            self.listener("".join(shown))
 
     def _may_be_hidden(self, beginning: str) -> bool:
         return any(

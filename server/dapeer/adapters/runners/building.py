@@ -48,13 +48,13 @@ async def look_up(
     lookup: Lookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
 ) -> list[BuiltTests]:
     """Return the programs with tests that there are."""
-    told = built
+    output = built
     if lookup.command:
-        told = await _output(_filled(lookup.command, values), cwd, env, SECONDS_TO_LIST)
+        output = await _output(_filled(lookup.command, values), cwd, env, SECONDS_TO_LIST)
     taken = [
         {name: at(each, key) for name, key in lookup.take.items()}
-        for each in _objects(told, lookup.at)
-        if all(_stands(at(each, key), wanted) for key, wanted in lookup.where.items())
+        for each in _objects(output, lookup.at)
+        if all(_stands(at(each, key), value) for key, value in lookup.where.items())
     ]
     return [BuiltTests(each, await _tests(lookup, {**values, **each}, cwd, env)) for each in taken]
 
@@ -77,9 +77,9 @@ def meant(
     is meant whose name has the parts in it, one after the other. Of several those are taken that are in what is called
     like the file.
     """
-    wanted = naming.of(parts).split(naming.join) if parts else []
+    names = naming.of(parts).split(naming.join) if parts else []
     made = [each for each in found if file in _sources(each)]
-    hits = _kept(made or found, naming.join, wanted)
+    hits = _kept(made or found, naming.join, names)
     return hits if made else _kept(hits, naming.join, [file.stem]) or hits
 
 
@@ -120,9 +120,9 @@ def _step(value: object, step: str) -> object:
         return value.get(step)
     if not is_array(value):
         return None
-    name, mark, wanted = step.partition("=")
+    name, mark, value_there = step.partition("=")
     if mark:
-        return next((each for each in value if _step(each, name) == wanted), None)
+        return next((each for each in value if _step(each, name) == value_there), None)
     if step.endswith(":"):
         return value[int(step[:-1]) :]
     return value[int(step)] if int(step) < len(value) else None

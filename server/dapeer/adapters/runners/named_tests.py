@@ -219,17 +219,19 @@ def _expected(awaited: Sequence[str], *, stops: bool) -> str:
     listed = ", ".join(names[:MAX_SUGGESTED_TESTS]) + (
         f" and {len(names) - MAX_SUGGESTED_TESTS} more" * (len(names) > MAX_SUGGESTED_TESTS)
     )
-    said = f"{listed} {'pass' if len(names) > 1 else 'passes'} if {'they panic' if len(names) > 1 else 'it panics'}"
+    sentence = f"{listed} {'pass' if len(names) > 1 else 'passes'} if {'they panic' if len(names) > 1 else 'it panics'}"
     if stops:
-        return f"{said}: a stop there is no failure, and dap_continue goes on"
-    return f'{said}, so a panic does not stop it; exception_filters=["panic"] stops there'
+        return f"{sentence}: a stop there is no failure, and dap_continue goes on"
+    return f'{sentence}, so a panic does not stop it; exception_filters=["panic"] stops there'
 
 
 def _near(names: Sequence[str], name: str) -> str:
     by_last = {each.rpartition("::")[2]: each for each in names}
     near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)
-    told = ", ".join(f"`{by_last.get(each, each)}`" for each in near or names[:MAX_SUGGESTED_TESTS])
-    return f"; there is {told}" if told else ""
+    suggestions = ", ".join(
+        f"`{by_last.get(each, each)}`" for each in near or names[:MAX_SUGGESTED_TESTS]
+    )
+    return f"; there is {suggestions}" if suggestions else ""
 
 
 def _environment(value: object) -> dict[str, str]:

@@ -92,15 +92,15 @@ def as_program(
     if test:
         # With nothing behind the mark it is the whole file.
         node = f"{file}{with_class(file, test)}".removesuffix("::")
-        runner, asked, name = "auto", [node], Path(node).name
+        runner, selected, name = "auto", [node], Path(node).name
     elif (how := "program" if module is None else "module") and _runs_tests(tests, inputs, how):
         target = str(inputs[how])
-        runner, asked, name = how, [target], Path(target).name
+        runner, selected, name = how, [target], Path(target).name
     else:
         return {**inputs}, config, ""
     rest = {key: value for key, value in inputs.items() if key != "module"}
     launcher = fill(tests.launcher, own_values())
-    args = [runner, *asked, *inputs.get("args", ())]
+    args = [runner, *selected, *inputs.get("args", ())]
     more = fill_table(tests.arguments, own_values())
     return {**rest, "program": launcher, "args": args}, {**more, **config}, name
 

@@ -62,9 +62,9 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
         )
     if not title:
         return inputs
-    told = {**inputs, "remark": f"{folder.resolve().name} ran as a folder of tests, by {title}"}
+    remarked = {**inputs, "remark": f"{folder.resolve().name} ran as a folder of tests, by {title}"}
     if file.suffix == ".py":
-        rest = {key: value for key, value in told.items() if key != "program"}
+        rest = {key: value for key, value in remarked.items() if key != "program"}
         return {**rest, "module": "pytest", "args": [str(folder), *(inputs.get("args") or ())]}
     try:
         taken = recognise(runners(), folder).runner.title == title
@@ -75,7 +75,7 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
             f"`program`: {folder} is a directory, and {title} is given files here.",
             f"Give one of its files: {file}.",
         )
-    return {**told, "program": f"{folder}::"}
+    return {**remarked, "program": f"{folder}::"}
 
 
 def _is_program(definition: Definition, files: Iterable[Path]) -> bool:

@@ -121,8 +121,8 @@ def _sentence(error: Any) -> str:
         case "additionalProperties":
             return unknown([*path, _additional(given, error.schema)], error.schema)
         case "type":
-            wanted = limit if isinstance(limit, str) else " or ".join(limit)
-            return f"{where}: should be of type {wanted}, not {_value(given)}."
+            types = limit if isinstance(limit, str) else " or ".join(limit)
+            return f"{where}: should be of type {types}, not {_value(given)}."
         case "enum":
             more = ["…"] if len(limit) > MAX_LISTED_VALUES else []
             allowed = ", ".join([*map(_value, limit[:MAX_LISTED_VALUES]), *more])

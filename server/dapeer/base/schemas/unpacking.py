@@ -122,8 +122,8 @@ def _list(value: object, schema: Json) -> object:
 
 def _place(value: object, properties: Json, given: Json | None = None) -> dict[str, Any]:
     """Return file and line of a text such as `a.py:12`, where they are wanted and no line is given."""
-    wanted = _type_of(properties.get("filename")) == "string" and "line" in properties
-    if not wanted or not isinstance(value, str) or "line" in (given or {}):
+    takes_both = _type_of(properties.get("filename")) == "string" and "line" in properties
+    if not takes_both or not isinstance(value, str) or "line" in (given or {}):
         return {}
     found = _PLACE.fullmatch(value.strip())
     return {"filename": found[1], "line": int(found[2])} if found else {}

@@ -34,8 +34,8 @@ class SecretFiles:
 
     def take(self, lists: Iterable[Sequence[str]]) -> None:
         """Apply the lists of the attached Neovims; without any, `DEFAULT` applies."""
-        told = list(lists)
-        self._patterns = tuple(one for each in told for one in each) if told else DEFAULT
+        given = list(lists)
+        self._patterns = tuple(one for each in given for one in each) if given else DEFAULT
 
     def hides(self, path: str) -> bool:
         """Whether no tool may show this file, under the name it has here or the one that links lead to."""

@@ -38,5 +38,5 @@ def _members(text: str) -> dict[str, str] | None:
     if group is None or not group.items:
         return None
     found = [_MEMBER.match(item.text) for item in group.items if item.text not in LEFT_OUT]
-    told = {each[1]: each.string[each.end() :] for each in found if each is not None}
-    return {"": text[: group.start], **told} if len(told) == len(found) else None
+    members = {each[1]: each.string[each.end() :] for each in found if each is not None}
+    return {"": text[: group.start], **members} if len(members) == len(found) else None

@@ -66,13 +66,13 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     if not elements:
         return text
     if group is None:
-        told = ", ".join(f"{name}: {value}" for name, value in elements)
-        return f"{text}{' →' * text.startswith('0x')} {{{told}}}"
+        shown = ", ".join(f"{name}: {value}" for name, value in elements)
+        return f"{text}{' →' * text.startswith('0x')} {{{shown}}}"
     key = _SIGN.match(group.items[0].text) if group.items else None
     named = group.source[group.start] != "[" and (key or not elements[0][0].strip("[]").isdecimal())
     sign = key[1] if key else ": "
-    told = [(name, _closed(value)) for name, value in elements]
-    parts = [f"{name}{sign}{value}" if named else value for name, value in told]
+    shown = [(name, _closed(value)) for name, value in elements]
+    parts = [f"{name}{sign}{value}" if named else value for name, value in shown]
     size = _SIZE.match(text)
     folded = group.items[-1].text in LEFT_OUT if group.items else False
     more = folded or len(parts) < max(len(group.items), int(size[1]) if size else 0)

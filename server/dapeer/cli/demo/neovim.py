@@ -140,9 +140,9 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
     )  # fmt: skip
     try:
         with anyio.fail_after(SECONDS_TO_WAIT):
-            said = await process.stderr.readline() if process.stderr else b""
-        if said != b"ready\n":
-            raise Evidence(f"Neovim should start, but says: {said.decode(errors='replace')}")
+            line = await process.stderr.readline() if process.stderr else b""
+        if line != b"ready\n":
+            raise Evidence(f"Neovim should start, but says: {line.decode(errors='replace')}")
         yield
     finally:
         try:

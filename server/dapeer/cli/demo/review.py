@@ -57,9 +57,11 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
     await somebody.types("ZZ")
     await waiting.ended()
     content = waiting.result().content
-    said, final = (part.text for part in content if isinstance(part, TextContent))
-    show(f"{said}, and the final text: {len(final.splitlines())} lines")
-    expect((said, final) == ("FILE_SAVED", proposal), "the person should accept what was proposed")
+    outcome, final = (part.text for part in content if isinstance(part, TextContent))
+    show(f"{outcome}, and the final text: {len(final.splitlines())} lines")
+    expect(
+        (outcome, final) == ("FILE_SAVED", proposal), "the person should accept what was proposed"
+    )
     # What an assistant then does with its own tool for writing files.
     _write(shop, final)
 

@@ -230,10 +230,10 @@ def _entry(path: Path, client: Client) -> Json | None:
 def _read(path: Path) -> str | None:
     try:
         # As bytes, so that line ends stay what they are.
-        said = foreign_files.read_bytes(path)
-        if len(said) == foreign_files.MAX_READ_BYTES:
+        content = foreign_files.read_bytes(path)
+        if len(content) == foreign_files.MAX_READ_BYTES:
             raise _unreadable(path, "it is too large")
-        return said.decode()
+        return content.decode()
     except FileNotFoundError:
         return None
     except foreign_files.NotRegular as error:

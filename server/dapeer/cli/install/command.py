@@ -122,9 +122,9 @@ def origin(direct_url: str | None) -> str | None:
     """
     if direct_url is None:
         return None
-    told = json.loads(direct_url)
-    url = str(told["url"])
-    if vcs := told.get("vcs_info"):
+    source = json.loads(direct_url)
+    url = str(source["url"])
+    if vcs := source.get("vcs_info"):
         return f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
     return unquote(urlsplit(url).path) if url.startswith("file:") else url
 

@@ -61,28 +61,28 @@ class _Entry:
 
     def untried(self) -> Reach | None:
         """Return what is said of an entry that is not to be started."""
-        said = f"{self.path}: `{' '.join(self.command)}`"
+        sentence = f"{self.path}: `{' '.join(self.command)}`"
         scope = " --project" if self.scope == "project" else ""
         mends = f"`dapeer install {self.client.id}{scope}` mends it"
         if self.scope == "local":
             mends = f"`{self.client.id} mcp remove --scope local {NAME}`, typed here, removes it"
         if self.is_elsewhere:
-            said = f"{self.path}: a server at an address, which was not tried"
-            return Reach(self.client, self.scope, "note", said)
+            sentence = f"{self.path}: a server at an address, which was not tried"
+            return Reach(self.client, self.scope, "note", sentence)
         if takes_from_registry(self.command):
             why = f"would run whatever a package registry has under this name, and dapeer is on none; {mends}"
-            return Reach(self.client, self.scope, "failed", f"{said} {why}")
+            return Reach(self.client, self.scope, "failed", f"{sentence} {why}")
         if self.command and shutil.which(self.command[0]) is None:
             return Reach(
                 self.client,
                 self.scope,
                 "failed",
-                f"{said} names a program that is not there; {mends}",
+                f"{sentence} names a program that is not there; {mends}",
             )
         if self.scope == "project" and self.command != (NAME, LAST):
             # Who has written the project may be anybody. A client asks the person before it starts this.
             why = "was not started, since the project says what it runs"
-            return Reach(self.client, self.scope, "note", f"{said} {why}")
+            return Reach(self.client, self.scope, "note", f"{sentence} {why}")
         return None
 
 
@@ -125,7 +125,7 @@ async def reached(places: Places) -> Sequence[Reach]:
             entries.append(_Entry.read(client, "local", client.file("user", places), entry))
     untried = [each.untried() for each in entries]
     found.extend(filter(None, untried))
-    entries = [each for each, told in zip(entries, untried, strict=True) if told is None]
+    entries = [each for each, reason in zip(entries, untried, strict=True) if reason is None]
     answers: dict[tuple[str, ...], str | None] = {}
     async with anyio.create_task_group() as group:
         # Clients mostly have the same command, which needs to be tried but once.
@@ -139,8 +139,8 @@ def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
         trusts(entry.client, places) and (entry.scope != "project" or reads(entry.client, places))
     ):
         title = entry.client.title
-        said = f"{entry.path}: configured, but {title} starts no server in a folder that it does not trust: start {title} here, and trust it"
-        return Reach(entry.client, entry.scope, "failed", said)
+        sentence = f"{entry.path}: configured, but {title} starts no server in a folder that it does not trust: start {title} here, and trust it"
+        return Reach(entry.client, entry.scope, "failed", sentence)
     if failure is None:
         return Reach(entry.client, entry.scope, "ok", f"{entry.path}: the server answers")
     return Reach(entry.client, entry.scope, "failed", f"{entry.path}: {failure}")
@@ -148,8 +148,8 @@ def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
 
 def reads(client: Client, places: Places) -> bool:
     """Whether a client reads its file in the project."""
-    told = of_project(client, places, client.trust, "trust_level")
-    return not client.trust or told == "trusted"
+    level = of_project(client, places, client.trust, "trust_level")
+    return not client.trust or level == "trusted"
 
 
 def trusts(client: Client, places: Places) -> bool:
@@ -159,9 +159,9 @@ def trusts(client: Client, places: Places) -> bool:
     """
     if not client.trusted or _trusts_all(client.file("user", places)):
         return True
-    told = _json(client.root("user", places) / client.trusted)
+    folders = _json(client.root("user", places) / client.trusted)
     best, trusted = -1, False
-    for name, how in told.items():
+    for name, how in folders.items():
         folder = Path(name).parent if how == "TRUST_PARENT" else Path(name)
         if places.project.is_relative_to(folder) and len(folder.parts) > best:
             best, trusted = len(folder.parts), how != "DO_NOT_TRUST"
@@ -190,7 +190,7 @@ async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
     """Return why a command is no MCP server, or nothing if it is one."""
     if not command:
         return "the entry has no command"
-    said = " ".join(command)
+    line = " ".join(command)
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), cwd=folder)
     try:
         with anyio.fail_after(SECONDS_TO_ANSWER):
@@ -198,9 +198,9 @@ async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
                 async with McpClient(stdio_client(parameters, errlog=log)) as client:
                     await client.list_tools()
     except TimeoutError:
-        return f"`{said}` did not answer within {SECONDS_TO_ANSWER} s"
+        return f"`{line}` did not answer within {SECONDS_TO_ANSWER} s"
     except Exception as error:  # noqa: BLE001 - whatever it is, the report is about it
-        return f"`{said}` does not answer: {single(error)}"
+        return f"`{line}` does not answer: {single(error)}"
     return None
 
 

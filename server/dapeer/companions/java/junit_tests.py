@@ -125,15 +125,15 @@ class _Types:
 
 def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:
     """Yield what is printed for a name; without a name for the whole file."""
-    wanted = tuple(part for part in name.split("::") if part) or (file.stem,)
-    length = len(wanted)
-    hits = [each for each in tests if each.path[-length:] == wanted]
+    parts = tuple(part for part in name.split("::") if part) or (file.stem,)
+    length = len(parts)
+    hits = [each for each in tests if each.path[-length:] == parts]
     if not hits and name and any(each.inherits for each in tests):
         top = next(each for each in tests if each.inherits)
-        method = top.select.replace("--select-class=", "--select-method=") + f"#{wanted[-1]}"
-        hits = [Test((*top.path, wanted[-1]), method)]
+        method = top.select.replace("--select-class=", "--select-method=") + f"#{parts[-1]}"
+        hits = [Test((*top.path, parts[-1]), method)]
     if hits:
-        yield {"test": "::".join(wanted), "select": [each.select for each in hits]}
+        yield {"test": "::".join(parts), "select": [each.select for each in hits]}
         return
     methods = [each for each in tests if "#" in each.select]
     yield from ({"test": "::".join(each.path), "select": [each.select]} for each in methods)

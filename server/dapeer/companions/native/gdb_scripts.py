@@ -42,22 +42,22 @@ def warning(scripts: list[str]) -> str:
 def name_scripts(row: Any) -> None:
     """Look for them once the files of a program are loaded."""
     send: Any = importlib.import_module("gdb.dap.server").send_event
-    told: set[str] = set()
-    asked: list[bool] = []
+    known: set[str] = set()
+    queued: list[bool] = []
 
     def ask(_event: Any) -> None:
-        if not asked:
-            asked.append(True)
+        if not queued:
+            queued.append(True)
             gdb.post_event(row.guard(look, lambda: None))
 
     def look() -> None:
-        asked.clear()
+        queued.clear()
         if gdb.parameter("auto-load safe-path") == os.sep:
             # It runs all that it finds.
             return
         found = NOT_RUN.findall(gdb.execute("info auto-load", to_string=True))
-        new = [name for name in dict.fromkeys(found) if name not in told and name != OF_RUST]
-        told.update(new)
+        new = [name for name in dict.fromkeys(found) if name not in known and name != OF_RUST]
+        known.update(new)
         if new:
             send("output", {"category": "important", "output": warning(new)})
 

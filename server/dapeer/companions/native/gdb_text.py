@@ -56,8 +56,8 @@ def _printed(value: Any, printer: Any, room: int) -> str | None:
     """Return the text that a pretty-printer gives for a value."""
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
-        said = printer.to_string()
-        return _text(value, getattr(said, "length", -1))
+        shown = printer.to_string()
+        return _text(value, getattr(shown, "length", -1))
     if not hasattr(printer, "children"):
         return None
     held: list[Any] = list(itertools.islice(printer.children(), 2))
@@ -170,8 +170,8 @@ class TypeNames:
 
 def why(error: BaseException) -> str:
     """Return the text that is shown in place of an unreadable value."""
-    said = str(error)
-    return "<optimized out>" if "optimized out" in said else f"<{said}>"
+    message = str(error)
+    return "<optimized out>" if "optimized out" in message else f"<{message}>"
 
 
 if gdb is not None:

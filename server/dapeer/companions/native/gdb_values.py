@@ -81,30 +81,30 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     types = text.TypeNames()
 
     def to_object(stock: Any, self: Any, *rest: Any, **named: Any) -> Json:
-        told = _of(self, "result_name")
+        key = _of(self, "result_name")
         # GDB creates all children to count them.
         self.child_count = lambda: None
         try:
             result: Json = stock(self, *rest, **named)
         except UNREADABLE as error:
-            return {**bare(self), "variablesReference": 0, told: text.why(error)}
+            return {**bare(self), "variablesReference": 0, key: text.why(error)}
         finally:
             del self.child_count
         value = _of(self, "value")
         if value.type.strip_typedefs().code in text.SCALAR:
             return result
-        size = _size(value, _of(self, "printer"), str(result.get(told)))
+        size = _size(value, _of(self, "printer"), str(result.get(key)))
         if size is not None and result["variablesReference"]:
             result["indexedVariables"] = size
         with contextlib.suppress(Exception):  # a printer may raise anything
             result["type"] = types.name(value.type)
         # The error of a printer must not appear as output of the program.
         with contextlib.suppress(Exception), gdb.with_parameter("python print-stack", "none"):
-            result[told] = (
+            result[key] = (
                 text.line_of(
-                    value, text.MAX_RESULT_CHARS if told == "result" else text.MAX_STRUCTURE_CHARS
+                    value, text.MAX_RESULT_CHARS if key == "result" else text.MAX_STRUCTURE_CHARS
                 )
-                or result[told]
+                or result[key]
             )
         return result
 

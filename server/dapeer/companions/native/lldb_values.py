@@ -145,11 +145,11 @@ def variant(_provider: Any, variants: Any) -> int:
     every = [variants.GetChildAtIndex(number) for number in range(variants.GetNumChildren())]
     tells = [each.GetChildMemberWithName("$discr$") for each in every]
     default = next((number for number, each in enumerate(tells) if not each.IsValid()), 0)
-    for number, told in enumerate(tells):
-        if not told.IsValid():
+    for number, discriminant in enumerate(tells):
+        if not discriminant.IsValid():
             continue
-        found = told.GetValueAsUnsigned()
-        is_capacity = found < NICHE and _is_capacity(every[default], told.GetLoadAddress())
+        found = discriminant.GetValueAsUnsigned()
+        is_capacity = found < NICHE and _is_capacity(every[default], discriminant.GetLoadAddress())
         if not is_capacity and every[number].GetName() in {
             f"$variant${found}",
             f"$variant${found % VARIANT_MODULUS}",
@@ -230,9 +230,9 @@ def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
 
 def _line(value: Any, depth: int) -> str:
     """Return a value in one line."""
-    said = value.GetSummary() or value.GetValue()
-    if said:
-        return str(said)
+    shown = value.GetSummary() or value.GetValue()
+    if shown:
+        return str(shown)
     count = value.GetNumChildren()
     return _listed(value, count, depth, names=True) if count and depth > 0 else "{…}"
 

@@ -17,7 +17,7 @@ def folder_for(program: str) -> str | None:
     if not _is_rust(program):
         return None
     try:
-        asked = subprocess.run(
+        done = subprocess.run(
             ["rustc", "--print", "sysroot"],
             capture_output=True,
             check=True,
@@ -27,7 +27,7 @@ def folder_for(program: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    folder = os.path.join(asked.stdout.decode().strip(), "lib", "rustlib", "etc")
+    folder = os.path.join(done.stdout.decode().strip(), "lib", "rustlib", "etc")
     return folder if os.path.isdir(folder) else None
 
 

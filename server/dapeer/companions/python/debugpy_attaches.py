@@ -66,7 +66,7 @@ def try_again(row: Any) -> None:
     def inject(
         stock: Any, pid: int, debugpy_args: Any, on_output: Any, *rest: Any, **named: Any
     ) -> None:
-        tell = failures_of(on_output)
+        on_failure = failures_of(on_output)
 
         def again() -> None:
             for _ in range(MAX_CONNECT_TRIES - 1):
@@ -74,12 +74,12 @@ def try_again(row: Any) -> None:
                     f"[{pid}]", is_it, timeout=SECONDS_TO_CONNECT
                 ):
                     return
-                stock(pid, debugpy_args, tell, *rest, **named)
+                stock(pid, debugpy_args, on_failure, *rest, **named)
 
         def is_it(connection: Any) -> bool:
             return bool(connection.pid == pid)
 
-        stock(pid, debugpy_args, tell, *rest, **named)
+        stock(pid, debugpy_args, on_failure, *rest, **named)
         watch = row.guard(again, lambda: None)
         threading.Thread(target=watch, daemon=True).start()
 

@@ -110,11 +110,11 @@ def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
             os.write(2, line)
         else:
             kept.append(line)
-    said = b"".join(kept).decode("utf-8", "replace")
+    output = b"".join(kept).decode("utf-8", "replace")
     # debugpy logs the way to an error of its own, and where it logs that.
-    said = cause(said) if LOGGED in said else said
+    output = cause(output) if LOGGED in output else output
     code = launcher.wait()
-    over(client, code if code >= 0 else None, said)
+    over(client, code if code >= 0 else None, output)
 
 
 def over(client: Any, code: int | None, printed: str = "") -> None:

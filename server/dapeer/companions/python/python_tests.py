@@ -204,8 +204,8 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
          if (folder / "manage.py").is_file()), None,
     )  # fmt: skip
     if manage is not None and is_there("django") and not is_there("pytest_django"):
-        asked = ["test", dotted(node, manage.parent), "--noinput"]
-        return "program", str(manage), [*asked, *arguments]
+        options = ["test", dotted(node, manage.parent), "--noinput"]
+        return "program", str(manage), [*options, *arguments]
     if is_there("pytest"):
         return "module", "pytest", [node, *arguments]
     report_unittest()

@@ -63,20 +63,20 @@ class Editor:
 
     async def open_file(self, arguments: Json) -> list[str]:
         """Show a file, with a text in it marked."""
-        wanted: dict[str, Any] = {"filename": arguments["filePath"]}
+        request: dict[str, Any] = {"filename": arguments["filePath"]}
         if text := arguments.get("startText"):
-            wanted["text"] = text
+            request["text"] = text
         if arguments.get("makeFrontmost", True):
-            wanted["focus"] = True
-        return [(await self.run("open_file", wanted)).text]
+            request["focus"] = True
+        return [(await self.run("open_file", request)).text]
 
     async def get_diagnostics(self, arguments: Json) -> list[str]:
         """Return what is wrong with a file, or with all; where Neovim is late, what it said last."""
         uri = arguments.get("uri")
-        wanted: Json = {"filename": _path(str(uri))} if uri else {"workspace": True}
+        request: Json = {"filename": _path(str(uri))} if uri else {"workspace": True}
         with anyio.move_on_after(SECONDS_FOR_DIAGNOSTICS):
             try:
-                reply = await self.run("diagnostics_list", wanted)
+                reply = await self.run("diagnostics_list", request)
             except DapeerError:
                 return [self._diagnostics.get(uri, "[]")]
             self._diagnostics[uri] = json.dumps(_by_file(reply.data or {}))

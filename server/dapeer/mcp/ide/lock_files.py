@@ -69,14 +69,14 @@ def sweep(folder: Path) -> None:
     """Remove the lock files that killed processes of ours have left."""
     for path in folder.glob("*.lock"):
         with contextlib.suppress(OSError, ValueError):
-            told: object = json.loads(path.read_bytes())
-            pid = as_object(told).get(OURS)
+            content: object = json.loads(path.read_bytes())
+            pid = as_object(content).get(OURS)
             if isinstance(pid, int) and not is_running(pid):
                 path.unlink()
 
 
 def _text(lock: Lock) -> str:
-    told = {
+    content = {
         "pid": lock.pid,
         "workspaceFolders": list(lock.folders()),
         "ideName": "Neovim",
@@ -85,7 +85,7 @@ def _text(lock: Lock) -> str:
         "authToken": lock.token,
         OURS: os.getpid(),
     }
-    return json.dumps(told)
+    return json.dumps(content)
 
 
 def _write(path: Path, text: str) -> None:

@@ -41,15 +41,15 @@ class Services:
 
     def _review(self) -> None:
         """Bring about what the Neovims want."""
-        wanted = {
+        needed = {
             number: peer
             for number, peer in self._peers.attached.items()
             # Other cores that are attached to it hear the wish, too.
             if peer.ide.core == os.getpid()
         }
-        for number in [number for number in self._running if number not in wanted]:
+        for number in [number for number in self._running if number not in needed]:
             self._running.pop(number)[1].cancel()
-        for number, peer in wanted.items():
+        for number, peer in needed.items():
             if number not in self._running:
                 from dapeer.mcp.ide.service import Service  # noqa: PLC0415 - few need it
 

@@ -177,8 +177,8 @@ def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
             server.has_answered = True
-            if (told := _unless_it_fails(standing.received, line)) is not None:
-                _write(told)
+            if (reply := _unless_it_fails(standing.received, line)) is not None:
+                _write(reply)
 
 
 @contextmanager

@@ -153,14 +153,14 @@ class Neovims:
                 line = await reader.readline()
             if not line:
                 return None  # another process checks whether this one runs
-            said = json.loads(line)
+            knock = json.loads(line)
             address, cwd, pid = (
-                normal(str(said["address"])),
-                Path(str(said["cwd"])),
-                int(said["pid"]),
+                normal(str(knock["address"])),
+                Path(str(knock["cwd"])),
+                int(knock["pid"]),
             )
         except (OSError, ValueError, TypeError, LookupError, Stranger) as error:
             log.warning("cannot accept a Neovim that announced itself: %s", error)
             return None
-        wanted = belongs(cwd, self._project) if self._target == AUTO else address == self._target
-        return address if wanted and self._peers.is_to_be_attached(address, pid) else None
+        is_ours = belongs(cwd, self._project) if self._target == AUTO else address == self._target
+        return address if is_ours and self._peers.is_to_be_attached(address, pid) else None

@@ -187,11 +187,11 @@ class Standing:
         for uri in self._subscriptions:
             yield _notification("resources/updated", uri=uri)
         for number, request in self._pending.items():
-            wanted = _part(request, "params", "notifications")
+            notifications = _part(request, "params", "notifications")
             about = {"_meta": {SUBSCRIPTION: number}}
-            for name in (name for name in LISTS if wanted.get(f"{name}ListChanged")):
+            for name in (name for name in LISTS if notifications.get(f"{name}ListChanged")):
                 yield _notification(f"{name}/list_changed", **about)
-            watched = wanted.get("resourceSubscriptions")
+            watched = notifications.get("resourceSubscriptions")
             for uri in watched if _is_array(watched) else ():
                 yield _notification("resources/updated", uri=uri, **about)
 

@@ -29,10 +29,10 @@ def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool)
     known = None if callable(reply.facts) else reply.facts
     if not may_hold_secrets(f"{reply.text} {name}", known):
         return reply
-    redaction, told = Redaction(), reply.data
-    data = told and redaction.data(dict(told), name)
+    redaction, facts = Redaction(), reply.data
+    data = facts and redaction.data(dict(facts), name)
     text = redaction.text(reply.text)
-    if text == reply.text and (data == told or not with_data):
+    if text == reply.text and (data == facts or not with_data):
         return reply
     return replace(reply, text=f"{text}\n{NOTE}", facts=data)
 

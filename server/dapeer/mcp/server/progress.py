@@ -81,8 +81,8 @@ class Progress:
         if self._done is None:
             return self._number + 1
         # A repeated value must not look like progress.
-        begun = self._last > -math.inf
-        return max(self._done, self._number + A_LITTLE) if begun else self._done
+        is_running = self._last > -math.inf
+        return max(self._done, self._number + A_LITTLE) if is_running else self._done
 
     def _arm(self, seconds: float) -> None:
         if self._timer is not None:

@@ -140,8 +140,8 @@ class Prompts:
             )
         note = self._note(prompt.text)
         text = prompt.filled(values) + (f"\n({note})" if note else "")
-        said = t.PromptMessage(role="user", content=t.TextContent(text=text))
-        return t.GetPromptResult(description=prompt.description, messages=[said])
+        message = t.PromptMessage(role="user", content=t.TextContent(text=text))
+        return t.GetPromptResult(description=prompt.description, messages=[message])
 
 
 def _listed(prompt: Prompt) -> t.Prompt:

@@ -52,8 +52,8 @@ def failure(sentence: str) -> t.CallToolResult:
 def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.CallToolResult:
     """Return a result with a line below each text of which there is something to note."""
     content = [
-        each.model_copy(update={"text": f"{each.text}\n({said})"})
-        if isinstance(each, t.TextContent) and (said := note(each.text))
+        each.model_copy(update={"text": f"{each.text}\n({remark})"})
+        if isinstance(each, t.TextContent) and (remark := note(each.text))
         else each
         for each in result.content
     ]
@@ -87,15 +87,15 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
 def _cut(text: str, long: Sequence[str]) -> str:
     """Return a text in which each of the long ones is cut, also where it is only their beginning."""
     for each in reversed(long):
-        begun = each[: MAX_QUOTED_CHARS + 1]
-        place = text.find(begun)
+        start = each[: MAX_QUOTED_CHARS + 1]
+        place = text.find(start)
         while place >= 0:
             there = zip(each, text[place : place + len(each)], strict=False)
             whole = text.startswith(each, place)
             end = place + (len(each) if whole else sum(1 for _ in takewhile(_alike, there)))
             instead = quoted(each)
             text = text[:place] + instead + text[end:]
-            place = text.find(begun, place + len(instead))
+            place = text.find(start, place + len(instead))
     return text
 
 

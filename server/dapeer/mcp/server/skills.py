@@ -46,8 +46,8 @@ class Skills:
         for skill in self._known():
             if name == PREFIX + skill["name"]:
                 text = filled(skill, values.get("arguments", ""))
-                said = t.PromptMessage(role="user", content=t.TextContent(text=text))
-                return t.GetPromptResult(description=skill.get("description"), messages=[said])
+                message = t.PromptMessage(role="user", content=t.TextContent(text=text))
+                return t.GetPromptResult(description=skill.get("description"), messages=[message])
         return None
 
     def resources(self) -> list[t.Resource]:

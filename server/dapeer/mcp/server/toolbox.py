@@ -66,8 +66,8 @@ class Selection:
 
     def allows(self, tool: AnyTool) -> bool:
         """Return whether a tool is offered."""
-        wanted = self.groups is None or not set(self.groups).isdisjoint(_groups(tool))
-        return wanted and (tool.read_only or not self.read_only)
+        is_selected = self.groups is None or not set(self.groups).isdisjoint(_groups(tool))
+        return is_selected and (tool.read_only or not self.read_only)
 
     def check(self, tools: Iterable[AnyTool]) -> None:
         """Look whether each group is one.
@@ -136,9 +136,9 @@ class Toolbox:
         supported = self._supported = self._debugger.sessions.supported(self._needs)
         of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
         offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
-        wanted = filter(self._selection.allows, offered)
+        allowed = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
-        self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
+        self._tools = {tool.name: tool for tool in sorted(allowed, key=lambda tool: tool.name)}
         self._not_for_opencode = {tool.name for tool in of_opencode}
         known = self._not_for_opencode.union(self._own)
         self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
@@ -156,10 +156,10 @@ class Toolbox:
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
         check_cursor(params)
-        asked = (is_opencode(context), self._selection.gives_data(context))
-        if asked not in self._listings:
-            self._listings[asked] = self._listing_for(*asked)
-        return self._listings[asked]
+        kind = (is_opencode(context), self._selection.gives_data(context))
+        if kind not in self._listings:
+            self._listings[kind] = self._listing_for(*kind)
+        return self._listings[kind]
 
     def _listing_for(self, opencode: bool, data: bool) -> t.ListToolsResult:
         left_out = self._not_for_opencode if opencode else ()
@@ -192,11 +192,11 @@ class Toolbox:
         try:
             result = await while_there(context.request, work)
         except DapeerError as error:
-            told = redacted(str(error)) if self._masks(tool) else str(error)
-            return failure(_of_others(error, told) if shows_programs(tool) else told)
+            message = redacted(str(error)) if self._masks(tool) else str(error)
+            return failure(_of_others(error, message) if shows_programs(tool) else message)
         except Exception as error:
-            if told := of_system(error):
-                return failure(str(told))
+            if message := of_system(error):
+                return failure(str(message))
             log.exception("%s failed", tool.name)
             return failure(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "

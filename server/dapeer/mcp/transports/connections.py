@@ -106,7 +106,7 @@ async def _accept(
 ) -> None:
     """Accept one connection after the other, and serve those that are there in between."""
     loop = asyncio.get_running_loop()
-    told = False
+    is_reported = False
     while True:
         try:
             accepted, _ = await loop.sock_accept(bound)
@@ -116,12 +116,12 @@ async def _accept(
             await anyio.sleep(SECONDS_FOR_NEWCOMERS)
             if error.errno not in _OUT_OF_DESCRIPTORS or strangers.close_oldest():
                 continue
-            if not told:
+            if not is_reported:
                 log.warning("new connections have to wait: %s", error.strerror)
-            told = True
+            is_reported = True
             await anyio.sleep(SECONDS_WITHOUT_DESCRIPTORS)
         else:
-            told = False
+            is_reported = False
 
 
 async def _finish(state: ServerState) -> None:

@@ -80,8 +80,8 @@ class Rules:
     def _refused_without_token(self, authorizations: list[str]) -> Refusal | None:
         # Of two, others on the way may have looked at the other one.
         scheme, _, token = (authorizations[0] if len(authorizations) == 1 else "").partition(" ")
-        wanted = (self.token or "").encode()
-        if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), wanted):
+        expected = (self.token or "").encode()
+        if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), expected):
             return None
         return Refusal(401, "This server requires a token: `Authorization: Bearer …`.")
 

@@ -134,12 +134,12 @@ async def _repeated(
 ) -> AsyncGenerator[SessionMessage]:
     """Tell the server what its client has said already, and the client which answers have changed."""
     changed: dict[str, None] = {}
-    for line, told in handover.answered:
+    for line, sent in handover.answered:
         message = parse(line)
         if isinstance(message, t.JSONRPCRequest):
             answer = replay.answer_to(message)
             yield SessionMessage(message)
-            if encoded(await answer.wait()) + b"\n" != told and not is_modern(line):
+            if encoded(await answer.wait()) + b"\n" != sent and not is_modern(line):
                 changed[message.method] = None
         elif isinstance(message, t.JSONRPCNotification):
             yield SessionMessage(message)
@@ -149,15 +149,15 @@ async def _repeated(
 
 async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGenerator[bytes]:
     """Yield the lines that were not answered yet, until the client has left."""
-    *whole, begun = handover.rest.split(b"\n")
+    *whole, start = handover.rest.split(b"\n")
     for line in whole:
         yield line
     if not handover.left:
         while (line := await _line(reader)) is not None:
-            yield begun + line
-            begun = b""
-    if begun:
-        yield begun
+            yield start + line
+            start = b""
+    if start:
+        yield start
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | None:

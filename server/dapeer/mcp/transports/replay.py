@@ -47,7 +47,7 @@ class Replay:
 def news(changed: Iterable[str]) -> Iterator[t.JSONRPCNotification]:
     """Yield what a client must be sent if requests of these methods have other answers now: "look again"."""
     for method in changed:
-        if told := _LISTS.get(method):
-            yield t.JSONRPCNotification(jsonrpc="2.0", method=told)
+        if notification := _LISTS.get(method):
+            yield t.JSONRPCNotification(jsonrpc="2.0", method=notification)
         else:
             log.warning("the client was given another answer to `%s` than this server's", method)

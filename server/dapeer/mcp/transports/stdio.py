@@ -31,9 +31,9 @@ async def serve(server: Server[Any], front: Front | None = None) -> None:
     only those, are left to the SDK.
     """
     if can_serve():
-        heard = front.hand_over() if front else jsonl.NOBODY
+        handover = front.hand_over() if front else jsonl.NOBODY
         async with _wire() as (reader, writer):
-            await jsonl.serve(server, reader, writer, heard)
+            await jsonl.serve(server, reader, writer, handover)
     else:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

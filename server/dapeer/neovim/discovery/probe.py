@@ -76,17 +76,17 @@ async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer
     Raises:
         Stranger: Another user of this machine listens there; nothing was said.
     """
-    said: dict[int, Any] = {}
+    answers: dict[int, Any] = {}
     with anyio.move_on_after(seconds):
         try:
             async with await _connect(address) as stream:
                 await stream.send(
                     _request(_MODE, "nvim_get_mode") + _request(_FACTS, "nvim_exec_lua", _LOOK, [])
                 )
-                await _listen(stream, said)
+                await _listen(stream, answers)
         except _NO_NEOVIM:
             return None
-    return ProbeAnswer(said.get(_FACTS), said.get(_MODE))
+    return ProbeAnswer(answers.get(_FACTS), answers.get(_MODE))
 
 
 async def _connect(address: str) -> ByteStream:

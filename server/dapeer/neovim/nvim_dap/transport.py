@@ -90,11 +90,11 @@ class NvimTransport:
         return None if mine else known
 
     def _answer(self, response: Response) -> Message | None:
-        asked = self._requests.pop(response.request_seq, None)
-        if asked is None:
+        request = self._requests.pop(response.request_seq, None)
+        if request is None:
             return None
         return replace(
-            response, request_seq=asked.seq, command=asked.command, arguments=asked.arguments
+            response, request_seq=request.seq, command=request.command, arguments=request.arguments
         )
 
 

@@ -97,14 +97,14 @@ class CallLines:
             dict(map(_parted, arguments(self.table.cells[ARGUMENTS][each])))
             for each in (first, last)
         ]
-        told = ", ".join(
+        values = ", ".join(
             f"{name}={_from_to(text, given[1].get(name, text))}" for name, text in given[0].items()
         )
         results = [self.table.cells[RESULT][each] for each in (first, last)]
         fails = [each.startswith(FAILED) for each in results]
         gives = gave(results[0]) if any(fails) else f" → {_from_to(*results)}"
         hits = f"#{self.table.hits[first]}…{self.table.hits[last]}"
-        text = f"{', '.join(names)}({fitted(told, MAX_ARGUMENTS_CHARS)})"
+        text = f"{', '.join(names)}({fitted(values, MAX_ARGUMENTS_CHARS)})"
         return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
 
     def differing(self, indices: Sequence[int]) -> str:
@@ -112,13 +112,13 @@ class CallLines:
 
         Their values stand from the second call on, where these show the difference.
         """
-        told: dict[str, str] = {}
+        differences: dict[str, str] = {}
         for name, texts in self.different(indices).items():
             several = _several(texts[1:])
             # A text that is cut may not show how it differs.
             cut = not several or LEFT_OUT in several
-            told[name] = name if cut else f"{name}={several}"
-        return ", ".join(sorted(told.values(), key=lambda each: each in told))
+            differences[name] = name if cut else f"{name}={several}"
+        return ", ".join(sorted(differences.values(), key=lambda each: each in differences))
 
     def different(self, indices: Sequence[int]) -> dict[str, list[str]]:
         """Return the texts of those arguments that differ among calls."""
@@ -216,9 +216,9 @@ def changes(arguments: str, changed: str) -> str:
     >>> changes("n=1, seen={1}", "seen: {1} → {1, 2}")
     'seen to {1, 2}'
     """
-    name, _, told = changed.partition(": ")
+    name, _, values = changed.partition(": ")
     given = f", {arguments}".partition(f", {name}=")[2]
-    before, arrow, after = told.partition(" → ")
+    before, arrow, after = values.partition(" → ")
     return f"{name} to {after}" if arrow and given.startswith(before) else changed
 
 

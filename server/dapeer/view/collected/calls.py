@@ -94,19 +94,21 @@ def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
     """Return which arguments differ among calls that have the same results."""
     each = [calls[place::period] for place in range(period)]
     if period == 1:
-        told = forest.lines.differing(calls)
+        differences = forest.lines.differing(calls)
     else:
         names = [
             f"{name} of {forest.lines.function(alike[0])}"
             for alike in each
             for name in forest.lines.different(alike)
         ]
-        told = ", ".join(
+        differences = ", ".join(
             dict.fromkeys(names if len(names) <= MAX_VALUES else [*names[:MAX_VALUES], "…"])
         )
     given = any(len({_given_within(forest, one) for one in alike}) > 1 for alike in each)
     within = "arguments within" if given else ""
-    return ", but for " * bool(told or within) + " and ".join(filter(None, (told, within)))
+    return ", but for " * bool(differences or within) + " and ".join(
+        filter(None, (differences, within))
+    )
 
 
 def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
@@ -282,8 +284,8 @@ def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> It
         before[name] = cells
         # Only below the call that it belongs to does an indented line say so.
         del around[around.index(outer) + 1 if outer in around else 0 :]
-        told = f"  within #{outer}" if outer not in {"", last} and not around else ""
+        around_it = f"  within #{outer}" if outer not in {"", last} and not around else ""
         last = "" if around else outer
         of = f"  [{table.tasks[index] or table.threads[index]}]" if several else ""
-        yield f"{'  ' * min(len(around), MAX_INDENTED_LEVELS)}{lines.line(index)}{told}{of}"
+        yield f"{'  ' * min(len(around), MAX_INDENTED_LEVELS)}{lines.line(index)}{around_it}{of}"
         around.append(f"{table.hits[index]}")

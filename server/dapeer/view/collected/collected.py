@@ -73,13 +73,13 @@ class ShownColumns:
         """Return a row as text."""
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
         room = self.room or max(MIN_CELL_CHARS, shared(ROW_CHARS, [*map(len, named)]))
-        told = [
+        values = [
             each.values[index]
             if name in NAMELESS
             else f"{self.short(name)} = {value(each.values[index], room)}"
             for name, each in self.columns.items()
         ]
-        return f"#{self.table.hits[index]} {', '.join(filter(None, told))}".rstrip()
+        return f"#{self.table.hits[index]} {', '.join(filter(None, values))}".rstrip()
 
 
 def shared(room: int, lengths: Sequence[int]) -> int:

@@ -78,11 +78,11 @@ def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
     known: dict[object, int] = {}
     shapes = [known.setdefault(each.shape, len(known)) for each in steps]
     sources = _sources(steps)
-    told = list(_folded(steps, shapes, sources))
-    if told and call is not None and call.cells[RESULT].startswith(FAILED):
-        text, shape = told[-1]
-        told[-1] = f"{text}  ← raises", shape
-    return list(_bounded(told, Counter(shapes)))
+    lines = list(_folded(steps, shapes, sources))
+    if lines and call is not None and call.cells[RESULT].startswith(FAILED):
+        text, shape = lines[-1]
+        lines[-1] = f"{text}  ← raises", shape
+    return list(_bounded(lines, Counter(shapes)))
 
 
 def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:

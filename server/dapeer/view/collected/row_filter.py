@@ -113,8 +113,8 @@ def _read(expression: str, columns: Mapping[str, Sequence[CellValue]]) -> Reads:
         tree = ast.parse(expression.strip(), mode="eval").body
         return _Reader(columns).read(tree, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        told = getattr(error, "msg", None) or "it cannot be read"
-        raise ArgumentError(f"The filter does not parse: {told}.", _hint(columns)) from error
+        reason = getattr(error, "msg", None) or "it cannot be read"
+        raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
 
 
 def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
@@ -160,8 +160,8 @@ class _Reader:
 
     def _either(self, node: ast.BoolOp, depth: int) -> Reads:
         parts = [self.read(each, depth + 1) for each in node.values]
-        wanted = all if isinstance(node.op, ast.And) else any
-        return lambda index: wanted(part(index) for part in parts)
+        combine = all if isinstance(node.op, ast.And) else any
+        return lambda index: combine(part(index) for part in parts)
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         part = self.read(node.operand, depth + 1)

@@ -30,8 +30,8 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
         lines = tree(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
     if collection.point.expect:
-        told = unexpected(table, names, collection.point.expect)
-        return [title(collection, project, new=new), *(f"  {each}" for each in told)]
+        unexpected_rows = unexpected(table, names, collection.point.expect)
+        return [title(collection, project, new=new), *(f"  {each}" for each in unexpected_rows)]
     found = shown(table, names)
     if collection.dropped:
         found.know(table.gaps())
@@ -48,21 +48,23 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     place = place_of(point, project)
     count = len(table)
     what = "call" if point.calls else "row"
-    said = [f"{count:,} {what}{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"]
-    said += ["then removed"] * collection.removed
+    parts = [
+        f"{count:,} {what}{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"
+    ]
+    parts += ["then removed"] * collection.removed
     hits = "begun" if point.calls else "hits by then" if collection.removed else "hits"
-    said += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
-    said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
-    said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
+    parts += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
+    parts += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
+    parts += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
     if count >= MIN_ROWS_FOR_RATE and collection.seconds > 0:
         made = count + collection.dropped
-        said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
+        parts.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
     elif collection.road:
-        said.append(collection.road)
+        parts.append(collection.road)
     place += f" from {caller}" if caller else ""
     of = "process" if collection.road == TRACER else "session"
     place += f" in {of} {collection.process}" if len(collection.among) > 1 else ""
-    return f"{place}: {', '.join(said)}"
+    return f"{place}: {', '.join(parts)}"
 
 
 def place_of(point: Point, project: Path) -> str:

@@ -82,11 +82,11 @@ def _lines(
         later = entry.at - before.at if before is not None else 0
         pause = f" ({later:.3g} s later)" if later >= PAUSE_SECONDS else ""
         process, thread, task = entry.who
-        told = [
+        names = [
             process if several[0] else "",
             task or (thread if several[1] or several[2] else ""),
         ]
-        who = f" [{', '.join(filter(None, told))}]" if any(told) else ""
+        who = f" [{', '.join(filter(None, names))}]" if any(names) else ""
         odd = f"  ← {entry.why}" if entry.why else ""
         yield f"#{number}{who} {entry.text}{pause}{odd}"
         before = entry
@@ -139,8 +139,8 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
     for name, short in found.names.items():
         yield f"{place}: {short} is {name}"
     always = found.constant if len(found.table) > ALL_ROWS else {}
-    told = [
+    constants = [
         f"{found.short(name)} = {value(text)}" for name, text in always.items() if name not in WHO
     ]
-    if told:
-        yield f"{place}: always {', '.join(told)}"
+    if constants:
+        yield f"{place}: always {', '.join(constants)}"

@@ -48,12 +48,15 @@ class Compared:
     def data(self) -> dict[str, Any]:
         """Return the same as data."""
         found, first = self.found, self.found.first
-        told: dict[str, Any] = {"rows": [len(found.a), len(found.b)], "alike": found.alike}
-        told |= {"changed": found.rows_changed, "only_a": found.only_a, "only_b": found.only_b}
+        facts: dict[str, Any] = {"rows": [len(found.a), len(found.b)], "alike": found.alike}
+        facts |= {"changed": found.rows_changed, "only_a": found.only_a, "only_b": found.only_b}
         if first is not None:
-            told["kind"] = first.kind
-            told["parting"] = [self._fields(found.a, first.a, 0), self._fields(found.b, first.b, 1)]
-        return told
+            facts["kind"] = first.kind
+            facts["parting"] = [
+                self._fields(found.a, first.a, 0),
+                self._fields(found.b, first.b, 1),
+            ]
+        return facts
 
     def _fields(self, run: RunRows, number: int | None, which: int) -> dict[str, Any] | None:
         if number is None:
@@ -103,8 +106,10 @@ class Compared:
     def _rows(self, parting: Parting) -> Iterator[str]:
         """Yield the row at which each run parts from the other."""
         for which, (name, number) in enumerate((("a", parting.a), ("b", parting.b))):
-            told = "no more rows" if number is None else self._row(self._both[which], number, which)
-            yield f"{name} {told}"
+            shown = (
+                "no more rows" if number is None else self._row(self._both[which], number, which)
+            )
+            yield f"{name} {shown}"
 
     def _outcome(self, parting: Parting) -> str:
         """Say how they part there."""

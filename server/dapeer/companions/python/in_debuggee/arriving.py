@@ -103,12 +103,12 @@ def collect(
         patching.setting[:] = [texts.get(patching.SETTING, "")]
         collecting: Any = importlib.import_module(f"{PACKAGE}.collecting.dapeer_collecting")
         names = types.SimpleNamespace(f_locals=variables, f_globals=namespace)
-        told = collecting.collect(spec, names)
+        answer = collecting.collect(spec, names)
     finally:
         sys.meta_path.remove(finder)
     if not json.loads(spec)["points"]:
         forget_unless_improved()
-    return CollectingAnswer(told)
+    return CollectingAnswer(answer)
 
 
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:

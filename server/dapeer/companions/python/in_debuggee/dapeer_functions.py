@@ -33,8 +33,8 @@ LAMBDA = "<lambda>"
 @functools.lru_cache(maxsize=1000)
 def pattern(name: str, *, of_library: bool = False) -> Any:
     """Return a pattern for a function's whole name; `*` stands for anything, and a comma parts names."""
-    wanted = [each for each in named_in(name) if "." in each or not of_library]
-    every = "|".join(map(fnmatch.translate, wanted)) or "(?!)"
+    names = [each for each in named_in(name) if "." in each or not of_library]
+    every = "|".join(map(fnmatch.translate, names)) or "(?!)"
     return re.compile(f"(?:{every})" if of_library else rf"(?:.*\.)?(?:{every})")
 
 
@@ -53,8 +53,8 @@ def is_called(name: str, code: CodeType, namespace: Any) -> bool:
     hidden = code.co_name.startswith("<") and code.co_name != LAMBDA
     if hidden or code.co_flags & OF_CLASS != OF_CLASS:
         return False
-    wanted = pattern(name, of_library=not is_programs(code.co_filename))
-    return any(wanted.match(each) for each in whole_names(code, namespace))
+    expression = pattern(name, of_library=not is_programs(code.co_filename))
+    return any(expression.match(each) for each in whole_names(code, namespace))
 
 
 def is_programs(file: str) -> bool:

@@ -62,8 +62,8 @@ def text_of(code: CodeType) -> str:
     if known or code.co_filename != "<string>" or getattr(options, "target_kind", "") != "code":
         return known
     # What `exec` makes of a text has this name, too.
-    told = compile(str(options.target), code.co_filename, "exec", dont_inherit=True)
-    return str(options.target) if any(each == code for each in within(told)) else ""
+    module_code = compile(str(options.target), code.co_filename, "exec", dont_inherit=True)
+    return str(options.target) if any(each == code for each in within(module_code)) else ""
 
 
 def mapped(file: str) -> str:

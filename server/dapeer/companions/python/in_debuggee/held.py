@@ -47,11 +47,11 @@ class MembersAnswer:
 
 def members_of(names: "list[str]", variables: "dict[str, Any]") -> MembersAnswer:
     """Return, as JSON, what these variables of a frame hold."""
-    told: Any = {}
+    shown: Any = {}
     for name in names:
         with contextlib.suppress(Exception):  # another thread changes it meanwhile
-            told[name] = text(variables[name], MAX_CHARS, ())
-    return MembersAnswer(json.dumps(told))
+            shown[name] = text(variables[name], MAX_CHARS, ())
+    return MembersAnswer(json.dumps(shown))
 
 
 def found(kind: Any, name: str) -> Any:

@@ -67,15 +67,15 @@ class OpenCall:
 
     def changed(self) -> str:
         """Return which arguments are not what they were, with what they were and are."""
-        told: list[str] = []
+        changes: list[str] = []
         for name, value in self.values.items():
             text, held = self.before[name]
             now = cells.cell(value)
             if now != text:
-                told.append(f"{name}: {text} → {now}")
+                changes.append(f"{name}: {text} → {now}")
             elif held != parts(value):
-                told.append(f"{name}: changed within, {now}")
-        return ", ".join(told)
+                changes.append(f"{name}: changed within, {now}")
+        return ", ".join(changes)
 
 
 def parts(value: Any) -> Any:

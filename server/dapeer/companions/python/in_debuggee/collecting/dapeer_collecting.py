@@ -75,7 +75,7 @@ class Collector:
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
         """Collect at the points of a specification, and nowhere else; what is watched is looked up in a frame."""
         self._spec = spec
-        told = self._take(spec, names)
+        outcomes = self._take(spec, names)
         message = ""
         if not self._points:
             self._close()
@@ -90,14 +90,18 @@ class Collector:
                 self._points = []
                 self._begin()
                 message = f"nothing can be written to {spec['folder']}: {why}"
-                told = [{**each, "bound": False, "message": message} for each in told]
+                outcomes = [{**each, "bound": False, "message": message} for each in outcomes]
             else:
                 message = self._begin()
-        return {"file": self._rows.path if self._rows else "", "message": message, "points": told}
+        return {
+            "file": self._rows.path if self._rows else "",
+            "message": message,
+            "points": outcomes,
+        }
 
     def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
         """Take the points that can be bound; return what is told of each."""
-        told: list[dict[str, Any]] = []
+        outcomes: list[dict[str, Any]] = []
         watches = [each for each in self._points if each.watch is not None]
         self._points = []
         for each in spec["points"]:
@@ -111,8 +115,8 @@ class Collector:
                     self._points.append(point)
             except expressions.InvalidExpression as error:
                 message = str(error)
-            told.append({"id": each["id"], "bound": bound, "line": line, "message": message})
-        return told
+            outcomes.append({"id": each["id"], "bound": bound, "line": line, "message": message})
+        return outcomes
 
     def _begin(self) -> str:
         """Begin, or go on with other points; return what is not reached."""

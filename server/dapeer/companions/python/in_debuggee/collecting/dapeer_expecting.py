@@ -43,8 +43,8 @@ class Expecting:
                 continue
             record(frame, self._maker.context(frame))
             if met is None or met(frame, ""):
-                told = holds(frame)
-                stop |= told is MISSING or not told[0]
+                outcome = holds(frame)
+                stop |= outcome is MISSING or not outcome[0]
         return bool(stop)
 
 

@@ -60,7 +60,7 @@ class CallTracer:
 
     def _changes(self, frame: Any) -> list[tuple[str, str, str]]:
         """Return name, value before and value now of what is not as it was."""
-        told: list[tuple[str, str, str]] = []
+        changes: list[tuple[str, str, str]] = []
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):
             fixed = cells.is_one_of(type(value), calls.FIXED)
             now = cells.cell(value), None if fixed else (id(value), calls.parts(value))
@@ -68,10 +68,10 @@ class CallTracer:
             if now != before and not name.startswith("."):
                 self._known[name] = now
                 inner = held(name, value, before[1], now[1])
-                told += (
+                changes += (
                     inner if 0 < len(inner) <= MAX_CHANGED_PARTS else [(name, before[0], now[0])]
                 )
-        return told
+        return changes
 
     def _write(self, frame: Any, changed: list[tuple[str, str, str]]) -> None:
         file = cells.escaped(frame.f_code.co_filename)

@@ -119,13 +119,13 @@ class MonitoringHooks:
             return None
         self._codes[id(code)] = code, plan
         events = self._python.events
-        wanted = events.LINE if plan.lines or plan.watching else 0
+        events_on = events.LINE if plan.lines or plan.watching else 0
         if plan.calls or plan.watching:
             # Python has no event of one code for a call that ends by an exception.
-            wanted |= events.PY_RETURN
+            events_on |= events.PY_RETURN
             everywhere = self._python.get_events(self._tool)
             self._python.set_events(self._tool, everywhere | events.PY_UNWIND)
-        self._python.set_local_events(self._tool, code, wanted)
+        self._python.set_local_events(self._tool, code, events_on)
         return plan
 
     def _entered(self, _code: Any, _place: int) -> Any:

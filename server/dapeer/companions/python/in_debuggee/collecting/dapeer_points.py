@@ -40,8 +40,8 @@ class SpecifiedPoint:
         self.calls: bool = bool(spec.get("calls"))
         self.life: dict[str, Any] = spec.get("life") or {}
         self.line: int = spec.get("line") or 0
-        wanted: list[str] = spec.get("collect") or []
-        self.expressions: list[Any] = [expressions.Expression(each) for each in wanted]
+        collected: list[str] = spec.get("collect") or []
+        self.expressions: list[Any] = [expressions.Expression(each) for each in collected]
         self.condition: Any = (
             expressions.Expression(spec["condition"]) if spec.get("condition") else None
         )

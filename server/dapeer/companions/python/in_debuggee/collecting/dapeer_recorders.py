@@ -95,8 +95,8 @@ class Maker:
     def cells(self, point: Any, frame: Any) -> Any:
         """Return what evaluates a point's expressions to cells, a tab before each."""
         values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
-        wanted = marked(point)[1 if point.condition else 0 :]
-        return self._made(point, frame, wanted, f"return $shapes.columns(({values}))\n")
+        columns = marked(point)[1 if point.condition else 0 :]
+        return self._made(point, frame, columns, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
         """Return what gives an expression's value; nothing where that raises something, which `missed` gets.

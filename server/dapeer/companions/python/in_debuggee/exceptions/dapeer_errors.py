@@ -81,13 +81,13 @@ def inform(row: Any) -> None:
                 body = response.body
                 # Of an exception without a message pydevd takes that of its cause, or has a text of its own.
                 known = body.description if tracebacks.text_of(error) else ""
-                told = tracebacks.message(error, known)
+                message = tracebacks.message(error, known)
                 if dbg.get_use_libraries_filter():
                     # `justMyCode` hides the frames of libraries.
-                    told = "\n".join(filter(None, (told, tracebacks.inside(error))))
-                if not known and told:
-                    told = f"\n{told}"
-                body.description = body.details.message = told
+                    message = "\n".join(filter(None, (message, tracebacks.inside(error))))
+                if not known and message:
+                    message = f"\n{message}"
+                body.description = body.details.message = message
                 body.details.stackTrace = tracebacks.trace(error)
             except Exception:  # classes of the program
                 return response

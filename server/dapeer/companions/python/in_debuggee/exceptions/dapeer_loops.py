@@ -120,9 +120,9 @@ def add(kind: str, error: Exception, trace: TracebackType | None) -> None:
     """Report an exception without a stop, if it was raised by the program."""
     frames = tracebacks.frames_of(trace)
     if frames and tracebacks.is_users(frames[-1][0]):
-        told: Any = importlib.import_module("in_debuggee.stops.dapeer_breaking")
-        hint = f"{told.described(error)}; {tracebacks.STOPS_THERE}"
-        told.failures.add(frames[-1][:2], kind, "", hint)
+        breaking: Any = importlib.import_module("in_debuggee.stops.dapeer_breaking")
+        hint = f"{breaking.described(error)}; {tracebacks.STOPS_THERE}"
+        breaking.failures.add(frames[-1][:2], kind, "", hint)
 
 
 FAILURE = "self format failure= level= **kwargs"

@@ -54,12 +54,12 @@ def below(kind: type) -> Iterator[type]:
 
 def unknown(debugger: Any) -> set[str]:
     """Return those names of exceptions to stop at that no class of the program has."""
-    wanted = (
+    filters = (
         *debugger.break_on_caught_exceptions.values(),
         *debugger.break_on_uncaught_exceptions.values(),
         *debugger.break_on_user_uncaught_exceptions.values(),
     )
-    named = {each.type for each in wanted if isinstance(each.type, NamedType)}
+    named = {each.type for each in filters if isinstance(each.type, NamedType)}
     there = tuple(below(BaseException)) if named else ()
     return {
         kind.name_of_type for kind in named if not any(issubclass(each, kind) for each in there)
@@ -97,17 +97,17 @@ def report_unknown(row: Any) -> None:
     """Report at the end of the first process which names no class had; children may not import all types."""
     if not patching.first_process[0]:
         return
-    told: Any = importlib.import_module("in_debuggee.stops.dapeer_breaking")
-    told_of: set[str] = set()
+    breaking: Any = importlib.import_module("in_debuggee.stops.dapeer_breaking")
+    reported: set[str] = set()
 
     @row.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         if not self.pydb_disposed and not self.terminate_requested:
             # pydevd may do this twice.
-            news = unknown(self) - told_of
-            told_of.update(news)
+            news = unknown(self) - reported
+            reported.update(news)
             for name in news:
-                told.failures.add(
+                breaking.failures.add(
                     ("", 0), "exception filter", name, "no class with this name was found"
                 )
         return stock(self, *rest, **named)

@@ -262,12 +262,12 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
         if frames[-1] in known:
             frames = known[: known.index(frames[-1]) + 1]
     how, waits = awaited_by(task)
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": f"{name_of(task)} {getattr(coroutine, '__qualname__', '')}()",
         "id": id(task),
         "frames": [*map(place, frames)][:MAX_FRAMES],
     }
-    return told if waits is None else {**told, "awaited_by": f"{how} {name_of(waits)}"}
+    return entry if waits is None else {**entry, "awaited_by": f"{how} {name_of(waits)}"}
 
 
 def up(frame: Any) -> "list[types.FrameType]":

@@ -67,9 +67,9 @@ def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
         line = frames.frame_id_to_lineno.get(id(frame), frame.f_lineno)
         # A traceback tells columns, too.
         columns: Any = frames.frame_id_to_line_col_info.get(id(frame))
-        told: dict[str, object] = {} if columns is None else columns.__dict__
+        positions: dict[str, object] = {} if columns is None else columns.__dict__
         current = frame is frames.current_frame
-        place = (id(frame.f_code), line, current, *told.values())
+        place = (id(frame.f_code), line, current, *positions.values())
         if place not in numbers:
             numbers[place] = len(described)
             described.append(frame)
@@ -133,12 +133,12 @@ def describe_few(row: Any) -> None:
         if len(shown) <= min(levels, MAX_DESCRIBED_FRAMES):
             return of(py_db, start_frame, levels)
         part: Any = copy.copy(frames)
-        wanted = shown[start_frame : start_frame + levels]
-        folds = len(wanted) > MAX_DESCRIBED_FRAMES
-        part._frames, like = places(frames, wanted) if folds else (wanted, [])
+        selected = shown[start_frame : start_frame + levels]
+        folds = len(selected) > MAX_DESCRIBED_FRAMES
+        part._frames, like = places(frames, selected) if folds else (selected, [])
         made = of(DebuggerWithFrames(py_db, part), 0, 0)
         body: dict[str, Any] = made.as_dict["body"]
         body["totalFrames"] = len(shown)
         if folds:
-            body[FRAMES] = {"ids": [number_of(id(frame)) for frame in wanted], "like": like}
+            body[FRAMES] = {"ids": [number_of(id(frame)) for frame in selected], "like": like}
         return command(made.id, 0, made.as_dict, is_json=True)

@@ -280,9 +280,9 @@ def show_all(row: Any) -> None:
         made = stock(self, Whole(py_db), *rest, **named)
         if made is None or LABEL.encode() not in made._as_bytes:
             return made
-        told = made.as_dict
-        told["body"]["stackFrames"] = [as_label(each) for each in told["body"]["stackFrames"]]
-        return command(made.id, 0, told, is_json=True)
+        message = made.as_dict
+        message["body"]["stackFrames"] = [as_label(each) for each in message["body"]["stackFrames"]]
+        return command(made.id, 0, message, is_json=True)
 
 
 def as_label(frame: dict[str, Any]) -> dict[str, Any]:

@@ -73,9 +73,9 @@ def look(question: str) -> str:
 
     With a `path` as well it is the value there.
     """
-    wanted = json.loads(question)
+    asking = json.loads(question)
     members = [*threads(), *tasks()][:MAX_MEMBERS]
-    return json.dumps(in_frame(members, wanted) if "number" in wanted else graph(members))
+    return json.dumps(in_frame(members, asking) if "number" in asking else graph(members))
 
 
 def threads() -> Iterator[ThreadOrTask]:

@@ -36,11 +36,11 @@ class Looks:
 
     def of(self, rows: Any, frame: Any) -> Callable[[str], None]:
         """Return what tells each error in a function."""
-        told: set[str] = set()
+        reported: set[str] = set()
 
         def missed(error: str) -> None:
-            if self._point and error not in told:
-                told.add(error)
+            if self._point and error not in reported:
+                reported.add(error)
                 self._write(rows, frame, error)
 
         return missed

@@ -68,8 +68,8 @@ class ThreadStep:
         """What has ended the function in which the step began."""
 
     def _command(self) -> str:
-        wanted = self._state.pydev_step_cmd
-        return next((name for name, each in self._numbers.items() if each == wanted), "")
+        number = self._state.pydev_step_cmd
+        return next((name for name, each in self._numbers.items() if each == number), "")
 
     @property
     def is_followed(self) -> bool:

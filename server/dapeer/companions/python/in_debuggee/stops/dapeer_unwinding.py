@@ -194,9 +194,9 @@ class Monitor:
         if self._tool is None or code is None:
             return
         events = self._python.events
-        wanted = events.LINE if lines else 0
-        wanted |= (events.PY_RETURN | events.PY_YIELD) if values and code is step.gives else 0
-        self._python.set_local_events(self._tool, code, wanted)
+        events_on = events.LINE if lines else 0
+        events_on |= (events.PY_RETURN | events.PY_YIELD) if values and code is step.gives else 0
+        self._python.set_local_events(self._tool, code, events_on)
 
     def _unwound(self, _code: Any, _place: int, error: Any) -> None:
         """Go on in the caller where an exception ends the frame that is followed."""
@@ -295,6 +295,6 @@ def follow_exceptions(row: Any) -> None:
         if error is None:
             return command
         made = isinstance(error, BaseException)
-        told = cells.failed(error)[len(cells.FAILED) :] if made else cells.name_of(error)
-        body = {**command.as_dict["body"], RAISED: told}
+        shown = cells.failed(error)[len(cells.FAILED) :] if made else cells.name_of(error)
+        body = {**command.as_dict["body"], RAISED: shown}
         return type(command)(command.id, 0, {**command.as_dict, "body": body}, is_json=True)

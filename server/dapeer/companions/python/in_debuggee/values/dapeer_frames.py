@@ -50,10 +50,10 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
     if name not in FRAMES:
         return None
     table = value.to_frame() if name == "Series" else value
-    told = [f"{column} {dtype}" for column, dtype in table.schema.items()]
-    more = ["…"] if len(told) > MAX_COLUMNS else []
-    head = f"{value.shape} {', '.join(told[:MAX_COLUMNS] + more)}"
-    if room < arrays.MIN_ALONE_CHARS or any(each.endswith(" Object") for each in told):
+    shown_columns = [f"{column} {dtype}" for column, dtype in table.schema.items()]
+    more = ["…"] if len(shown_columns) > MAX_COLUMNS else []
+    head = f"{value.shape} {', '.join(shown_columns[:MAX_COLUMNS] + more)}"
+    if room < arrays.MIN_ALONE_CHARS or any(each.endswith(" Object") for each in shown_columns):
         return f"{name}({head})"
     ends = [table] if len(table) <= MAX_ROWS else [table.head(HEAD), table.tail(TAIL)]
     rows = [[show(row, room // MAX_ROWS) for row in end[:, :MAX_COLUMNS].rows()] for end in ends]
@@ -68,8 +68,8 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     table = value.to_frame() if value.ndim == 1 else value
     wide = room >= arrays.MIN_ALONE_CHARS
     lost = missing(table) if wide else []
-    told = list(columns(table, lost, show, named=named))
-    head = f"{shape} {', '.join(told)}"
+    shown_columns = list(columns(table, lost, show, named=named))
+    head = f"{shape} {', '.join(shown_columns)}"
     if not wide:
         return f"{name}({head})"
     ends = [table] if len(table) <= MAX_ROWS else [table.iloc[:HEAD], table.iloc[-TAIL:]]
@@ -135,8 +135,8 @@ def known(part: Any, show: Show, pandas: Any) -> Any:
 def labels(index: Any, show: Show, pandas: Any) -> Any:
     """Return the labels of rows or columns, with each object replaced by its text."""
     if index.nlevels > 1:
-        told = [tuple(text(each, show) for each in label) for label in index]
-        return pandas.MultiIndex.from_tuples(told, names=index.names) if told else index
+        shown = [tuple(text(each, show) for each in label) for label in index]
+        return pandas.MultiIndex.from_tuples(shown, names=index.names) if shown else index
     if str(index.dtype) in ("object", "category"):
         return pandas.Index([text(each, show) for each in index], name=index.name, dtype=object)
     return index

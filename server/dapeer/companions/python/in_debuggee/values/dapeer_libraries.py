@@ -48,9 +48,9 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     if objects.is_one_of(kind, VIEWS):
         items = f"{len(value)} items" if len(value) > MAX_LISTED_ITEMS else show(list(value), room)
         return f"{objects.name_of(kind)}({items})"
-    for path, tell in KNOWN:
+    for path, describe in KNOWN:
         if issubclass(kind, known(path)):
-            return tell(value, known(path), room, show)
+            return describe(value, known(path), room, show)
     return None
 
 

@@ -47,8 +47,8 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
             return match[0]
         if not match[1]:
             return show(held[name], room)
-        told = show(tuple(held[name]), room)
-        return told.replace(",)", ")")
+        shown = show(tuple(held[name]), room)
+        return shown.replace(",)", ")")
 
     return PARAMETER.sub(parameter, " ".join(str(compiled).split()))
 

@@ -142,8 +142,8 @@ def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, .
     reduce = objects.found(kind, "__reduce__")
     if module not in REDUCED_IN_C or reduce is REDUCES or objects.found(kind, "__eq__") is IDENTITY:
         return ()
-    told: Any = reduce(value) if type(reduce) is types.MethodDescriptorType else None
-    return tuple(map(of, told[1])) if told is not None and len(told) == TAKEN_APART else ()
+    reduced: Any = reduce(value) if type(reduce) is types.MethodDescriptorType else None
+    return tuple(map(of, reduced[1])) if reduced is not None and len(reduced) == TAKEN_APART else ()
 
 
 def _of_array(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:

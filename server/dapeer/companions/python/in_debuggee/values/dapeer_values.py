@@ -283,11 +283,11 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
     names: Any = objects.found(kind, "_fields")
     if issubclass(kind, tuple) and objects.written_in(shows, "/collections/__init__.py"):
         return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]
-    wanted = fields.names_of(kind, shows)
-    if wanted is None:
+    chosen = fields.names_of(kind, shows)
+    if chosen is None:
         return {}
     held = objects.own(value)
-    return {name: held[name] for name in wanted if name in held}
+    return {name: held[name] for name in chosen if name in held}
 
 
 def by_itself(value: Any, kind: Any) -> str:

@@ -204,8 +204,8 @@ def grouped(group: Any, debugger: Any, lst: Any, *, inline: bool = False) -> Any
     """Return entries in pydevd's groups: by names, and functions and classes, unless these are `inline`."""
     held = {each[0]: each for each in lst}
     kinds = {name: "" if inline else objects.kind_of(each[1]) for name, each in held.items()}
-    asked = [(name, PLACEHOLDERS.get(kind), None) for name, kind in kinds.items()]
-    listed, groups = group(Stand(debugger), asked, handle_return_values=True)
+    entries = [(name, PLACEHOLDERS.get(kind), None) for name, kind in kinds.items()]
+    listed, groups = group(Stand(debugger), entries, handle_return_values=True)
     for _, each, _ in groups:
         inside = each.contents_debug_adapter_protocol
         inside[:] = [held[name] for name, *_ in inside]
