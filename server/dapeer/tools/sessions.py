@@ -25,10 +25,10 @@ from dapeer.tools.base.arguments import SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop_options import ResumeOptions
-from dapeer.tools.base.stop_report import running
+from dapeer.tools.base.stop.options import ResumeOptions
+from dapeer.tools.base.stop.report import running
+from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import next_stop
 from dapeer.tools.starts import starting
 from dapeer.tools.starts.inheritance import follow_edits
 from dapeer.view import render

@@ -21,10 +21,10 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.stop_options import ResumeOptions, StopOptions
+from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
+from dapeer.tools.base.stop.waiting import look, next_stop, resume
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import look, next_stop, resume
 from dapeer.tools.run_until.at_watchpoint import AtWatchpoint
 from dapeer.tools.run_until.by_conditions import ByConditions, usable
 from dapeer.tools.run_until.driving import Driving, Stepping

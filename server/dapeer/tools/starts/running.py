@@ -17,8 +17,8 @@ from dapeer.sessions.repetition import Repetition
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
-from dapeer.tools.base.stop_options import StopOptions
-from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
+from dapeer.tools.base.stop.options import StopOptions
+from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.starts.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
 

@@ -28,7 +28,7 @@ from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
-from dapeer.tools.base.stop_options import StopOptions
+from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Running
