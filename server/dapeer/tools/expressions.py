@@ -64,12 +64,12 @@ async def dap_evaluate(
         one = await evaluation.evaluated(session, expression, frame, context, left)
     except RequestFailed as error:
         where += await hints(session, frame, expression, error.what)
-        told = f"({'; '.join(where)})" if where else ""
-        raise RequestFailed(error.command, f"{error}\n{told}".strip()) from error
+        hint = f"({'; '.join(where)})" if where else ""
+        raise RequestFailed(error.command, f"{error}\n{hint}".strip()) from error
     where += ["ask for a part of it"] * (len(one.value) > RESULT_CHARS)
-    told = f"({'; '.join(where)})" if where else ""
+    hint = f"({'; '.join(where)})" if where else ""
     return Reply(
-        f"{indented(one.text(RESULT_CHARS).rstrip())}\n{continued(told)}".rstrip(),
+        f"{indented(one.text(RESULT_CHARS).rstrip())}\n{continued(hint)}".rstrip(),
         {**one.data(RESULT_CHARS), "frame": place},
     )
 

@@ -145,8 +145,8 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     mark = " [default]" if row["session_id"] == focused else ""
     which = f" {row['neovim_id']}" if "neovim_id" in row else ""
     where = f", in Neovim{which}, by {row['feed']}" if "feed" in row else ""
-    told = "interpreter" in row and row["state"] != "ended"
-    where += f", {relative(row['interpreter'], project)}" if told else ""
+    unmet = "interpreter" in row and row["state"] != "ended"
+    where += f", {relative(row['interpreter'], project)}" if unmet else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {state}"
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
@@ -231,9 +231,9 @@ async def dap_terminate(
         text = continued(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
         return await _and_detached(reply, session, ending=detached)
-    told = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
-    text = lines_of([f"Session {session.id} ended.", *render.outcomes(told)])
-    data = {**summary(session), **({"breakpoints": told} if told else {})}
+    unmet = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
+    text = lines_of([f"Session {session.id} ended.", *render.outcomes(unmet)])
+    data = {**summary(session), **({"breakpoints": unmet} if unmet else {})}
     return await _and_detached(Reply(text, data), session, ending=detached)
 
 

@@ -98,6 +98,6 @@ class Running:
 def _headed(reply: Reply, tally: Tally) -> Reply:
     """Return a reply that begins with what became of all runs."""
     data = {**(reply.data or {}), "runs": tally.data()}
-    told = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
+    reply_with_runs = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
     left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"
-    return noted(told, [left] if tally.detached else [])
+    return noted(reply_with_runs, [left] if tally.detached else [])
