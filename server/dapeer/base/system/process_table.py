@@ -201,7 +201,8 @@ def lack_of_tasks() -> str:
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     # It does not hold for root.
     if limit != resource.RLIM_INFINITY and os.geteuid():
-        rooms.append(limit - sum(map(_is_own, _TABLE.glob("[0-9]*/task/*"))))
+        tasks = (_TABLE / f"{pid}/task/{each}" for pid in _numbers(_TABLE) for each in threads(pid))
+        rooms.append(limit - sum(map(_is_own, tasks)))
     room = max(min(rooms, default=ENOUGH_TASKS), 0)
     return (
         ""
