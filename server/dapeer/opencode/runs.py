@@ -25,8 +25,10 @@ from dapeer.opencode.session import PAGE_MESSAGES, OpenCodeSession
 
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
-BEATS: Final = (6, 2)
-"""Heartbeats after which nothing will come of a prompt: before its message is there, and after that."""
+HEARTBEATS_TO_ARRIVE: Final = 6
+"""Heartbeats after which a prompt whose message is not there will not come any more."""
+HEARTBEATS_TO_ANSWER: Final = 2
+"""Heartbeats after which nothing will come of a message without an answer."""
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 
@@ -252,8 +254,9 @@ class PromptRun:
         if self._error:
             return PromptOutcome("failed", turn, error=self._error)
         self._silent_beats += beat
+        limit = HEARTBEATS_TO_ANSWER if turn.messages else HEARTBEATS_TO_ARRIVE
         stopped = turn.messages and self._taken.is_set()
-        if stopped or self._silent_beats >= BEATS[bool(turn.messages)]:
+        if stopped or self._silent_beats >= limit:
             return PromptOutcome("failed", turn, error=self._unsure or UNANSWERED)
         return None
 

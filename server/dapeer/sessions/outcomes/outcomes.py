@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dapeer.base.text.fitting import quoted, shortened
@@ -12,6 +12,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
 from dapeer.mirror.collected.collected import TRACER
 from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, reason
@@ -49,6 +50,20 @@ class BreakpointOutcome:
         return self.state, self.path, self.line
 
 
+@dataclass(frozen=True, slots=True)
+class BreakpointOutcomes:
+    """The outcomes that a caller does not know yet, as text by state."""
+
+    by_state: Mapping[str, list[str]]
+    _keys: Collection[tuple[str, str, int]]
+    _known: object
+    _awaited: Awaited
+
+    def mark_reported(self) -> None:
+        """Take note that the caller knows them."""
+        self._awaited.mark_reported(self._keys, self._known)
+
+
 def unreported(
     session: Session,
     breakpoints: Breakpoints,
@@ -56,24 +71,22 @@ def unreported(
     mute: bool = False,
     hits: str = "",
     cut_short: bool = False,
-) -> dict[str, list[str]]:
-    """Return, by state, the breakpoints that did not work as requested and were not reported yet.
+) -> BreakpointOutcomes:
+    """Return the breakpoints that did not work as requested, as far as the caller does not know it.
 
     Those of the program that are meant: that were set for it, or in files that it has loaded. At its
-    end all are told that it never had, or never came to; the latter also where an exception is about to
-    end it. An adapter that is `mute` takes a condition
-    that it cannot evaluate for one that does not hold; one of whose hit conditions `hits` is the pattern
-    takes no notice of others. Of a program that is `cut_short` those are told that it has not come to by then.
+    end all are named that it never had, or never came to; the latter also where an exception is about to
+    end it. An adapter that is `mute` takes a condition that it cannot evaluate for one that does not hold;
+    one of whose hit conditions `hits` is the pattern takes no notice of others. Of a program that is `cut_short` those are named that it has not come to by then.
     """
     program = session.program
-    first, sessions = program.first, program.debugged
-    ended = not program.runs
+    first, sessions, ended = program.first, program.debugged, not program.runs
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
-        return {}
+        return BreakpointOutcomes({}, (), known, awaited)
     found = dict.fromkeys(_outcomes(first, sessions, breakpoints, ended=ended, final=final))
     found |= dict.fromkeys(
         BreakpointOutcome(state, name, 0, why)
@@ -81,18 +94,23 @@ def unreported(
     )
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
     new = found if ended else [each for each in found if each.key not in awaited.reported]
+    texts = _texts(first, new, mute=mute)
+    return BreakpointOutcomes(texts, [each.key for each in new], known, awaited)
+
+
+def _texts(first: Session, new: Iterable[BreakpointOutcome], *, mute: bool) -> dict[str, list[str]]:
     by_state: dict[str, list[BreakpointOutcome]] = {}
     for each in new:
         by_state.setdefault(each.state, []).append(each)
-    texts = {
-        state: [_text(first, each, mute=mute) for each in every[:MAX_LISTED_BREAKPOINTS]]
-        for state, every in by_state.items()
-    }
-    awaited.mark_reported((each.key for each in new), known)
-    for state, every in by_state.items():
-        if (left := len(every) - MAX_LISTED_BREAKPOINTS) > 0:
-            texts[state].append(f"{left} more: dap_breakpoints")
-    return texts
+    return {state: [*_bounded(first, every, mute=mute)] for state, every in by_state.items()}
+
+
+def _bounded(first: Session, outcomes: Sequence[BreakpointOutcome], *, mute: bool) -> Iterator[str]:
+    """Yield the first outcomes of one state, and how many more there are."""
+    for each in outcomes[:MAX_LISTED_BREAKPOINTS]:
+        yield _text(first, each, mute=mute)
+    if (left := len(outcomes) - MAX_LISTED_BREAKPOINTS) > 0:
+        yield f"{left} more: dap_breakpoints"
 
 
 def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:

@@ -169,7 +169,8 @@ def _outcomes(call: Call, session: Session) -> Part:
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
     found = outcomes.unreported(session, call.debugger.breakpoints, mute=mute, hits=hits)
-    return {"breakpoints": found} if found else {}
+    found.mark_reported()
+    return {"breakpoints": found.by_state} if found.by_state else {}
 
 
 def running(session: Session) -> list[str]:
