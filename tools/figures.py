@@ -116,7 +116,7 @@ def habits(source: Source) -> Iterator[Figure]:
             f"modules that import {' and '.join(sorted(wanted))}",
             (name for name, imported in libraries.items() if wanted <= imported),
         )
-    yield listed("attributes set from another file", _set_from_outside(source))
+    yield listed("attributes set from another file", set_from_outside(source))
     yield listed(
         f"docstrings whose first line is longer than {LONGEST_FIRST_LINE}",
         (
@@ -176,7 +176,7 @@ def _fields(body: list[ast.stmt]) -> Iterator[str]:
                 pass
 
 
-def _set_from_outside(source: Source) -> Iterator[str]:
+def set_from_outside(source: Source) -> Iterator[str]:
     """Yield the attributes that a module of dapeer's own process sets in objects whose types are declared elsewhere.
 
     Types are not inferred: an attribute counts where another file declares one of that name and this one does not.

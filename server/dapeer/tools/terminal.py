@@ -45,7 +45,7 @@ async def dap_send_input(
     )
     await program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
     # The caller has seen the earlier output.
-    log.shown = max(log.shown, begin)
+    session.mirror.mark_shown(begin)
     asked = StopOptions(evaluate, show, wait=False)
     return await next_stop(call, session, epoch, left.ms, options=asked)
 

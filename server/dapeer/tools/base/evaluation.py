@@ -104,8 +104,8 @@ async def evaluated(
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(left.to_inspect):
                 await _open(session, stop, told)
-        value = stop.shown(told)
-        reference = stop.handles.of("variables_reference", reference)
+        value = stop.values.shown(told)
+        reference = stop.reported.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
 
 
@@ -114,10 +114,10 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     folded, opened = [variable], 0
     while folded and opened < OPENED:
         one = folded.pop(0)
-        if stop.parts.inside(one):
+        if stop.values.parts.inside(one):
             continue  # a value that contains itself, or appears twice
         await session.inspect.unfold(one)
-        inside = stop.parts.inside(one)
+        inside = stop.values.parts.inside(one)
         folded += [
             one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
         ]
@@ -157,5 +157,5 @@ async def _explained(
 def place(session: Session, frame: int | None) -> str:
     """Return a frame as one line; empty if there is none."""
     stop = session.mirror.stop
-    found = stop.frame(frame) if stop else None
+    found = stop.stack.frame(frame) if stop else None
     return frame_line(found, session.project) if found else ""

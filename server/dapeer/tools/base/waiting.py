@@ -192,7 +192,7 @@ async def look(
     telling, view = Telling(session.mirror), view_of(session)
     await add_values(view, session, options, left)
     stop = telling.stop if options.evaluate else None
-    over = looking.left(session, stop) if stop and stop.left_by else None
+    over = looking.left(session, stop) if stop and stop.found.left_by else None
     if stop and over and left.ms:
         return await next_stop(call, session, stop.number, left.ms, options=options)
     telling.mark_reported()
@@ -259,7 +259,7 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
         yield silence(session, seen)
     stop = session.mirror.stop
-    if stop is not None and stop.thread_id not in stop.frames:
+    if stop is not None and stop.thread_id not in stop.stack.frames:
         yield "the stack did not arrive: try dap_stacktrace"
 
 

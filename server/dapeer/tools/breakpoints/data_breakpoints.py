@@ -86,7 +86,7 @@ async def added(
     info = await _data_info(session, path, frame, known)
     wanted = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
     wanted.update(cast("Any", more or {}))
-    session.mirror.placed.names[wanted["dataId"]] = path
+    session.mirror.name_data(wanted["dataId"], path)
     others = [each for each in placed if each["dataId"] != wanted["dataId"]]
     await _send_data(session, [*others, wanted])
     row = next((row for row in _data_rows(session) if row.requested == wanted), None)
