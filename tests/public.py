@@ -5,14 +5,16 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
 from dapeer.mirror.stops.history import History
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stack import Stack
+from dapeer.mirror.stops.stops import Reported, Stop
+from dapeer.mirror.stops.values import Values
 from dapeer.view.activations import compared
 
 
 def public(value: object) -> object:
     """Return all that is public of a mirror, a stop or a log, as plain values."""
     match value:
-        case Mirror() | Stop() | Printed() | Logged():
+        case Mirror() | Stop() | Stack() | Values() | Reported() | Printed() | Logged():
             return _attributes(value)
         case OutputLog():
             return {**_attributes(value), "pieces": list(value.pieces())}

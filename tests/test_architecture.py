@@ -11,6 +11,7 @@ import pytest
 
 from tests import slow
 from tests.processes import LIMIT
+from tools.figures import set_from_outside
 from tools.source import ROOT, Source, imports, parse
 
 SOURCE = Source()
@@ -76,7 +77,7 @@ INSIDES = {
         ("server",),
         ("data_extension",),
     ),
-    "mirror": ((OTHERS,), ("collected", "stops"), ("bounded",)),
+    "mirror": ((OTHERS,), ("collected", "stops"), ("bounded", "frames")),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
     "sessions": (
         (OTHERS,),
@@ -350,6 +351,90 @@ def limits_in(node: ast.AST) -> Iterator[ast.expr]:
     place = {"timeout": 0, "fail_after": 0, "move_on_after": 0, "wait_for": 1}.get(name)
     yield from node.args[place:][:1] if place is not None else ()
     yield from (each.value for each in node.keywords if each.arg in {"timeout", "seconds"})
+
+
+SET_IN_OTHERS = {"base/system/logs.py: record.args"}
+"""The record is one of `logging`, whose filters change records."""
+
+
+def test_an_attribute_is_set_by_its_owner_only() -> None:
+    """A constructor wires an object, and its own methods change its state."""
+    places = {re.sub(r":\d+", "", place) for place in set_from_outside(SOURCE)}
+    assert places <= SET_IN_OTHERS
+
+
+MIRRORED = frozenset({"mirror", "_mirror", "stop", "_stop", "history"})
+"""Names under which code outside of `mirror/` holds a mirror, its stops and its history."""
+GIVES_NUMBERS = frozenset({"another", "of"})
+"""These give callers a number for what they are shown, a new one where it has none yet."""
+CONTAINERS = frozenset({
+    "add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update",
+})  # fmt: skip
+
+
+def test_a_mirror_changes_by_its_own_methods_only() -> None:
+    """Outside of `mirror/`, nothing that is reached through a mirror or a stop is set, and none of its parts is made to change."""
+    changing = CONTAINERS | {
+        name
+        for path in MODULES
+        if name_of(path).startswith("mirror/")
+        for name in changing_methods(path)
+    }
+    wrong = [
+        f"{name_of(path)}:{node.lineno}: {ast.unparse(node)}"
+        for path in MODULES
+        if not name_of(path).startswith(("mirror/", "companions/"))
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Call | ast.Attribute | ast.Subscript)
+        if is_write(node, changing - GIVES_NUMBERS)
+    ]
+    assert not wrong
+
+
+def changing_methods(path: Path) -> set[str]:
+    """Return the public methods of a module that change what they belong to."""
+    return {
+        method.name
+        for kind in ast.walk(parse(path))
+        if isinstance(kind, ast.ClassDef)
+        for method in kind.body
+        if isinstance(method, ast.FunctionDef) and not method.name.startswith("_")
+        if any(changes_self(node) for node in ast.walk(method))
+    }
+
+
+def changes_self(node: ast.AST) -> bool:
+    """Whether code sets what lies behind `self`, or has a container there changed."""
+    if isinstance(node, ast.Call):
+        owner, *path = path_of(node.func) or [""]
+        return owner == "self" and path[-1:] != path[:1] and path[-1] in CONTAINERS
+    stores = isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load)
+    return stores and path_of(node)[:1] == ["self"]
+
+
+def is_write(node: ast.Call | ast.Attribute | ast.Subscript, changing: frozenset[str]) -> bool:
+    """Whether code sets what lies behind a mirror or a stop, or has a part of it changed; a mirror's own methods may."""
+    if not isinstance(node, ast.Call):
+        *owner, _ = path_of(node) or [""]
+        return isinstance(node.ctx, ast.Store | ast.Del) and bool(MIRRORED & {*owner})
+    *owner, name = path_of(node.func) or [""]
+    of_mirror = bool(owner) and owner[-1] in {"mirror", "_mirror"}
+    return name in changing and bool(MIRRORED & {*owner}) and not of_mirror
+
+
+def path_of(node: ast.AST) -> list[str]:
+    """Return the names on the way to an attribute, or to what is in brackets behind it; nothing where it is no plain way."""
+    match node:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Attribute(value=value, attr=name):
+            return [*path_of(value), name]
+        case ast.Subscript(value=value):
+            return [*path_of(value), "[]"]
+        case ast.Call(func=called):
+            return [*path_of(called), "()"]
+        case _:
+            return []
 
 
 def test_every_test_is_short() -> None:

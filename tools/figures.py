@@ -133,7 +133,7 @@ def habits(source: Source) -> Iterator[Figure]:
             f"modules that import {' and '.join(sorted(wanted))}",
             (name for name, imported in libraries.items() if wanted <= imported),
         )
-    yield listed("attributes set from another file", _set_from_outside(source))
+    yield listed("attributes set from another file", set_from_outside(source))
     yield listed(
         f"docstrings whose first line is longer than {LONGEST_FIRST_LINE}",
         long_first_lines(source),
@@ -231,7 +231,7 @@ def _is_number(node: ast.expr) -> bool:
             return False
 
 
-def _set_from_outside(source: Source) -> Iterator[str]:
+def set_from_outside(source: Source) -> Iterator[str]:
     """Yield the attributes that a module of dapeer's own process sets in objects whose types are declared elsewhere.
 
     Types are not inferred: an attribute counts where another file declares one of that name and this one does not.

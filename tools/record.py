@@ -164,8 +164,8 @@ async def change(session: Session, name: str, value: str) -> None:
     assert stop.top is not None
     holding = next(
         scope["variablesReference"]
-        for scope in stop.local_scopes(stop.top["id"])
-        if any(v["name"] == name for v in stop.variables[scope["variablesReference"]])
+        for scope in stop.values.local_scopes(stop.top["id"])
+        if any(v["name"] == name for v in stop.values.variables[scope["variablesReference"]])
     )
     await set_variable(session, holding, name, value)
     await snapshot(session)

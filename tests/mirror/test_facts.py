@@ -13,9 +13,9 @@ def test_evaluate_marks_what_was_fetched_as_outdated_until_it_is_fetched_again()
     told.variables(7, x="1")
     told.variables(8, y="1")
     told.tell("evaluate", {"result": "2"}, expression="x = 2", context="repl")
-    assert stop.outdated == {7, 8}
+    assert stop.values.outdated == {7, 8}
     told.variables(7, x="2")
-    assert stop.outdated == {8}
+    assert stop.values.outdated == {8}
 
 
 def test_a_hover_changes_nothing() -> None:
@@ -23,7 +23,7 @@ def test_a_hover_changes_nothing() -> None:
     stop = told.stopped()
     told.variables(7, x="1")
     told.tell("evaluate", {"result": "1"}, expression="x", context="hover")
-    assert not stop.outdated
+    assert not stop.values.outdated
 
 
 def test_a_refused_write_marks_nothing_as_outdated() -> None:
@@ -31,7 +31,7 @@ def test_a_refused_write_marks_nothing_as_outdated() -> None:
     stop = told.stopped()
     told.variables(7, x="1")
     told.answer(told.ask("setVariable", variablesReference=7, name="x"), success=False)
-    assert not stop.outdated
+    assert not stop.values.outdated
 
 
 def test_a_page_of_a_long_container_is_not_taken_for_the_whole() -> None:
@@ -40,7 +40,7 @@ def test_a_page_of_a_long_container_is_not_taken_for_the_whole() -> None:
     told.tell(
         "variables", {"variables": variables({"[5]": "1"})}, variablesReference=7, start=5, count=1
     )
-    assert not stop.variables
+    assert not stop.values.variables
 
 
 def test_telemetry_is_no_output() -> None:
@@ -198,42 +198,42 @@ def test_what_somebody_has_changed_at_a_stop_is_outdated(event: str) -> None:
     stop = told.stopped()
     told.variables(5, x="1")
     told.event(event, memoryReference="0x10")
-    assert stop.outdated == {5}
+    assert stop.values.outdated == {5}
     told.variables(5, x="2")
     told.tell("writeMemory", {}, memoryReference="0x10", data="")
-    assert stop.outdated == {5}
+    assert stop.values.outdated == {5}
 
 
 def test_a_short_stack_without_a_total_is_whole() -> None:
     told = Told()
     stop = told.stopped()
     told.frames(3)
-    assert stop.total_frames == {1: 3}
+    assert stop.stack.total_frames == {1: 3}
 
 
 def test_a_full_page_without_a_total_leaves_the_total_open() -> None:
     told = Told()
     stop = told.stopped()
     told.frames(20)
-    assert stop.total_frames == {}
+    assert stop.stack.total_frames == {}
     told.frames(5, start=20)
-    assert stop.total_frames == {1: 25}
-    assert [each["id"] for each in stop.frames[1]] == list(range(100, 125))
+    assert stop.stack.total_frames == {1: 25}
+    assert [each["id"] for each in stop.stack.frames[1]] == list(range(100, 125))
 
 
 def test_a_total_that_is_too_small_is_not_believed() -> None:
     told = Told()
     stop = told.stopped()
     told.frames(3, total=1)
-    assert stop.total_frames == {1: 3}
+    assert stop.stack.total_frames == {1: 3}
 
 
 def test_a_total_counts_frames_that_were_not_fetched() -> None:
     told = Told()
     stop = told.stopped()
     told.frames(20, total=600)
-    assert stop.total_frames == {1: 600}
-    assert len(stop.frames[1]) == 20
+    assert stop.stack.total_frames == {1: 600}
+    assert len(stop.stack.frames[1]) == 20
 
 
 def test_a_page_that_leaves_a_gap_is_not_kept() -> None:
@@ -241,19 +241,19 @@ def test_a_page_that_leaves_a_gap_is_not_kept() -> None:
     stop = told.stopped()
     told.frames(3, total=600)
     told.frames(2, total=600, start=50)
-    assert len(stop.frames[1]) == 3
+    assert len(stop.stack.frames[1]) == 3
 
 
 def test_output_that_was_shown_at_a_stop_is_not_told_again_at_the_next() -> None:
     told = Told()
     told.event("output", category="stdout", output="one\n")
     first = told.stopped()
-    first.output_shown = told.mirror.output.end
+    first.reported.output_shown = told.mirror.output.end
     told.ask("next", threadId=1)
     told.event("output", category="stdout", output="two\n")
     second = told.stopped()
-    assert (first.output_start, second.output_start) == (0, 4)
-    assert told.mirror.output.read(second.output_start).text == "two\n"
+    assert (first.reported.output_start, second.reported.output_start) == (0, 4)
+    assert told.mirror.output.read(second.reported.output_start).text == "two\n"
 
 
 def test_output_that_nobody_was_shown_is_told_with_the_next_stop() -> None:
@@ -261,4 +261,4 @@ def test_output_that_nobody_was_shown_is_told_with_the_next_stop() -> None:
     told.event("output", category="stdout", output="one\n")
     told.stopped()
     told.ask("next", threadId=1)
-    assert told.stopped().output_start == 0
+    assert told.stopped().reported.output_start == 0

@@ -187,9 +187,9 @@ def test_what_is_told_late_about_an_earlier_stop_is_dropped(
     told.ask("next", threadId=1)
     second = told.stopped()
     told.answer(late, body)
-    assert not second.variables
-    assert not second.scopes
-    assert not second.frames
+    assert not second.values.variables
+    assert not second.values.scopes
+    assert not second.stack.frames
     assert second.exception is None
 
 
@@ -199,7 +199,7 @@ def test_what_comes_while_the_program_runs_is_dropped() -> None:
     late = told.ask("variables", variablesReference=7)
     told.ask("next", threadId=1)
     told.answer(late, {"variables": variables({"x": "1"})})
-    assert not next(iter(told.mirror.history)).variables
+    assert not next(iter(told.mirror.history)).values.variables
 
 
 def test_a_stop_without_a_thread_takes_the_first_one_once_the_threads_are_listed() -> None:

@@ -106,7 +106,7 @@ def test_a_pending_breakpoint_of_gdb_is_verified_by_an_event() -> None:
 
 def test_each_stop_of_a_recording_remembers_the_output_since_the_one_before() -> None:
     mirror = replayed("bash-dap")
-    starts = [stop.output_start for stop in mirror.history]
+    starts = [stop.reported.output_start for stop in mirror.history]
     ends = [mirror.history.output_end(stop) for stop in mirror.history]
     assert starts == [0, 0, 0]  # nobody was shown any of it
     assert ends == [0, 0, None]

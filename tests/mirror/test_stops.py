@@ -6,7 +6,9 @@ import pytest
 
 from dapeer.base.errors import ArgumentError, StaleReference
 from dapeer.mirror.stops.history import KEPT_STOPS, History
-from dapeer.mirror.stops.stops import KEPT_FRAMES, KEPT_VALUE, KEPT_VARIABLES, Stop
+from dapeer.mirror.stops.stack import KEPT_FRAMES
+from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.values import KEPT_VALUE, KEPT_VARIABLES
 from tests.told import Told
 
 LOCALS = 7
@@ -39,49 +41,52 @@ def at(
 
 def test_a_handle_stands_for_the_adapter_s_id() -> None:
     stop = Told().stopped()
-    frame, container = stop.handles.of("frame_id", 1), stop.handles.of("variables_reference", 1)
+    frame, container = (
+        stop.reported.handles.of("frame_id", 1),
+        stop.reported.handles.of("variables_reference", 1),
+    )
     assert frame != container
-    assert stop.handles.resolve("frame_id", frame) == 1
-    assert stop.handles.resolve("variables_reference", container) == 1
+    assert stop.reported.handles.resolve("frame_id", frame) == 1
+    assert stop.reported.handles.resolve("variables_reference", container) == 1
 
 
 def test_a_handle_is_the_same_each_time_it_is_asked_for() -> None:
     stop = Told().stopped()
-    assert stop.handles.of("frame_id", 5) == stop.handles.of("frame_id", 5)
+    assert stop.reported.handles.of("frame_id", 5) == stop.reported.handles.of("frame_id", 5)
 
 
 def test_a_handle_of_the_wrong_kind_is_refused() -> None:
     stop = Told().stopped()
-    frame = stop.handles.of("frame_id", 1)
+    frame = stop.reported.handles.of("frame_id", 1)
     with pytest.raises(ArgumentError, match=f"no variables_reference {frame} at this stop"):
-        stop.handles.resolve("variables_reference", frame)
+        stop.reported.handles.resolve("variables_reference", frame)
 
 
 @pytest.mark.parametrize("handle", [-1, 0, 1, 999_999_999])
 def test_a_number_that_is_no_handle_is_refused(handle: int) -> None:
     stop = Told().stopped()
     with pytest.raises(ArgumentError, match=f"no frame_id {handle} "):
-        stop.handles.resolve("frame_id", handle)
+        stop.reported.handles.resolve("frame_id", handle)
 
 
 def test_a_handle_of_an_earlier_stop_is_stale_also_where_the_adapter_s_id_is_the_same() -> None:
     told = Told()
-    old = told.stopped().handles.of("frame_id", 1)
+    old = told.stopped().reported.handles.of("frame_id", 1)
     now = told.stopped()
-    assert now.handles.resolve("frame_id", now.handles.of("frame_id", 1)) == 1
+    assert now.reported.handles.resolve("frame_id", now.reported.handles.of("frame_id", 1)) == 1
     with pytest.raises(StaleReference, match=rf"frame_id {old} belongs to an earlier stop"):
-        now.handles.resolve("frame_id", old)
+        now.reported.handles.resolve("frame_id", old)
 
 
 def test_a_handle_that_a_stop_of_another_thread_gives_later_is_no_one_s_else() -> None:
     told = Told()
     told.threads(1, 2)
     one, two = told.stopped(1), told.stopped(2)
-    assert two.handles.of("frame_id", 7) == 1
-    late = one.handles.of("frame_id", 8)
-    assert two.handles.of("frame_id", 9) == 3
+    assert two.reported.handles.of("frame_id", 7) == 1
+    late = one.reported.handles.of("frame_id", 8)
+    assert two.reported.handles.of("frame_id", 9) == 3
     with pytest.raises(ArgumentError, match=f"no frame_id {late} at this stop"):
-        two.handles.resolve("frame_id", late)
+        two.reported.handles.resolve("frame_id", late)
 
 
 def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
@@ -89,7 +94,7 @@ def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
     seen: set[int] = set()
     for _ in range(20):
         stop = told.stopped()
-        given = {stop.handles.of("variables_reference", number) for number in range(50)}
+        given = {stop.reported.handles.of("variables_reference", number) for number in range(50)}
         assert len(given) == 50
         assert not given & seen
         seen |= given
@@ -98,10 +103,10 @@ def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
 def test_the_handles_of_a_stop_end_with_it() -> None:
     told = Told()
     first = told.stopped()
-    handle = first.handles.of("frame_id", 1)
+    handle = first.reported.handles.of("frame_id", 1)
     told.stopped()
     with pytest.raises(ArgumentError):
-        first.handles.resolve("frame_id", handle)
+        first.reported.handles.resolve("frame_id", handle)
 
 
 # -- what is kept
@@ -113,15 +118,15 @@ def test_a_stop_that_is_over_keeps_the_locals_of_its_innermost_frame_only() -> N
     told.variables(99, secret="2")
     at(told)
     assert [v["name"] for v in first.locals()] == ["x"]
-    assert first.variables.keys() == {LOCALS}
-    assert first.settled
+    assert first.values.variables.keys() == {LOCALS}
+    assert first.values.settled
 
 
 def test_what_is_kept_of_a_stop_is_bounded() -> None:
     told = Told()
     first = at(told, shown={f"v{n}": "x" * 5000 for n in range(1000)}, depth=500)
     at(told)
-    assert len(first.frames[1]) == KEPT_FRAMES
+    assert len(first.stack.frames[1]) == KEPT_FRAMES
     assert len(first.locals()) == KEPT_VARIABLES
     assert {len(v["value"]) for v in first.locals()} == {KEPT_VALUE + len("… (5000 chars)")}
 
@@ -158,7 +163,7 @@ def test_the_scopes_that_a_person_looks_at_first_are_found_by_hint_then_by_name(
     for frame, scopes in enumerate((named, hinted, *others)):
         numbered = [{**each, "variablesReference": 10 * frame + 1} for each in scopes]
         told.tell("scopes", {"scopes": numbered}, frameId=frame)
-    chosen = [[found["name"] for found in stop.local_scopes(frame)] for frame in range(4)]
+    chosen = [[found["name"] for found in stop.values.local_scopes(frame)] for frame in range(4)]
     assert chosen == [["Locals", "Arguments"], ["Variables"], ["Everything"], []]
 
 
@@ -166,7 +171,7 @@ def test_an_expensive_scope_is_none_that_a_person_looks_at_first() -> None:
     told = Told()
     stop = told.stopped()
     told.tell("scopes", {"scopes": [scope("Locals", expensive=True)]}, frameId=0)
-    assert stop.local_scopes(0) == []
+    assert stop.values.local_scopes(0) == []
 
 
 def scope(name: str, **more: object) -> dict[str, object]:
@@ -179,10 +184,10 @@ def test_a_reference_that_is_used_for_another_frame_takes_nothing_from_the_inner
     told.frames(2)
     for frame, value in ((100, "1"), (101, "2"), (100, "1")):
         told.tell("scopes", {"scopes": [scope("Locals", variablesReference=1)]}, frameId=frame)
-        assert 1 not in stop.variables
+        assert 1 not in stop.values.variables
         if frame == 101:
             assert [v["value"] for v in stop.locals()] == ["1"]
-            assert stop.scopes.keys() == {101}
+            assert stop.values.scopes.keys() == {101}
         told.variables(1, x=value)
         assert [v["value"] for v in stop.locals(frame)] == [value]
         assert [v["value"] for v in stop.locals()] == ["1"]
@@ -194,8 +199,13 @@ def test_a_reference_that_is_used_for_another_frame_takes_nothing_from_the_inner
 
 def test_a_handle_of_a_scope_knows_its_frame() -> None:
     stop = Told().stopped()
-    of_frame = [stop.handles.of("variables_reference", 1, frame) for frame in (100, 101)]
+    of_frame = [stop.reported.handles.of("variables_reference", 1, frame) for frame in (100, 101)]
     assert len(set(of_frame)) == 2
-    assert [stop.handles.resolve("variables_reference", handle) for handle in of_frame] == [1, 1]
-    assert [stop.handles.frame_of_scope(handle) for handle in of_frame] == [100, 101]
-    assert stop.handles.frame_of_scope(stop.handles.of("variables_reference", 1)) is None
+    assert [
+        stop.reported.handles.resolve("variables_reference", handle) for handle in of_frame
+    ] == [1, 1]
+    assert [stop.reported.handles.frame_of_scope(handle) for handle in of_frame] == [100, 101]
+    assert (
+        stop.reported.handles.frame_of_scope(stop.reported.handles.of("variables_reference", 1))
+        is None
+    )

@@ -157,7 +157,7 @@ async def test_a_fetch_that_everybody_has_given_up_is_still_remembered() -> None
             await alone
         [request] = w.peer.waiting
         await w.peer.answer(request, {"variables": []})
-        assert await w.session.wait_for(lambda: 99 in stop.variables, None)
+        assert await w.session.wait_for(lambda: 99 in stop.values.variables, None)
 
 
 async def test_a_fetch_that_fails_fails_for_all_who_wait_and_is_tried_again_by_the_next() -> None:
@@ -193,7 +193,7 @@ async def test_what_is_told_after_the_program_has_moved_on_is_nobody_s() -> None
             late = [{"name": "old", "value": "1", "variablesReference": 0}]
             await w.peer.answer(request, {"variables": late})
             assert await asking == []
-        assert 99 not in w.session.mirror.stopped().variables
+        assert 99 not in w.session.mirror.stopped().values.variables
 
 
 async def test_there_is_nothing_to_look_at_while_the_program_runs() -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from dapeer.mirror.stops.stops import KEPT_VARIABLES, Stop
+from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.values import KEPT_VARIABLES
 from dapeer.view.activations import ACTIVATION, ActivationComparison, compared
 from tests.told import Told
 
@@ -68,7 +69,7 @@ def test_frames_of_others_below_a_call_do_not_make_it_another_one() -> None:
         told.event("stopped", reason="exception", threadId=1, allThreadsStopped=True)
         told.tell("stackTrace", {"stackFrames": [*inner, *own]}, threadId=1)
     stop = told.mirror.stopped()
-    assert stop.front == len(inner)
+    assert stop.stack.front == len(inner)
     assert comparison(told, stop).same is None
 
 

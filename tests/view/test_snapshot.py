@@ -9,7 +9,8 @@ from pydantic import TypeAdapter
 
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stack import Stack
+from dapeer.mirror.stops.stops import Findings, Stop
 from dapeer.view import output, relevance, render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
 from tests.told import Told
@@ -133,7 +134,7 @@ def test_locals_of_the_same_name_are_both_shown() -> None:
 
 def test_locals_that_did_not_arrive_are_told_of() -> None:
     told = Told()
-    stop(told).variables.clear()
+    stop(told).values.variables.clear()
     assert notes(told) == ["locals did not arrive (a slow repr?): ask again with dap_variables"]
 
 
@@ -167,7 +168,7 @@ def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
 
 def test_long_source_lines_are_cut_and_say_how_long_they_were() -> None:
     told = Told()
-    stop(told).source = (9, ["short", "y" * 5000])
+    stop(told).learn(Findings(source=(9, ["short", "y" * 5000])))
     first, second = str(shown(told).get("source")).splitlines()
     assert first == "   9 short"
     assert second == "→ 10 " + "y" * snapshot.SOURCE_LINE + "… (5000 chars)"
@@ -176,7 +177,7 @@ def test_long_source_lines_are_cut_and_say_how_long_they_were() -> None:
 def test_much_output_is_cut_to_its_last_lines_and_the_call_for_the_rest_is_named() -> None:
     told = Told()
     told.event("output", category="stdout", output="first\n" * 4)
-    told.stopped().output_shown = told.mirror.output.end
+    told.stopped().reported.output_shown = told.mirror.output.end
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="".join(f"line {n}\n" for n in range(5000)))
     stop(told)
@@ -199,7 +200,7 @@ def test_everything_at_once_is_still_small() -> None:
     for value in "ab":
         told.event("output", category="stdout", output="o" * 1_000_000)
         stopped = stop(told, {f"v{n}": value * 100_000 for n in range(300)}, frames=600)
-        stopped.source = (7, ["s" * 100_000] * 7)
+        stopped.learn(Findings(source=(7, ["s" * 100_000] * 7)))
         stopped.exception = {"exceptionId": "E", "description": "d" * 1_000_000}
         stopped.body = {**stopped.body, "description": "D" * 1_000_000}
     assert len(text(told)) < 10_000
@@ -228,7 +229,7 @@ def test_an_exception_is_told_by_its_type_and_message() -> None:
 def test_an_exception_is_told_as_far_as_the_adapter_does(
     info: dict[str, object] | None, body: dict[str, object], told_of: str
 ) -> None:
-    stopped = Stop(1, body, 1, 0, exception=info)
+    stopped = Stop(1, body, Stack(1), exception=info)
     assert snapshot.exception_text(stopped) == told_of
 
 
@@ -277,7 +278,8 @@ def test_the_text_of_a_stop_of_a_small_program_is_under_700_bytes() -> None:
         told.mirror.apply(line.message, line.at)
         stopped = told.mirror.stop
         if stopped is not None and stopped.locals():
-            stopped.source = (2, [f"    total = a + b  # line {n}" for n in range(7)])
+            lines = [f"    total = a + b  # line {n}" for n in range(7)]
+            stopped.learn(Findings(source=(2, lines)))
             assert 100 < len(text(told).encode()) < 700
 
 
@@ -305,13 +307,13 @@ NOT_AT_A_STOP = {
 def test_text_and_data_tell_the_same_facts() -> None:
     told = Told()
     told.threads(1, 2)
-    stop(told, frames=9, x="1", empty="").output_shown = 0
+    stop(told, frames=9, x="1", empty="").reported.output_shown = 0
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="said\n\npartly" + "z" * 700)
     where = {"source": {"path": "/project/b.py"}, "line": 3, LOG_POINT: True}
     told.event("output", category="stdout", output="logged", **where)
     stopped = stop(told, {f"v{n}": f"<{n}>" for n in range(30)}, frames=9, x="2", empty="e")
-    stopped.source = (9, ["def f0():", "    pass"])
+    stopped.learn(Findings(source=(9, ["def f0():", "    pass"])))
     stopped.exception = {"exceptionId": "Oops", "description": "it broke"}
     stopped.body = {**stopped.body, "description": "A description"}
     view, written = shown(told), text(told)
@@ -444,7 +446,7 @@ def test_an_earlier_stop_shows_its_own_output_only() -> None:
     told = Told()
     told.event("output", category="stdout", output="one\n")
     first = stop(told)
-    first.output_shown = told.mirror.output.end
+    first.reported.output_shown = told.mirror.output.end
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="two\n")
     stop(told)
@@ -485,7 +487,7 @@ def test_at_a_crash_the_users_frame_comes_first_and_others_are_counted() -> None
         "2 frames of code without source",
     ]
     assert "notes" not in view
-    assert stop.top is stop.frames[1][3]
+    assert stop.top is stop.stack.frames[1][3]
 
 
 def test_where_somebody_wanted_to_stop_the_innermost_frame_comes_first() -> None:

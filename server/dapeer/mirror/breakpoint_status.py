@@ -86,6 +86,10 @@ class Placed:
             "setInstructionBreakpoints": self._set_instructions,
         }
 
+    def name_data(self, data_id: str, name: str) -> None:
+        """Take note of the name by which a caller knows the data of a breakpoint."""
+        self.names[data_id] = name
+
     def take_request(self, command: str, arguments: Body) -> None:
         """Apply a request, which may set breakpoints."""
         if command == SET_LINES:

@@ -36,6 +36,10 @@ class Failure:
     reported: int = 0
     """The count that was reported last."""
 
+    def mark_reported(self, count: int) -> None:
+        """Take note that a reader knows how often it has failed."""
+        self.reported = count
+
 
 @dataclass(slots=True)
 class Failures:

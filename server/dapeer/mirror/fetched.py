@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dapeer.dap.bodies import ScopesResponseBody, StackTraceResponseBody, VariablesResponseBody
 from dapeer.dap.messages import Body
 from dapeer.dap.shapes import EventHandler, ResponseHandler
-from dapeer.dap.types import StackFrame, Variable
 from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.stops.stops import Stop
 from dapeer.mirror.suspended import Suspended
 
 
@@ -42,46 +40,23 @@ class Fetched:
         stop = self._suspended.stop_of(arguments.get("threadId", -1))
         if stop is None:
             return
-        frames = body.get("stackFrames", [])
-        start, levels = _part(arguments, len(frames))
-        known = stop.frames.setdefault(arguments["threadId"], [])
-        whole = not levels or len(frames) < levels
-        if start <= len(known):
-            known[start : start + len(frames)] = frames
-        elif whole and arguments["threadId"] == stop.thread_id:
-            stop.outer = frames
-        if not start and frames and arguments["threadId"] == stop.thread_id:
-            self._placed.passed(frames[0])
-        total = body.get("totalFrames")
-        if isinstance(total, int) and total >= len(known):
-            stop.total_frames[arguments["threadId"]] = total
-        elif whole and start <= len(known):
-            stop.total_frames[arguments["threadId"]] = len(known)
-        if arguments["threadId"] == stop.thread_id and known:
-            self._place(stop, known)
-
-    def _place(self, stop: Stop, frames: Sequence[StackFrame]) -> None:
-        """Say which frame is looked at first, now that some are known."""
-        if stop.reason.endswith("breakpoint"):
-            stop.raised = self._frames.reason(frames[0])
-        stop.outermost = self._frames.outermost([*frames, *stop.outer])
-        # Data are often written by a library for the user's code.
-        if not stop.planned or stop.reason == "data breakpoint":
-            users = self._frames.foremost(frames)
-            stop.front = frames.index(users) if users else None
+        known = stop.stack.take(arguments, body)
+        if known:
+            frames = body.get("stackFrames", [])
+            if frames and known[0] is frames[0]:
+                self._placed.passed(known[0])
+            stop.place(self._frames)
 
     def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
-            stop.take_scopes(arguments["frameId"], body.get("scopes", []))
+            scopes = body.get("scopes", [])
+            stop.values.take_scopes(arguments["frameId"], scopes, stop.top_id)
 
     def _variables(self, arguments: Body, body: VariablesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
-            variables = body.get("variables", [])
-            stop.take_variables(arguments, variables)
-            for each in variables:
-                _keep_size(stop, each)
+            stop.values.take(arguments, body.get("variables", []))
 
     def _variable_set(self, arguments: Body, body: Body) -> None:
         # An evaluation for the clipboard or a hover without a frame changes nothing.
@@ -91,31 +66,15 @@ class Fetched:
         if not looks:
             self._written(body, arguments)
         elif (stop := self._suspended.stop) is not None:
-            _keep_size(stop, body)
+            stop.values.take_size(body)
 
     def _written(self, body: Body, arguments: Body | None = None) -> None:
         """A write may change any other variable, so all are fetched again."""
         stop = self._suspended.stop
         if stop is not None:
-            stop.take_written(arguments or {}, body)
-            _keep_size(stop, body)
-            stop.outdated = set(stop.variables)
-            stop.parts.forget()
+            stop.values.outdate(arguments or {}, body)
 
     def _exception_info(self, arguments: Body, body: Body) -> None:
         stop = self._suspended.stop_of(arguments.get("threadId", -1))
         if stop is not None:
-            stop.exception = body
-
-
-def _part(arguments: Body, count: int) -> tuple[int, int]:
-    """Return from which frame on how many are told; some adapters tell all, whatever is asked."""
-    start, levels = (int(arguments.get(each) or 0) for each in ("startFrame", "levels"))
-    return (0, 0) if 0 < levels < count else (start, levels)
-
-
-def _keep_size(stop: Stop, described: Variable | Body) -> None:
-    """Keep how many elements a variable, or the value of an expression, has."""
-    number = described.get("indexedVariables")
-    if isinstance(number, int) and number > 0:
-        stop.elements[described.get("variablesReference", 0)] = number
+            stop.take_exception(body)

@@ -21,10 +21,11 @@ from dapeer.mirror.collected.process_rows import REMOVED, Gathered
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.modules import Loaded
+from dapeer.mirror.notes import Notes
 from dapeer.mirror.printed import Printed
-from dapeer.mirror.stops.history import History
 from dapeer.mirror.stops.stops import Stop
 from dapeer.mirror.suspended import Suspended
+from dapeer.mirror.threads import Threads
 
 UNKNOWN = -1
 """A placeholder for the stopped thread until the threads are listed."""
@@ -39,11 +40,11 @@ class Phase(enum.Enum):
     ENDED = "ended"
 
 
-class Mirror:
-    """The state of one debug session. `apply` is the only place where it changes.
+class Mirror(Notes):
+    """The state of one debug session. Only `apply` changes it, and the methods of `Notes`.
 
     It sees every message of the session in order, both directions, and asks for nothing: no I/O, no
-    clock. Readers may hold on to what it returns until the next `apply`.
+    clock. Readers may hold on to what it returns until the next `apply`, and change nothing of it.
     """
 
     def __init__(
@@ -54,15 +55,13 @@ class Mirror:
         gathered: Gathered | None = None,
     ) -> None:
         """Keep `frames` with frames' owners; a program's processes share what it `printed`, rows, failures."""
+        self._suspended = Suspended()
+        self.printed = printed or Printed()
+        failed = failed or failures.Failures()
+        super().__init__(self._suspended.history, self.printed.output, failed)
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
-        self._suspended = Suspended()
-        self.threads: Bounded[int, str] = Bounded("threads")
-        """Names by thread id; empty for a thread that is known by an event only."""
-        self.printed = printed or Printed()
-        self.output = self.printed.output
-        self.failures = failed or failures.Failures()
-        """Conditions and log messages that could not be evaluated."""
+        self._threads = Threads()
         self.gathered = gathered or Gathered(Collected(), 0)
         """What its breakpoints collect."""
         self.placed = Placed()
@@ -78,10 +77,6 @@ class Mirror:
         self._ended = False
         self._epochs_of_requests: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
-        self._threads_listed_in = -1
-        """The epoch in which all threads were listed last."""
-        self._threads_followed = False
-        """Whether events report threads that start and end."""
         self._fetched = Fetched(self._suspended, self.frames, self.placed)
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
@@ -110,7 +105,7 @@ class Mirror:
             "initialize": self._initialize,
             "launch": self._launched,
             "attach": self._launched,
-            "threads": self._threads,
+            "threads": self._threads_listed,
             **self._fetched.on_response,
             **self.placed.on_response,
             **self.loaded.on_response,
@@ -131,11 +126,6 @@ class Mirror:
         return self._suspended.epoch
 
     @property
-    def history(self) -> History:
-        """The stops so far."""
-        return self._suspended.history
-
-    @property
     def stop(self) -> Stop | None:
         """The latest stop that still lasts; None while every thread runs."""
         return self._suspended.stop
@@ -152,10 +142,14 @@ class Mirror:
         return {str(known["filter"]): bool(known.get("default")) for known in offered}
 
     @property
+    def threads(self) -> Mapping[int, str]:
+        """Names by thread id; empty for a thread that is known by an event only."""
+        return self._threads.names
+
+    @property
     def threads_known(self) -> bool:
         """Whether `threads` is complete now."""
-        fresh = self._threads_followed or self._threads_listed_in == self.epoch
-        return fresh and bool(self.threads) and all(self.threads.values())
+        return self._threads.known(self.epoch)
 
     @property
     def ended(self) -> bool:
@@ -165,7 +159,7 @@ class Mirror:
     @property
     def left_out(self) -> str | None:
         """Return a note if the adapter has sent too much to keep all of it; None otherwise."""
-        tables = (self.threads, *self.loaded.tables, self.failures.known, self.capabilities)
+        tables = (self._threads.names, *self.loaded.tables, self.failures.known, self.capabilities)
         return next((table.left_out for table in tables if table.left_out), None)
 
     def stop_of(self, thread_id: int) -> Stop | None:
@@ -222,6 +216,10 @@ class Mirror:
             case _:
                 pass
 
+    def name_data(self, data_id: str, name: str) -> None:
+        """Take note of the name by which a caller knows the data of a breakpoint."""
+        self.placed.name_data(data_id, name)
+
     # -- events
 
     def _output(self, body: Body, at: float) -> None:
@@ -248,12 +246,11 @@ class Mirror:
         thread_id = body.get("threadId")
         if not isinstance(thread_id, int):
             return
-        self._threads_followed = True
         if body.get("reason") == "exited":
-            self.threads.pop(thread_id, None)
+            self._threads.exited(thread_id)
             self._suspended.exited(thread_id)
         else:
-            self.threads[thread_id] = self.threads.get(thread_id, "")
+            self._threads.started(thread_id)
 
     def _capabilities(self, body: Body) -> None:
         self.capabilities.take(body.get("capabilities") or {})
@@ -292,9 +289,6 @@ class Mirror:
     def _initialize(self, _arguments: Body, body: Body) -> None:
         self.capabilities.take(body)
 
-    def _threads(self, _arguments: Body, body: ThreadsResponseBody) -> None:
-        threads = body.get("threads", ())
-        named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
-        self.threads = Bounded("threads", named)
-        self._threads_listed_in = self.epoch
+    def _threads_listed(self, _arguments: Body, body: ThreadsResponseBody) -> None:
+        self._threads.take(body, self.epoch)
         self._suspended.name_thread(self.threads)

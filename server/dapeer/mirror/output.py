@@ -79,6 +79,14 @@ class OutputLog:
         self.shown = 0
         """Cursor up to which the output was shown, with a stop."""
 
+    def mark_shown(self, cursor: int) -> None:
+        """Take note that the output was shown up to a cursor."""
+        self.shown = max(self.shown, cursor)
+
+    def enter_terminal(self) -> None:
+        """Take note that the program prints to a terminal of dapeer."""
+        self.in_terminal = True
+
     @property
     def start(self) -> int:
         """Cursor of the oldest character that is still here."""

@@ -24,7 +24,7 @@ class Printed:
             return
         known: Category = category if category in ("stdout", "stderr") else "console"
         if body.get(IN_TERMINAL):
-            self.output.in_terminal = True
+            self.output.enter_terminal()
         elif self.output.in_terminal and known != "console" and log_point is None:
             return  # the adapter repeats the terminal's output
         text = str(body.get("output") or "")

@@ -16,12 +16,4 @@ class Telling:
 
     def mark_reported(self) -> None:
         """Record that a reader has seen all of it."""
-        self._mirror.output.shown = max(self._mirror.output.shown, self._end)
-        for failure, count in self._failures:
-            failure.reported = count
-        if self.stop is None:
-            return
-        self.stop.output_shown = self._end
-        latest = self._mirror.history.latest
-        if latest is not None and latest is not self.stop:
-            latest.output_start = max(latest.output_start, self._end)
+        self._mirror.mark_reported(self.stop, self._end, self._failures)

@@ -11,7 +11,8 @@ from collections.abc import Collection
 from dapeer.dap.messages import Body, Response
 from dapeer.mirror.bounded import MAX_ENTRIES
 from dapeer.mirror.stops.history import History
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stack import Stack
+from dapeer.mirror.stops.stops import Reported, Stop
 
 
 class Suspended:
@@ -56,7 +57,8 @@ class Suspended:
         self.epoch += 1
         # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
-        stop = Stop(self.epoch, body, thread_id, start, self._output_start)
+        reported = Reported(start, self._output_start, self.history.new_handles())
+        stop = Stop(self.epoch, body, Stack(thread_id), reported=reported)
         if stop.all_threads:
             self._keep({})
         self._add(thread_id, stop)
@@ -69,7 +71,7 @@ class Suspended:
             return
         if not isinstance(stop.body.get("threadId"), int):
             self._remove(stop.thread_id)
-            stop.thread_id = next(iter(threads))
+            stop.stack.name_thread(next(iter(threads)))
             self._add(stop.thread_id, stop)
 
     def continued(self, body: Body) -> None:
@@ -88,7 +90,7 @@ class Suspended:
         """Apply a request that resumes, when it is sent."""
         self._resuming[seq] = self._stops
         for stop in self._stops.values():
-            stop.left_with = command if thread_id == stop.thread_id else "continue"
+            stop.leave(command if thread_id == stop.thread_id else "continue")
         self.resumed()
 
     def resume_answered(self, response: Response, *, ended: bool) -> None:
@@ -105,8 +107,9 @@ class Suspended:
         """Every thread runs, or has ended."""
         stop = self.stop
         if stop is not None:
+            reported = stop.reported
             # Output that was not shown at this stop is shown with the next one.
             self._output_start = (
-                stop.output_start if stop.output_shown is None else stop.output_shown
+                reported.output_start if reported.output_shown is None else reported.output_shown
             )
         self._keep({})

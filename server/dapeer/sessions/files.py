@@ -87,7 +87,7 @@ class Files:
         for session in self._sessions.values():
             yield from session.mirror.loaded.sources.values()
             for stop in session.mirror.history:
-                for frames in stop.frames.values():
+                for frames in stop.stack.frames.values():
                     yield from (frame.get("source", Source()) for frame in frames)
 
 

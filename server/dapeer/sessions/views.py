@@ -28,7 +28,7 @@ def _view(session: Session) -> look.Snapshot:
     if stop is not None:
         return look.stopped(session.id, session.mirror, stop, session.project)
     last = session.mirror.history.latest
-    since = max(last.output_start if last else 0, session.program.output.shown)
+    since = max(last.reported.output_start if last else 0, session.program.output.shown)
     if session.mirror.ended:
         error = None if session.by_us else session.errors.last()
         return look.ended(
@@ -73,7 +73,7 @@ async def wait_for_place(session: Session, seconds: float) -> None:
     if stop is not None:
         session.inspect.on_request(stop)
         await session.wait_for(
-            lambda: stop.thread_id in stop.frames or session.mirror.stop is not stop, seconds
+            lambda: stop.thread_id in stop.stack.frames or session.mirror.stop is not stop, seconds
         )
 
 

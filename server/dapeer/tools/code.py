@@ -80,9 +80,9 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
     if stop is None:
         return None
     await quietly(session.inspect.whole_stack(stop.thread_id))
-    frames = stop.frames.get(stop.thread_id, [])
+    frames = stop.stack.frames.get(stop.thread_id, [])
     key = "path" if isinstance(source, str) else "sourceReference"
-    seen = (each for each in frames[stop.front or 0 :] if each["line"] > 0)
+    seen = (each for each in frames[stop.stack.front or 0 :] if each["line"] > 0)
     return next((each["line"] for each in seen if each.get("source", {}).get(key) == source), None)
 
 

@@ -112,7 +112,7 @@ async def _step(
     before = session.mirror.stop
     reply = await resume(call, session, session.resume(command, arguments), options)
     stop = session.mirror.stop
-    if before is None or not before.front or stop is None or stop.reason != "step":
+    if before is None or not before.stack.front or stop is None or stop.reason != "step":
         return reply
     frame = stop.top
     owner = session.frames.owner(frame) if frame is not None else ""

@@ -119,7 +119,10 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
         frame = await frame_of(session, frame_id)
         scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     rows = [
-        (scope["name"], stop.handles.of("variables_reference", scope["variablesReference"], frame))
+        (
+            scope["name"],
+            stop.reported.handles.of("variables_reference", scope["variablesReference"], frame),
+        )
         for scope in scopes
     ]
     data = [{"name": name, "variables_reference": handle} for name, handle in rows]
@@ -167,11 +170,11 @@ async def dap_variables(
 async def _inside(
     call: Call, session: Session, stop: Stop, handle: int, kind: str | None, start: int, count: int
 ) -> Reply:
-    reference = stop.handles.resolve("variables_reference", handle)
-    if (owner := stop.handles.frame_of_scope(handle)) is not None:
+    reference = stop.reported.handles.resolve("variables_reference", handle)
+    if (owner := stop.reported.handles.frame_of_scope(handle)) is not None:
         # The adapter may use the reference for the scope of another frame by now.
         await session.inspect.scopes(owner)
-    if reference in stop.lazy:
+    if reference in stop.values.lazy:
         call.need(
             "evaluate",
             "A getter has a value only once it runs, which executes code of the program.",
@@ -186,7 +189,7 @@ async def _frame_variables(
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     await session.inspect.scopes(frame)
-    for scope in stop.local_scopes(frame):
+    for scope in stop.values.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
     data, definitions = relevance.parted(stop.locals(frame))
     return await _listed(
@@ -230,19 +233,22 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     kind = f": {type_name(variable.get('type') or '')}" if variable.get("type") else ""
     reference = variable["variablesReference"]
     more = (
-        f" [variables_reference {stop.handles.of('variables_reference', reference)}]"
+        f" [variables_reference {stop.reported.handles.of('variables_reference', reference)}]"
         if reference
         else ""
     )
-    return f"{variable['name']}{kind} = {fitted(stop.shown(variable), limit)}{more}"
+    return f"{variable['name']}{kind} = {fitted(stop.values.shown(variable), limit)}{more}"
 
 
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": variable["name"], "value": fitted(stop.shown(variable), limit)}
+    data: dict[str, Any] = {
+        "name": variable["name"],
+        "value": fitted(stop.values.shown(variable), limit),
+    }
     if variable.get("type"):
         data["type"] = type_name(variable.get("type") or "")
     if variable["variablesReference"]:
-        data["variables_reference"] = stop.handles.of(
+        data["variables_reference"] = stop.reported.handles.of(
             "variables_reference", variable["variablesReference"]
         )
     return data

@@ -178,7 +178,7 @@ async def _disassembled(
 
 def _frame(session: Session, frame: int | None) -> StackFrame | None:
     """Return a frame from the adapter; frames that a caller has requested are known."""
-    return session.mirror.stopped().frame(frame)
+    return session.mirror.stopped().stack.frame(frame)
 
 
 def _instructions(

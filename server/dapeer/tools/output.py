@@ -70,12 +70,13 @@ async def dap_program_output(
 async def _still_arriving(session: Session, seconds: float) -> bool:
     """Wait for the output before a stop, and return whether more is arriving."""
     program = session.program
-    stops = [stop for each in program.stopped if (stop := each.mirror.stop) is not None]
+    mirrors = [each.mirror for each in program.stopped]
+    stops = [(each, stop) for each in mirrors if (stop := each.stop) is not None]
     with anyio.move_on_after(seconds):
-        for stop in stops:
-            if stop.output_flows:
-                await program.arriving.complete(stop)
-    return any(stop.output_flows for stop in stops)
+        for mirror, stop in stops:
+            if stop.reported.output_flows:
+                await program.arriving.complete(mirror, stop)
+    return any(stop.reported.output_flows for _, stop in stops)
 
 
 def _part(

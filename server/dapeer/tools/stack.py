@@ -48,18 +48,18 @@ async def dap_stacktrace(
     with looking(session, thread) as stop:
         await session.inspect.whole_stack(thread)
         await session.inspect.stack_trace(thread, start_frame, levels)
-    frames = stop.frames.get(thread, [])
+    frames = stop.stack.frames.get(thread, [])
     rows = _first(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
     written = partial(_frame_text, call, stop)
     lines = [line for row in rows for line in _row(call, row, start_frame, written)]
     end = rows[-1].end if rows else start_frame
-    total = stop.total_frames.get(thread)
+    total = stop.stack.total_frames.get(thread)
     known = dict(enumerate(frames))
     if thread == stop.thread_id and total:
-        known |= dict(enumerate(stop.outer, total - len(stop.outer)))
+        known |= dict(enumerate(stop.stack.outer, total - len(stop.stack.outer)))
     lines += _left(call, session, stop, known, end, total)
-    if thread == stop.thread_id and stop.left_out:
-        lines.append(f"({stop.left_out})")
+    if thread == stop.thread_id and stop.found.left_out:
+        lines.append(f"({stop.found.left_out})")
     listed = len(frames) if total is None else total
 
     def facts() -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _running_frame(
 
 
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
-    handle = stop.handles.of("frame_id", frame["id"])
+    handle = stop.reported.handles.of("frame_id", frame["id"])
     reference = _reference(frame)
     more = f", source_reference {reference}" if reference else ""
     more += ", default" if number and frame is stop.top else ""
@@ -213,7 +213,7 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
     reference = _reference(frame)
     owner = session.frames.owner(frame)
     return {
-        "frame_id": stop.handles.of("frame_id", frame["id"]),
+        "frame_id": stop.reported.handles.of("frame_id", frame["id"]),
         **frame_place(frame),
         **({"source_reference": reference} if reference else {}),
         **({"of": owner} if owner else {}),

@@ -47,7 +47,7 @@ async def dap_send_input(
     )
     await program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
     # The caller has seen the earlier output.
-    log.shown = max(log.shown, begin)
+    session.mirror.mark_shown(begin)
     return await next_stop(call, session, epoch, left.ms, options=options)
 
 

@@ -62,7 +62,7 @@ def compared(history: History, stop: Stop) -> ActivationComparison:
     """Compare the locals with those of the last stop in the same function at the same depth of the stack."""
     before = history.before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
-    seen = (each for each in reversed(before) if _same_function(each, stop) and each.scopes)
+    seen = (each for each in reversed(before) if _same_function(each, stop) and each.values.scopes)
     earlier = next(seen, None)
     if earlier is None:
         return ActivationComparison()
@@ -124,13 +124,13 @@ def _line(stop: Stop) -> int:
 
 def _depth(stop: Stop) -> int:
     """Return how many frames there are from the one that is looked at to the outermost."""
-    frames = stop.frames.get(stop.thread_id, ())
-    return stop.total_frames.get(stop.thread_id, len(frames)) - (stop.front or 0)
+    frames = stop.stack.frames.get(stop.thread_id, ())
+    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
 
 
 def _callers(stop: Stop) -> list[tuple[object, ...]]:
     """Return the places of the callers, the innermost first."""
-    frames = stop.frames.get(stop.thread_id, ())[(stop.front or 0) + 1 :]
+    frames = stop.stack.frames.get(stop.thread_id, ())[(stop.stack.front or 0) + 1 :]
     return [
         (*_function(each), each["line"], each.get("column"))
         for each in frames[:MAX_COMPARED_CALLERS]

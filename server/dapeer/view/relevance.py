@@ -38,7 +38,7 @@ def on_line(stop: Stop) -> frozenset[str]:
 
 def around(stop: Stop) -> frozenset[str]:
     """Return the names in the lines of source that a stop shows."""
-    return _names("\n".join(stop.source[1])) if stop.source else frozenset()
+    return _names("\n".join(stop.found.source[1])) if stop.found.source else frozenset()
 
 
 @lru_cache(maxsize=8)
@@ -58,9 +58,9 @@ def bare(name: str) -> str:
 
 def _line(stop: Stop) -> str:
     """Return the line of source where the program is."""
-    if stop.source is None or stop.top is None:
+    if stop.found.source is None or stop.top is None:
         return ""
-    first, lines = stop.source
+    first, lines = stop.found.source
     number = stop.top["line"] - first
     return lines[number] if 0 <= number < len(lines) else ""
 
@@ -127,7 +127,7 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
     # Where a line nearby names dozens, the arguments are not lost behind them.
     data[AROUND_GROUP][MAX_LOCALS - min(others, MAX_LOCALS) :] = []
     matter = sum(map(len, data[:UNUSED_GROUP]))
-    if count > MAX_UNSORTED_LOCALS and stop.source is not None:
+    if count > MAX_UNSORTED_LOCALS and stop.found.source is not None:
         data[UNUSED_GROUP][max(MIN_LOCALS - matter, 0) :] = []
     shown = _flat(data)[:MAX_LOCALS]
     kinds = [*map(definition, defined)]
@@ -136,7 +136,9 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
 
 def arrived(stop: Stop, frame_id: int) -> bool:
     """Whether the locals of a frame were fetched; a frame may have none."""
-    if stop.set_aside is not None:
+    if stop.values.set_aside is not None:
         return True
-    references = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
-    return frame_id in stop.scopes and all(reference in stop.variables for reference in references)
+    references = (scope["variablesReference"] for scope in stop.values.local_scopes(frame_id))
+    return frame_id in stop.values.scopes and all(
+        reference in stop.values.variables for reference in references
+    )

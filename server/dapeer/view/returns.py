@@ -61,8 +61,8 @@ def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
     last = next((s for s in earlier if _depth(s) != _depth(now)), None)
     if last is None or _depth(last) < _depth(now) or now.top is None:
         return None
-    frames = last.frames[last.thread_id]
-    caller = (last.front or 0) + _depth(last) - _depth(now)
+    frames = last.stack.frames[last.thread_id]
+    caller = (last.stack.front or 0) + _depth(last) - _depth(now)
     here = caller < len(frames) and _function(frames[caller]) == _function(now.top)
     return last if here else None
 
@@ -73,8 +73,8 @@ def _comparable(one: Stop, other: Stop) -> bool:
 
 def _depth(stop: Stop) -> int:
     """Return how many frames there are from the one that is looked at to the outermost."""
-    frames = stop.frames.get(stop.thread_id, ())
-    return stop.total_frames.get(stop.thread_id, len(frames)) - (stop.front or 0)
+    frames = stop.stack.frames.get(stop.thread_id, ())
+    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
 
 
 def _function(frame: StackFrame) -> tuple[object, ...]:

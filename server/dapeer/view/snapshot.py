@@ -123,8 +123,8 @@ class Summary(TypedDict):
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return a stop: location, source, stack, locals, changes, new output."""
-    notes = [*filter(None, (stop.outdated_source, stop.left_out))]
-    if stop.output_flows:
+    notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out))]
+    if stop.reported.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
     comparison = compared(mirror.history, stop)
     changed, notes = comparison.changes, [*notes, *comparison.notes]
@@ -144,8 +144,8 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
         raised=last_of_raised(mirror.history, stop),
-        output=new_output(session_id, mirror, stop.output_start, until, notes),
-        logged=logged(session_id, mirror, project, stop.output_start, until, notes),
+        output=new_output(session_id, mirror, stop.reported.output_start, until, notes),
+        logged=logged(session_id, mirror, project, stop.reported.output_start, until, notes),
         notes=notes + failed([f for f in mirror.failures if f.count != f.reported], project),
     )
     if stop.thread_id != next(iter(mirror.threads), 1):
@@ -178,9 +178,9 @@ def _place(frame: StackFrame | None) -> Place:
 
 def _source(stop: Stop) -> str:
     mark = stop.top["line"] if stop.top else None
-    if stop.source is None:
+    if stop.found.source is None:
         return ""
-    first, lines = stop.source
+    first, lines = stop.found.source
     return numbered(first, dedented(lines), mark=mark)
 
 
@@ -262,8 +262,8 @@ def exception_text(stop: Stop) -> str:
 
 def _description(stop: Stop) -> str:
     """Return the adapter's description where it says more than the reason and the exception."""
-    if stop.signal or stop.raised:
-        return stop.signal
+    if stop.found.signal or stop.raised:
+        return stop.found.signal
     # js-debug's "Paused on debugger statement" has the reason "pause" without a request.
     description = str(stop.body.get("description") or "")
     description = description.removeprefix("Paused").removeprefix(" on ")

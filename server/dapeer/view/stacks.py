@@ -96,7 +96,7 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
     """Yield a stack's lines; at a requested stop the innermost frames have a line each, whoever owns them."""
     users = whose.foremost(frames)
-    seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
+    seen = len(frames) if users is None else 0 if stop.stack.front else frames.index(users)
     yield from (
         StackRow(number, FrameRun((), [frame])) for number, frame in enumerate(frames[:seen])
     )
@@ -127,17 +127,17 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
 
 def begins(stop: Stop, whose: Frames) -> bool:
     """Whether enough frames are known for the first lines of the stack, and more than are shown."""
-    rows = _first(_rows(stop, stop.frames.get(stop.thread_id, []), whose))
+    rows = _first(_rows(stop, stop.stack.frames.get(stop.thread_id, []), whose))
     return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread, each frame but the one to look at first with its frame_id."""
-    frames = stop.frames.get(stop.thread_id, [])
+    frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:
         return []
     rows = _first(_rows(stop, frames, whose))
-    total = stop.total_frames.get(stop.thread_id)
+    total = stop.stack.total_frames.get(stop.thread_id)
     # Frames between the user's are listed, but take none of their room.
     real = [n for n, row in enumerate(rows) if _is_real(row)]
     if total == len(frames) and len(real) <= MAX_STACK_LINES + 2:
@@ -145,7 +145,7 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
         return [_line(stop, row, whose, project) for row in rows]
     head = rows[: real[MAX_STACK_LINES - 1] + 1] if len(real) > MAX_STACK_LINES else rows
     end = head[-1].end if head else 0
-    outermost = stop.outermost
+    outermost = stop.stack.outermost
     beyond = outermost is not None and outermost not in frames[:end]
     left = None if total is None else total - len(frames) + count(frames[end:]) - beyond
     lines = [_line(stop, row, whose, project) for row in head]
@@ -165,5 +165,7 @@ def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     if row.run.owners and number > 1:
         return row.run.of() if row.first else f"{row.run.of()}: {line} …"
     times = f" ({number} times)" if number > 1 else ""
-    known = stop.settled or frame is stop.top
-    return line + times + ("" if known else f" [{stop.handles.of('frame_id', frame['id'])}]")
+    known = stop.values.settled or frame is stop.top
+    return (
+        line + times + ("" if known else f" [{stop.reported.handles.of('frame_id', frame['id'])}]")
+    )

@@ -19,15 +19,17 @@ MAX_CHANGES = 8
 def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
     """Return the locals to show, and note how many are not, and why."""
     choice = chosen(stop, changed)
-    if stop.withheld:
-        notes.append(f"no locals: {shortened(stop.withheld, VALUE_CHARS)}")
+    if stop.found.withheld:
+        notes.append(f"no locals: {shortened(stop.found.withheld, VALUE_CHARS)}")
     elif stop.top is not None and not arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if choice.left:
         notes.append(f"{_counted(choice.left, 'more local')}: dap_variables")
     if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
-    return _listed([Variable({**v, "value": stop.shown(v)}) for v in choice.shown], around(stop))
+    return _listed(
+        [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown], around(stop)
+    )
 
 
 def _counted(number: int, what: str) -> str:

@@ -23,11 +23,14 @@ class History:
         """Yield the stops, the oldest first."""
         return iter(self._stops)
 
+    def new_handles(self) -> Handles:
+        """Return the handles of a new stop."""
+        return Handles(self.numbers, self.numbers.given)
+
     def add(self, stop: Stop) -> None:
         """Begin a new stop; the previous one keeps only what history shows."""
         if self._stops:
             self._stops[-1].settle()
-        stop.handles = Handles(self.numbers, self.numbers.given)
         self._stops.append(stop)
 
     @property
@@ -51,4 +54,4 @@ class History:
     def output_end(self, stop: Stop) -> int | None:
         """Return the cursor at which a stop's output ends; None while it is the latest stop."""
         later = self.find(stop.number + 1)
-        return later.output_start if later else None
+        return later.reported.output_start if later else None

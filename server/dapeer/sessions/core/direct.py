@@ -68,7 +68,7 @@ class DirectSession(Session):
         super().__init__(
             context, plan.title(), plan.definition.id, transport, _traits(plan), parent
         )
-        adapter.on_patch_off(self.mirror.failures.take_patch_off)
+        adapter.on_patch_off(self.mirror.take_patch_off)
         self.post_mortem = plan.post_mortem
         self.advice = parent.advice if parent else plan.advice
         self.delegates = parent is None and plan.delegates

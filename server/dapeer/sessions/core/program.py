@@ -201,7 +201,7 @@ class Program(Generic[Of]):
         """Return the unreported stops of the other processes."""
         stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
         return frozenset(
-            (s.id, stop.number) for s, stop in stops if stop and stop.output_shown is None
+            (s.id, stop.number) for s, stop in stops if stop and stop.reported.output_shown is None
         )
 
     def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:

@@ -9,6 +9,7 @@ import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
 from dapeer.dap.messages import Body
+from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.waiters import Waiters
@@ -59,21 +60,23 @@ class ArrivingOutput:
         return self._since(stop) > FLOOD_CHARS
 
     def _since(self, stop: Stop) -> int:
-        return self._output.end - stop.left_at
+        return self._output.end - stop.reported.left_at
 
-    async def complete(self, stop: Stop) -> None:
-        """Wait for the output before a stop; the stop records whether more is arriving."""
-        stop.output_flows = True
+    async def complete(self, mirror: Mirror, stop: Stop) -> None:
+        """Wait for the output before a stop; the mirror records whether more is arriving."""
+        mirror.mark_flowing(stop, flows=True)
+        mirror.mark_flowing(stop, flows=not await self._is_complete(stop))
+
+    async def _is_complete(self, stop: Stop) -> bool:
         try:
             if self._drain is not None and (await self._drain()).get("sent"):
-                stop.output_flows = False
-                return
+                return True
         except RequestTimeout:
-            return
+            return False
         except DapeerError:
             pass
         self._drain = None
-        stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
+        return await self.idle(SECONDS_AT_STOP, self._since(stop))
 
     async def idle(self, quiet: float, printed: int = 0) -> bool:
         """Wait until nothing arrived for `quiet` seconds, or a little longer than is worth it.

@@ -76,8 +76,10 @@ def of_kind(rows: Sequence[Variable], kind: str | None) -> Sequence[Variable]:
 
 
 async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Container:
-    size = stop.elements.get(reference, 0)
-    known = stop.variables.get(reference, ()) if reference not in stop.outdated else ()
+    size = stop.values.elements.get(reference, 0)
+    known = (
+        stop.values.variables.get(reference, ()) if reference not in stop.values.outdated else ()
+    )
     if size and len(of_kind(known, "indexed")) != size:
         return _Container(fetching, reference, size)
     rows = await fetching.variables(reference)

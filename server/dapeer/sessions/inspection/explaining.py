@@ -6,27 +6,34 @@ import contextlib
 import json
 import signal
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from dapeer.adapters.definition.stopping import Expressions
 from dapeer.dap.types import Variable
+from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 
 Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 """Evaluates an expression in a frame, in a context of DAP's."""
 
 
-async def explain(stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
+async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
     """Find out in the program why it has stopped."""
-    innermost = stop.frames[stop.thread_id][0]["id"]
+    innermost = stop.stack.frames[stop.thread_id][0]["id"]
     if expressions.signal and stop.reason in {"signal", "attach"}:
-        stop.signal = _signal(await evaluate(expressions.signal, innermost, "hover"))
+        name = _signal(await evaluate(expressions.signal, innermost, "hover"))
+        mirror.learn(stop, replace(stop.found, signal=name))
     if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
-        stop.exception = {"description": await evaluate(expressions.exception, innermost, "hover")}
+        mirror.take_exception(stop, await evaluate(expressions.exception, innermost, "hover"))
 
 
 async def evaluate_members(
-    stop: Stop, variables: Sequence[Variable], expressions: Expressions, evaluate: Evaluate
+    mirror: Mirror,
+    stop: Stop,
+    variables: Sequence[Variable],
+    expressions: Expressions,
+    evaluate: Evaluate,
 ) -> None:
     """Find out in the program, in one look, what those variables hold that the adapter does not expand."""
     if not expressions.members or stop.top is None or not variables:
@@ -35,7 +42,8 @@ async def evaluate_members(
     expression = expressions.members.replace("${names}", json.dumps([*held]))
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
     told = json.loads(await evaluate(expression, stop.top["id"], "hover"))
-    stop.parts.take_reported({held[name]: str(text) for name, text in told.items() if name in held})
+    members = {held[name]: str(text) for name, text in told.items() if name in held}
+    mirror.take_members(stop, members)
 
 
 def is_bare(variable: Variable, expressions: Expressions) -> bool:

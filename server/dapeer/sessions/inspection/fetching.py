@@ -79,8 +79,8 @@ class Fetching:
         """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
         await self.other_client.looked()
         stop = self._mirror.stopped(thread_id)
-        first = len(stop.frames.get(thread_id, ()))
-        last = min(start + levels, stop.total_frames.get(thread_id, start + levels))
+        first = len(stop.stack.frames.get(thread_id, ()))
+        last = min(start + levels, stop.stack.total_frames.get(thread_id, start + levels))
         if first < last:
             arguments = {
                 "threadId": thread_id,
@@ -88,9 +88,9 @@ class Fetching:
                 "levels": max(FRAMES_AT_ONCE, last - first),
             }
             await self._once(
-                "stackTrace", arguments, lambda: len(stop.frames.get(thread_id, ())) > first
+                "stackTrace", arguments, lambda: len(stop.stack.frames.get(thread_id, ())) > first
             )
-        return stop.frames.get(thread_id, [])[start : start + levels]
+        return stop.stack.frames.get(thread_id, [])[start : start + levels]
 
     async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
         """Return the frames of a stopped thread to the outermost, `MAX_FRAMES` at most."""
@@ -109,7 +109,10 @@ class Fetching:
         between, or where the adapter does not say how many there are.
         """
         thread = stop.thread_id
-        total, known = stop.total_frames.get(thread, 0), len(stop.frames.get(thread, ()))
+        total, known = (
+            stop.stack.total_frames.get(thread, 0),
+            len(stop.stack.frames.get(thread, ())),
+        )
         if total > max(MAX_SEARCHED_FRAMES, known) and begins(stop, self._mirror.frames):
             # One more than there are: some adapters tell a number to say that there are more.
             asks = {
@@ -117,16 +120,16 @@ class Fetching:
                 "startFrame": total - OUTER_FRAMES,
                 "levels": OUTER_FRAMES + 1,
             }
-            await self._once("stackTrace", asks, lambda: bool(stop.outer))
-            if any(map(self._mirror.frames.is_users, stop.outer)):
+            await self._once("stackTrace", asks, lambda: bool(stop.stack.outer))
+            if any(map(self._mirror.frames.is_users, stop.stack.outer)):
                 return
         await self.whole_stack(thread)
 
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""
-        if stop.top is None or stop.front is None or self.other_client.first:
+        if stop.top is None or stop.stack.front is None or self.other_client.first:
             frames = await self.stack_trace(stop.thread_id, levels=self._levels)
-            if frames and stop.front is None:
+            if frames and stop.stack.front is None:
                 await self.stack_trace(stop.thread_id, levels=MAX_SEARCHED_FRAMES)
         return stop.top
 
@@ -134,9 +137,11 @@ class Fetching:
         """Return the scopes of a frame."""
         await self.other_client.looked()
         stop = self._mirror.stopped()
-        if frame_id not in stop.scopes:
-            await self._once("scopes", {"frameId": frame_id}, lambda: frame_id in stop.scopes)
-        return stop.scopes.get(frame_id, [])
+        if frame_id not in stop.values.scopes:
+            await self._once(
+                "scopes", {"frameId": frame_id}, lambda: frame_id in stop.values.scopes
+            )
+        return stop.values.scopes.get(frame_id, [])
 
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable."""
@@ -144,11 +149,11 @@ class Fetching:
         stop = self._mirror.stopped()
 
         def known() -> bool:
-            return reference in stop.variables and reference not in stop.outdated
+            return reference in stop.values.variables and reference not in stop.values.outdated
 
         if not known():
             await self._once("variables", {"variablesReference": reference}, known)
-        return stop.variables.get(reference, [])
+        return stop.values.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
         """Return the adapter's answer for a part of the `indexed` or `named` children of a variable.

@@ -6,6 +6,7 @@ import contextlib
 import re
 import time
 from collections.abc import Callable, Coroutine, Generator
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import anyio
@@ -117,7 +118,9 @@ class Inspection(Fetching):
                 self._stopped()
             case Request(seq=seq, command=command) if command in RESUMES:
                 self._resumed(by_person=seq < 0)
-            case Response(command="stackTrace") if (stop := self._mirror.stop) and not stop.source:
+            case Response(command="stackTrace") if (
+                stop := self._mirror.stop
+            ) and not stop.found.source:
                 self._keep_source(stop)
             case _:
                 pass
@@ -126,7 +129,8 @@ class Inspection(Fetching):
         """Record a resume by a client: the next stop was not caused by an inspection."""
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
-            stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
+            who = "the person in Neovim" if by_person else "another call of a tool"
+            self._mirror.learn(stop, replace(stop.found, left_by=who))
 
     def _stopped(self) -> None:
         """Start fetching what every reader of a new stop needs, unless it is left to the person's client."""
@@ -146,8 +150,10 @@ class Inspection(Fetching):
         if stop.top and path:
             line = stop.top["line"]
             around = self.source(path, line, snapshot.SOURCE_AROUND)
-            stop.source = around and excerpt.within(*around, line, stop.top["name"])
-            stop.outdated_source = self.editions.warning(path, stop.top["line"])
+            source = around and excerpt.within(*around, line, stop.top["name"])
+            warning = self.editions.warning(path, line)
+            found = replace(stop.found, source=source, outdated_source=warning)
+            self._mirror.learn(stop, found)
 
     def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
@@ -166,25 +172,27 @@ class Inspection(Fetching):
             self._begin(stop)
         if self._looked is not None:
             await self._looked.wait()
-        if stop.outdated or (stop.top is None and not stop.frames):
+        if stop.values.outdated or (stop.top is None and not stop.stack.frames):
             await quietly(self._locals(stop))
 
     async def _look(self, stop: Stop, looked: anyio.Event) -> None:
         try:
-            stop.output_flows = self._arriving.floods(stop)
+            self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))
             # An adapter that tells when output is complete does so while the stop is looked at.
             told = self._arriving.is_confirmed
-            output = [self._arriving.complete(stop)] if told else []
+            output = [self._arriving.complete(self._mirror, stop)] if told else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
             await together(*output, self._look_around(stop))
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
-            if not told and (stop.reason != "step" or self._mirror.output.end != stop.output_start):
-                await self._arriving.complete(stop)
+            since = stop.reported.output_start
+            if not told and (stop.reason != "step" or self._mirror.output.end != since):
+                await self._arriving.complete(self._mirror, stop)
             # What has been printed says why the program gives up.
-            gives_up = stop.raised or ABORTED in (stop.signal or str(stop.body.get("description")))
-            if gives_up and (found := self._errors.since(stop.output_start)):
-                stop.exception = {"description": found.groupdict().get("error")}
+            signal = stop.found.signal or str(stop.body.get("description"))
+            gives_up = stop.raised or ABORTED in signal
+            if gives_up and (found := self._errors.since(stop.reported.output_start)):
+                self._mirror.take_exception(stop, found.groupdict().get("error"))
         finally:
             looked.set()
 
@@ -203,7 +211,7 @@ class Inspection(Fetching):
         if frame is None:
             return
         self._keep_source(stop)
-        await quietly(explain(stop, self._expressions, self._evaluated))
+        await quietly(explain(self._mirror, stop, self._expressions, self._evaluated))
         await together(
             self._scopes_of(stop, frame),
             self._stack_of(stop),
@@ -213,13 +221,14 @@ class Inspection(Fetching):
     async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
         """Keep the lines of a text that only the adapter has, and that it says is a source."""
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
-        if stop.source is not None or not reference or self._secret_files.hides(path):
+        if stop.found.source is not None or not reference or self._secret_files.hides(path):
             return
         lines, kind = await self.source_of_adapter(reference)
         line = frame["line"]
         around = lines_around(lines, line, snapshot.SOURCE_AROUND)
         if kind and around:
-            stop.source = excerpt.within(*around, line, frame["name"])
+            source = excerpt.within(*around, line, frame["name"])
+            self._mirror.learn(stop, replace(stop.found, source=source))
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
         """Return the lines and MIME type of a text that only the adapter has; empty type: it gives none.
@@ -235,8 +244,8 @@ class Inspection(Fetching):
         try:
             await self.scopes(frame["id"])
         except RequestFailed as error:
-            stop.withheld = error.message
-        scopes = stop.local_scopes(frame["id"])
+            self._mirror.learn(stop, replace(stop.found, withheld=error.message))
+        scopes = stop.values.local_scopes(frame["id"])
         await together(*(self.variables(scope["variablesReference"]) for scope in scopes))
         await self._open(stop)
 
@@ -250,6 +259,7 @@ class Inspection(Fetching):
     async def _open(self, stop: Stop) -> None:
         """Fetch the omitted elements of values; for important values several levels deep."""
         needed, others = relevance.by_need(stop)
+        parts = stop.values.parts
         most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
         closed = [*filter(self.is_closed, needed[:most])]
         room = max(most - len(needed), 0)
@@ -257,18 +267,18 @@ class Inspection(Fetching):
         if self.folded is not None:
             bare = [each for each in needed if is_bare(each, self._expressions)][:MAX_LOCALS]
             await quietly(
-                evaluate_members(stop, [*bare, *closed], self._expressions, self._evaluated)
+                evaluate_members(
+                    self._mirror, stop, [*bare, *closed], self._expressions, self._evaluated
+                )
             )
-            closed = [
-                each for each in closed if each["variablesReference"] not in stop.parts.reported
-            ]
+            closed = [each for each in closed if each["variablesReference"] not in parts.reported]
         await together(*map(self.unfold, closed))
-        if not stop.parts.first:
+        if not parts.first:
             return
         level = needed[:FIRST_ELEMENTS]
         with anyio.move_on_after(SECONDS_TO_OPEN):
             for _ in range(MAX_LEVELS):
-                level = [inner for each in level for inner in stop.parts.inside(each)][:most]
+                level = [inner for each in level for inner in parts.inside(each)][:most]
                 await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:

@@ -239,7 +239,7 @@ class Whereabouts:
 
         It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.
         """
-        top, *callers = stop.frames[stop.thread_id]
+        top, *callers = stop.stack.frames[stop.thread_id]
         if not callers:
             return
         chain = (top["name"], *((each["name"], each["line"]) for each in callers))
@@ -251,7 +251,7 @@ class Whereabouts:
             seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
             others = missing(seen.frames if seen else (), [top, *callers])
             self._left_out[chain] = left_out(others, self._mirror.frames, self.sight.hides)
-        stop.left_out = self._left_out[chain]
+        self._mirror.learn(stop, replace(stop.found, left_out=self._left_out[chain]))
 
     def _place(
         self,
@@ -267,7 +267,7 @@ class Whereabouts:
 
     def _known(self, thread_id: int) -> Sequence[StackFrame]:
         stop = self._mirror.stop_of(thread_id)
-        return stop.frames.get(thread_id, ()) if stop is not None else ()
+        return stop.stack.frames.get(thread_id, ()) if stop is not None else ()
 
     async def _evaluated(self) -> Mapping[str, Sequence[ThreadLocation]]:
         if not self.sight.expression:

@@ -208,7 +208,7 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     """
     stop = session.mirror.stopped()
     if frame_id is not None:
-        return stop.handles.resolve("frame_id", frame_id)
+        return stop.reported.handles.resolve("frame_id", frame_id)
     frame = await session.inspect.top(stop)
     if frame is None and (over := left(session, stop)) is not None:
         raise over

@@ -103,8 +103,8 @@ async def evaluated(
         result = Variable(name=expression, value=value, variablesReference=reference)
         with anyio.move_on_after(left.to_inspect):
             await _open(session, stop, result)
-        value = stop.shown(result)
-        reference = stop.handles.of("variables_reference", reference)
+        value = stop.values.shown(result)
+        reference = stop.reported.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
 
 
@@ -113,10 +113,10 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     folded, opened = [variable], 0
     while folded and opened < MAX_OPENED_VALUES:
         one = folded.pop(0)
-        if stop.parts.inside(one):
+        if stop.values.parts.inside(one):
             continue  # a value that contains itself, or appears twice
         await session.inspect.unfold(one)
-        inside = stop.parts.inside(one)
+        inside = stop.values.parts.inside(one)
         folded += [
             one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
         ]
@@ -158,5 +158,5 @@ async def _explained(
 def place(session: Session, frame: int | None) -> str:
     """Return a frame as one line; empty if there is none."""
     stop = session.mirror.stop
-    found = stop.frame(frame) if stop else None
+    found = stop.stack.frame(frame) if stop else None
     return frame_line(found, session.project) if found else ""

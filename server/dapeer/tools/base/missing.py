@@ -93,7 +93,7 @@ async def _variables(session: Session, frame: int, container: str) -> list[str]:
     if not container:
         await session.inspect.scopes(frame)
         stop = session.mirror.stopped()
-        for scope in stop.local_scopes(frame):
+        for scope in stop.values.local_scopes(frame):
             await session.inspect.variables(scope["variablesReference"])
         return [each["name"] for each in stop.locals(frame)]
     found, _ = await known(session, container, frame)

@@ -86,7 +86,7 @@ async def added(
     info = await _data_info(session, path, frame, known)
     data_point = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
     data_point.update(cast("Any", more or {}))
-    session.mirror.placed.names[data_point["dataId"]] = path
+    session.mirror.name_data(data_point["dataId"], path)
     others = [each for each in placed if each["dataId"] != data_point["dataId"]]
     await _send_data(session, [*others, data_point])
     row = next((row for row in _data_rows(session) if row.requested == data_point), None)

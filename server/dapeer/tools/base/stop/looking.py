@@ -28,7 +28,7 @@ class looking:  # noqa: N801 - it is used like a function
         if over is None or not (error is None or isinstance(error, DapeerError)):
             return
         # With some adapters the inspection itself causes the next stop: then the result is still valid.
-        if error is not None or self._stop.left_by or self._session.mirror.stop is None:
+        if error is not None or self._stop.found.left_by or self._session.mirror.stop is None:
             raise over from error
 
 
@@ -37,7 +37,7 @@ def left(session: Session, stop: Stop) -> NotStopped | None:
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:
         return None
-    by = f" by {stop.left_by}" if stop.left_by else ""
+    by = f" by {stop.found.left_by}" if stop.found.left_by else ""
     if session.mirror.ended:
         return NotStopped("The program ended during this call.", "dap_run starts it again.")
     again = (

@@ -73,7 +73,7 @@ async def observe(session: Session, options: StopOptions, left: Left) -> Observa
     reading, state = Telling(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.left_by and looking.left(session, stop)
+    gone = stop and stop.found.left_by and looking.left(session, stop)
     return (
         Observation(reading, state, values, stop, gone.what)
         if gone
@@ -185,7 +185,7 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
         yield silence(session, seen)
     stop = session.mirror.stop
-    if stop is not None and stop.thread_id not in stop.frames:
+    if stop is not None and stop.thread_id not in stop.stack.frames:
         yield "the stack did not arrive: try dap_stacktrace"
 
 

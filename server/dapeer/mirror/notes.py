@@ -1,0 +1,60 @@
+"""What changes in a mirror without a message: dapeer's findings, and what readers have seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dapeer.dap.messages import Body
+from dapeer.mirror.failures import Failure, Failures
+from dapeer.mirror.output import OutputLog
+from dapeer.mirror.stops.history import History
+from dapeer.mirror.stops.stops import Findings, Stop
+
+
+class Notes:
+    """The part of a session's state that takes in such notes."""
+
+    def __init__(self, history: History, output: OutputLog, failures: Failures) -> None:
+        self.history = history
+        """The stops so far."""
+        self.output = output
+        self.failures = failures
+        """Conditions and log messages that could not be evaluated."""
+
+    def learn(self, stop: Stop, found: Findings) -> None:
+        """Take in what dapeer has found out about a stop."""
+        stop.learn(found)
+
+    def take_exception(self, stop: Stop, description: str | None) -> None:
+        """Take in what the program itself says of the exception that it has stopped at."""
+        stop.take_exception({"description": description})
+
+    def take_members(self, stop: Stop, members: Mapping[int, str]) -> None:
+        """Take in members of containers, by variablesReference, as the program itself has reported them."""
+        stop.values.parts.take_reported(members)
+
+    def take_patch_off(self, body: Body) -> None:
+        """Take in that a patch of ours is off in the adapter."""
+        self.failures.take_patch_off(body)
+
+    def mark_flowing(self, stop: Stop, *, flows: bool) -> None:
+        """Take note of whether more of the output before a stop is arriving."""
+        stop.reported.flow(flows=flows)
+
+    def mark_shown(self, cursor: int) -> None:
+        """Take note that a reader knows the output up to a cursor."""
+        self.output.mark_shown(cursor)
+
+    def mark_reported(
+        self, stop: Stop | None, cursor: int, failed: Iterable[tuple[Failure, int]]
+    ) -> None:
+        """Take note that a reader has seen a stop, output up to a cursor, and counts of failures."""
+        self.mark_shown(cursor)
+        for failure, count in failed:
+            failure.mark_reported(count)
+        if stop is None:
+            return
+        stop.reported.mark_shown(cursor)
+        latest = self.history.latest
+        if latest is not None and latest is not stop:
+            latest.reported.skip_to(cursor)

@@ -1,0 +1,200 @@
+"""The variables at a stop, as far as they were fetched. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from dapeer.base.text.fitting import fitted
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, Variable
+from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding
+
+KEPT_VARIABLES = 1000
+KEPT_VALUE = 400
+"""Characters of a value that outlive their stop."""
+_REWRITTEN = "@py_"
+"""Prefix of the names that pytest gives to the parts of an assertion."""
+_SHOWN = frozenset({"arguments", "locals", "returnValue"})
+"""Hints of adapters at scopes of which a person looks at all variables."""
+_MODULE = "Module"
+"""How js-debug names the scope of an ES module, which it calls expensive."""
+
+
+WrittenValues = dict[tuple[int, str], tuple[str, Variable]]
+_WRITTEN = ("value", "type", "variablesReference")  # from the response to `setVariable`
+
+
+@dataclass(slots=True)
+class Values:
+    """The scopes of frames, and the children of scopes and variables."""
+
+    scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])
+    """Scopes by frame id."""
+    variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
+    """Children by variablesReference."""
+    set_aside: list[Variable] | None = None
+    """The locals of the first frame to look at, where their reference is now another frame's."""
+    parts: Unfolding = field(default_factory=Unfolding)
+    """The first members of folded values."""
+    elements: dict[int, int] = field(default_factory=dict[int, int])
+    """Containers' numbers of elements (DAP: `indexedVariables`), by variablesReference, where known."""
+    lazy: set[int] = field(default_factory=set[int])
+    """References of lazy variables: a request for their children computes them, as a getter does."""
+    outdated: set[int] = field(default_factory=set[int])
+    """Of these containers the children may have changed since they were fetched."""
+    written: WrittenValues = field(default_factory=WrittenValues)
+    """By variablesReference and name, the variables that were set: the value before, and the variable now."""
+    folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    """The locals that were expanded, by name: how many containers, and the adapter's own value."""
+    settled: bool = False
+    """Whether the program has resumed, and the locals are those kept for history."""
+
+    def local_scopes(self, frame_id: int) -> list[Scope]:
+        """Return the scopes of a frame whose variables are shown."""
+        known = self.scopes.get(frame_id, ())
+        # In JavaScript the variables of a module are those of its statements outside of functions.
+        outermost = not any(scope["name"].startswith("Local") for scope in known)
+        scopes = [
+            scope
+            for scope in known
+            if (outermost and scope["name"] == _MODULE)
+            or not (scope.get("expensive") or scope.get("presentationHint") == "registers")
+        ]
+        if hinted := [
+            scope
+            for scope in scopes
+            if scope.get("presentationHint") in _SHOWN or scope["name"] == _MODULE
+        ]:
+            return hinted
+        named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
+        # GDB has no scope of locals where a function has none.
+        return named or [s for s in scopes if not s["name"].lower().startswith("global")][:1]
+
+    def take_scopes(self, frame_id: int, scopes: list[Scope], top: int | None) -> None:
+        """Apply the scopes of a frame; `top` is the one to look at first.
+
+        lldb-dap gives the scopes of all frames the same references, which then stand for the frame
+        that was asked for last: what is known of another frame by them is not true any more.
+        """
+        references = {scope["variablesReference"] for scope in scopes}
+        for other, known in list(self.scopes.items()):
+            if other != frame_id and any(s["variablesReference"] in references for s in known):
+                if other == top:
+                    self.set_aside = self.locals(other)
+                del self.scopes[other]
+                for reference in references:
+                    self.variables.pop(reference, None)
+        self.scopes[frame_id] = scopes
+
+    def top_locals(self, top: int) -> list[Variable]:
+        """Return the same as `locals`, of the frame to look at first."""
+        if self.set_aside is not None and top not in self.scopes:
+            return self.set_aside
+        return self.locals(top)
+
+    def locals(self, frame_id: int) -> list[Variable]:
+        """Return the local variables and arguments of a frame, as far as fetched."""
+        return [
+            variable
+            for scope in self.local_scopes(frame_id)
+            for variable in self.variables.get(scope["variablesReference"], ())
+            if not variable["name"].startswith(_REWRITTEN)
+        ]
+
+    def arguments(self, frame_id: int) -> set[str]:
+        """Return the names in the scopes of a frame's arguments, where the adapter has such scopes."""
+        return {
+            variable["name"]
+            for scope in self.local_scopes(frame_id)
+            if scope.get("presentationHint") == "arguments" or scope["name"].startswith("Arg")
+            for variable in self.variables.get(scope["variablesReference"], ())
+        }
+
+    def take(self, arguments: Body, variables: list[Variable]) -> None:
+        """Take in the children of a variable, and how many elements each of them has."""
+        self._take_variables(arguments, variables)
+        for each in variables:
+            self.take_size(each)
+
+    def take_size(self, described: Variable | Body) -> None:
+        """Keep how many elements a variable, or the value of an expression, has."""
+        number = described.get("indexedVariables")
+        if isinstance(number, int) and number > 0:
+            self.elements[described.get("variablesReference", 0)] = number
+
+    def outdate(self, arguments: Body, body: Body) -> None:
+        """Take in a write: it may change any other variable, so all are fetched again."""
+        self._take_written(arguments, body)
+        self.take_size(body)
+        self.outdated = set(self.variables)
+        self.parts.forget()
+
+    def _take_variables(self, arguments: Body, variables: list[Variable]) -> None:
+        """Keep a variable's children, if they are all of a container: a page of a long one is its caller's."""
+        reference = arguments["variablesReference"]
+        if self.written:
+            variables = [self._as_written(reference, each) for each in variables]
+        self.lazy |= {
+            each["variablesReference"]
+            for each in variables
+            if each.get("presentationHint", {}).get("lazy")
+        }
+        if not arguments.keys() & {"filter", "start", "count"}:
+            self.variables[reference] = variables
+            self.outdated.discard(reference)
+        elif arguments.get("start") == 0:
+            self.parts.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
+
+    def _take_written(self, arguments: Body, body: Body) -> None:
+        """Keep a variable's new value: some adapters report the old one until the program resumes."""
+        key = arguments.get("variablesReference", 0), str(arguments.get("name"))
+        for variable in self.variables.get(key[0], ()):
+            if variable["name"] == key[1] and "value" in body:
+                before = self.written.get(key, (variable["value"],))[0]
+                now = {**variable, **{each: body[each] for each in _WRITTEN if each in body}}
+                self.written[key] = before, cast("Variable", now)
+
+    def _as_written(self, reference: int, variable: Variable) -> Variable:
+        was, now = self.written.get((reference, variable["name"]), ("", variable))
+        return now if variable["value"] == was else variable
+
+    def shown(self, variable: Variable) -> str:
+        """Return a variable's value; a folded one with its first elements, as far as fetched."""
+        # Most have nothing to unfold.
+        return self.parts.shown(variable) if variable["variablesReference"] else variable["value"]
+
+    def brief(self, variable: Variable) -> str:
+        """Return a variable's value as history shows it."""
+        if variable["variablesReference"]:
+            return self.parts.brief(variable, KEPT_VALUE)
+        return fitted(variable["value"], KEPT_VALUE)
+
+    def settle(self, top: int | None) -> None:
+        """Keep only what history shows of the frame to look at first, once the program has resumed."""
+        here = [] if top is None else self.top_locals(top)
+        opened = here if self.parts else ()
+        self.folded = {v["name"]: self.depth_and_value(v) for v in opened if self.parts.opened(v)}
+        self.settled = True
+        kept = [] if top is None else self.local_scopes(top)
+        self.scopes = {top: kept} if top is not None and kept else {}
+        references = {scope["variablesReference"] for scope in kept}
+        self.variables = {
+            r: self.kept(self.variables[r]) for r in references if r in self.variables
+        }
+        self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
+        self.parts.forget()
+
+    def depth_and_value(self, variable: Variable) -> tuple[int, str]:
+        """Return how far a local is expanded, and what the adapter says of it."""
+        if self.settled:
+            return self.folded.get(variable["name"], (0, variable["value"]))
+        return self.parts.opened(variable), fitted(variable["value"], KEPT_VALUE)
+
+    def kept(self, variables: Sequence[Variable]) -> list[Variable]:
+        """Return the part of variables that history shows."""
+        return [
+            Variable(name=v["name"], value=self.brief(v), variablesReference=0)
+            for v in variables[:KEPT_VARIABLES]
+        ]
