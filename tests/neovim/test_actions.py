@@ -159,6 +159,34 @@ async def test_the_person_allows_once_for_the_session_or_not(tmp_path: Path) -> 
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 
+ANSWERING = {
+    "allow": (True, None),
+    "allow-session": (True, None),
+    "deny": (False, "The person denied it."),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERING)
+async def test_a_mapping_of_the_persons_answers_and_none_is_there_by_itself(
+    tmp_path: Path, answer: str
+) -> None:
+    yes, reason = ANSWERING[answer]
+    setup = {"approve": {"evaluate": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        plug = f"<Plug>(dapeer-{answer})"
+        assert await editor.lua("return vim.fn.hasmapto(..., 'nvoict')", plug) == 0
+        await editor.lua("vim.keymap.set('i', '<F2>', ...)", plug)
+        await attach(editor)
+        await ask(editor, 1)
+        await asked(editor)
+        await editor.keys("ione<F2>")
+        if answer == "allow-session":
+            assert await told(editor) == ["approve", FREE]
+        assert await answered(editor, 1, yes=yes) == reason
+        await editor.keys(" two")
+        assert await editor.lua("return vim.api.nvim_get_current_line()") == "one two"
+
+
 async def test_an_action_of_several_kinds_is_asked_about_once_and_allowed_for_those_kinds_only(
     tmp_path: Path,
 ) -> None:
@@ -285,7 +313,9 @@ async def test_no_key_that_is_meant_for_a_text_answers_a_question(
 async def test_all_that_is_asked_for_is_there_to_read(tmp_path: Path) -> None:
     setup = {"approve": {"evaluate": True}}
     code = "\n".join([f"line_{number} = {number}" for number in range(100)] + ["evil('\u202e')"])
-    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+    # A picker of the person's never comes into it.
+    rc = PERSON + "vim.ui.select = error"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, arguments=json.dumps({"expression": code, "wide": "x" * 5000 + "end"}))
         [lines] = await editor.notified("asked")
@@ -294,7 +324,16 @@ async def test_all_that_is_asked_for_is_there_to_read(tmp_path: Path) -> None:
         assert "end" in lines[103]
         # Deny comes first, and nothing leads from there to the others but a step down.
         await editor.keys(":Dapeer answer<CR>")
-        await editor.keys("GGjj<CR>")
+        await editor.keys("GG")
+        # Its last line is in sight, below lines that are wrapped.
+        assert await editor.lua(
+            "return { vim.fn.line('w0') > 1, vim.fn.line('w$'), vim.wo.wrap }"
+        ) == [
+            True,
+            len(lines),
+            True,
+        ]
+        await editor.keys("jj<CR>")
         assert await told(editor) == ["approve", {**FREE, "evaluate": False}]
         await answered(editor, 1, yes=True)
         await ask(editor, 2, arguments="again")

@@ -216,6 +216,12 @@ async def test_a_buffer_of_a_file_outside_of_the_project_is_read_with_consent(
         assert "JSONDecoder" in await read(c, "nvim_buffer_read", filename=decoder.__file__)
 
 
+async def says(editor: Editor, command: str) -> str:
+    """Return the one line that a command answers."""
+    code = "return vim.api.nvim_exec2('Dapeer ' .. ..., { output = true }).output"
+    return str(await editor.lua(code, command))
+
+
 async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
     tmp_path: Path,
 ) -> None:
@@ -229,7 +235,9 @@ async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
             ("pause", "paused: no assistant may act", "has paused assistants in this Neovim"),
             ("stop", "no assistant may act", "has ended what assistants may do"),
         ):
-            await editor.lua("vim.cmd('Dapeer ' .. ...)", command)
+            told = await says(editor, command)
+            assert told.startswith(f"dapeer: {command}")
+            assert "no assistant may act" in told
             await read(c, "nvim_buffers_list")
             told = await refusal(c, "dap_step_over")
             assert told.startswith("The person did not allow dap_step_over (The person " + why)
@@ -243,7 +251,7 @@ async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
             await ask(c, "dap_step_over")
         assert "attached; by a core of its own" in await editor.lua(summary)
         assert await editor.lua("return require('dapeer').status().state") == "attached"
-        for command in ("pause", "resume"):
-            await editor.lua("vim.cmd('Dapeer ' .. ...)", command)
+        assert (await says(editor, "pause")).startswith("dapeer: paused")
+        assert await says(editor, "resume") == "dapeer: resumed: assistants may act again"
         await read(c, "nvim_buffers_list")
         await ask(c, "dap_step_over")

@@ -245,13 +245,23 @@ async def test_a_start_that_fails_is_told_in_nvim_daps_words_and_leaves_nothing(
 
 
 async def test_a_type_that_nvim_dap_does_not_know_starts_without_it(tmp_path: Path) -> None:
-    async with both(tmp_path, {}, "require('dap').adapters = { other = {} }") as (c, person, _):
+    rc = "require('dap').adapters = { other = {} }"
+    async with both(tmp_path, {}, rc, ui=True) as (c, person, _):
         said = await refusal(c, "dap_run", program="steps.py", where="nvim")
         assert "no adapter of type debugpy or python" in said
         assert "It has: other" in said
-        stop = await ask(c, "dap_run", program="steps.py", stop_on_entry=True)
-        assert stop["state"] == "stopped"
+        for _ in range(2):
+            stop = await ask(c, "dap_run", program="steps.py", stop_on_entry=True)
+            assert stop["state"] == "stopped"
+            assert any(
+                "It runs outside of Neovim, whose nvim-dap" in note for note in stop["notes"]
+            )
         assert await person.sessions() == []
+        # The person reads it, too, once.
+        read = await person.editor.lua("return vim.fn.execute('messages')")
+        assert (
+            read.count("dapeer: debugs outside of Neovim: nvim-dap has no adapter `debugpy`") == 1
+        )
 
 
 async def test_a_neovim_that_waits_for_a_key_is_said_to_and_works_again_afterwards(

@@ -260,12 +260,14 @@ def test_a_neovim_that_is_too_old_is_told_so_in_one_sentence(tmp_path: Path, com
 async def test_the_health_report_tells_what_is_there(tmp_path: Path) -> None:
     async with neovim(tmp_path, setup={"bridge": CORE}) as editor:
         report = "\n".join(await shown(editor, "checkhealth dapeer"))
+        summary = await editor.lua("return require('dapeer').status().summary")
     assert "ERROR" not in report
     for line in (
         "OK Neovim 0.",
         f"OK dapeer 0.1.0: `{sys.executable} -m dapeer`",
         "Python on PATH: ",
         "- stopped",
+        f"- {summary}",
         "0 core(s) attached",
         "OK nvim-dap; its sessions answer the assistant also while",
         "In force: {",

@@ -18,8 +18,8 @@ local function show(url, token)
   vim.uv.fs_write(file, ('<meta http-equiv="refresh" content="0;url=%s">\n'):format(page))
   vim.uv.fs_close(file)
   local _, failed = vim.ui.open(path)
-  -- Whether a browser opens is known later, if at all.
-  return failed or ('if no browser shows %s, open %s'):format(url, path)
+  -- Whether a browser opens is known later, if at all. A narrow screen cuts the end of a line: the file leads to the page.
+  return failed or ('open %s if no browser shows %s'):format(path, url)
 end
 
 ---Open the page of this Neovim's core, or of those that assistants have brought along.

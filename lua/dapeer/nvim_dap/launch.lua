@@ -247,7 +247,7 @@ function M.elsewhere(kind)
   mentioned[kind] = true
   local attention = require('dapeer.person.attention')
   attention.when_free(function()
-    attention.say(('the assistant debugs outside of Neovim: nvim-dap has no adapter `%s`'):format(kind))
+    attention.say(('debugs outside of Neovim: nvim-dap has no adapter `%s`'):format(kind))
   end)
 end
 
