@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.tools.base import stop_report
+from dapeer.tools.base.stop import report
 from tests.harness import (
     FAKE_PROGRAM,
     ask,
@@ -166,7 +166,7 @@ async def test_what_conditions_cost_is_told_once_after_a_long_wait(
     monkeypatch: pytest.MonkeyPatch, condition: dict[str, str]
 ) -> None:
     ready(named("js-debug"))
-    monkeypatch.setattr(stop_report, "SECONDS_UNTIL_SLOW", 0)
+    monkeypatch.setattr(report, "SECONDS_UNTIL_SLOW", 0)
     p = program("loop.js")
     async with asyncio.timeout(LIMIT), client() as c:
         told = await read(c, "dap_run", program=str(p), breakpoints=[p.at("inner", **condition)])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from dapeer.tools.base import stop_report
+from dapeer.tools.base.stop import report
 from tests.harness import DATA, Json, ask, client, read, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -166,8 +166,8 @@ async def test_a_broken_environment_that_is_passed_over_is_named(tmp_path: Path)
 async def test_a_program_that_computes_for_long_is_told_once_that_a_newer_python_is_faster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_breakpoint: bool
 ) -> None:
-    monkeypatch.setattr(stop_report, "SECONDS_UNTIL_SLOW", 0)
-    monkeypatch.setattr(stop_report, "SHARE_OF_COMPUTING", 0)
+    monkeypatch.setattr(report, "SECONDS_UNTIL_SLOW", 0)
+    monkeypatch.setattr(report, "SHARE_OF_COMPUTING", 0)
     newer = tmp_path / "path" / "python3.20"
     newer.parent.mkdir()
     newer.symlink_to(sys.executable)

@@ -129,6 +129,22 @@ async def test_a_named_pipe_that_an_adapter_would_read_is_named(
         assert "is a" not in await read(c, "dap_run", program="a.fake", type="fake", **started)
 
 
+async def test_a_named_pipe_in_place_of_a_source_map_is_named_and_holds_no_start_up(
+    tmp_path: Path,
+) -> None:
+    needs("js-debug")
+    # One of the program, and one that lies about in its project.
+    for name in ("a", "b"):
+        code = f"let x = 1;\nx = 2;\n//# sourceMappingURL={name}.js.map\n"
+        (tmp_path / f"{name}.js").write_text(code)
+        os.mkfifo(tmp_path / f"{name}.js.map")
+    places: list[Json] = [{"filename": "a.js", "line": 2}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "at a.js:2 in" in await read(c, "dap_run", program="a.js", breakpoints=places)
+        said = await read(c, "dap_program_output")
+        assert f"could not read the source map of file://{tmp_path / 'a.js'}: it is a named" in said
+
+
 @pytest.mark.parametrize("name", [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])
 def test_a_named_pipe_in_place_of_a_client_s_configuration_is_named(
     name: str, tmp_path: Path

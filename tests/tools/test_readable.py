@@ -12,9 +12,10 @@ from mcp import Client
 from dapeer.base.secrets.files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.sessions.files import Files
 from dapeer.view.sources import MAX_FILE_BYTES
-from tests.harness import ask, call, client, read, refusal, text
+from tests.harness import Json, ask, call, client, needs, read, refusal, text
 from tests.neovim.editor import NEEDS_NVIM
-from tests.programs import ROOT
+from tests.processes import LIMIT
+from tests.programs import ROOT, compiled
 from tools.pages import NVIM
 
 SECRETS = [
@@ -171,6 +172,44 @@ async def test_a_file_that_a_program_names_as_its_source_is_shown_unless_its_nam
         for path in places[:2]:
             assert "t0psecret" in await read(c, "dap_source", filename=path)
             stop = await read(c, "dap_continue")
+        assert "t0psecret" not in stop
+        assert "may hold secrets" in await refusal(c, "dap_source")
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "js-debug"])
+async def test_what_line_directives_and_source_maps_name_is_shown_unless_its_name_is_a_secret_s(
+    adapter: str, project: Path
+) -> None:
+    needs(adapter)
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    notes, secrets = elsewhere / "notes.txt", elsewhere / ".env"
+    for each in (notes, secrets):
+        each.write_text("KEY=t0psecret\n", "utf-8")
+    start: Json
+    if adapter == "gdb":
+        (project / "main.c").write_text(
+            "int main(void) {\n  int n = 1;\n"
+            f'#line 1 "{notes}"\n  n += 1;\n#line 1 "{secrets}"\n  n += 2;\n  return n;\n}}\n'
+        )
+        built = compiled("main", project, project / "main.c")
+        start = {"program": str(built), "type": adapter}
+        start["breakpoints"] = [{"filename": "main.c", "line": 2}]
+    else:
+        (project / "main.js").write_text("debugger;\ndebugger;\n//# sourceMappingURL=main.js.map\n")
+        names = [str(notes), str(secrets)]
+        mapped = {"version": 3, "sources": names, "names": [], "mappings": "AAAA;ACAA"}
+        (project / "main.js.map").write_text(json.dumps(mapped))
+        start = {"program": "main.js"}
+    async with asyncio.timeout(LIMIT), client(project) as c:
+        assert "--readable" in await refusal(c, "dap_source", filename=str(notes))
+        stop = await read(c, "dap_run", **start)
+        if adapter == "gdb":
+            stop = await read(c, "dap_step_over")
+        assert f"at {notes}:1 in" in stop
+        assert "t0psecret" in await read(c, "dap_source", filename=str(notes))
+        stop = await read(c, "dap_step_over" if adapter == "gdb" else "dap_continue")
+        assert f"at {secrets}:1 in" in stop
         assert "t0psecret" not in stop
         assert "may hold secrets" in await refusal(c, "dap_source")
 

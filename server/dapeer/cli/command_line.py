@@ -278,7 +278,7 @@ def _target(text: str) -> str:
         _wrong(text, "PATH, HOST:PORT, `auto` or `none`")
     if text in (AUTO, NONE):
         return text
-    from dapeer.neovim.discovery import sockets  # noqa: PLC0415 - few need it
+    from dapeer.neovim.discovery import sockets
 
     return sockets.normal(text)
 

@@ -4,8 +4,6 @@ It imports its modules when it runs: the MCP library takes half a second to load
 `--help` or a mistyped option.
 """
 
-# ruff: noqa: PLC0415 - see above
-
 from __future__ import annotations
 
 import argparse

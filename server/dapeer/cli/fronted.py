@@ -1,7 +1,5 @@
 """`dapeer stdio` without a server that runs already: a front answers until the whole server is needed."""
 
-# ruff: noqa: PLC0415 - imports what is needed, when it is needed
-
 from __future__ import annotations
 
 import os

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(given)
     except (ImportError, MemoryError, RuntimeError) as error:
-        from dapeer.base.errors import of_system  # noqa: PLC0415 - see above
+        from dapeer.base.errors import of_system
 
         if (lacks := of_system(error)) is None:
             raise
@@ -40,18 +40,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str]) -> int:
     if given and given[0] == "stdio":
-        from dapeer.cli import stdio  # noqa: PLC0415 - see above
+        from dapeer.cli import stdio
 
         if (code := stdio.run(given)) is not None:
             return code
-    from dapeer.cli import command_line  # noqa: PLC0415 - see above
+    from dapeer.cli import command_line
 
     return command_line.run(given)
 
 
 def _doctor_in_windows() -> str:
     """Return what the doctor finds where nothing can be debugged; its own module does not load there."""
-    import dapeer  # noqa: PLC0415 - see above
+    import dapeer
 
     python = sys.version.split()[0]
     return (

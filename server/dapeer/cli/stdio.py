@@ -4,8 +4,6 @@ The MCP library takes half a second and 50 MB. It is loaded by the first request
 What is unusual about the options or the environment goes the long way, by `command_line`.
 """
 
-# ruff: noqa: PLC0415 - imports what is needed, when it is needed
-
 from __future__ import annotations
 
 import os

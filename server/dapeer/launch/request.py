@@ -15,7 +15,7 @@ from dapeer.adapters.definition.definition import TARGETS
 from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import surroundings
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -142,10 +142,10 @@ def check_files(values: Mapping[str, Any], cwd: Path) -> None:
         ArgumentError: It does.
     """
     for name, value in values.items():
-        found = cast("list[Any]", value) if isinstance(value, list) else [value]
+        found = value if is_array(value) else [value]
         for each in found:
-            if isinstance(each, dict):
-                check_files(cast("Json", each), cwd)
+            if is_object(each):
+                check_files(each, cwd)
             elif isinstance(each, str) and _READ.search(name) and each != os.devnull:
                 path = cwd / expanded(each)
                 if reason := foreign_files.why_to_wait(path):

@@ -32,7 +32,7 @@ def quickly() -> Generator[None]:
 
 def _check_memory() -> None:
     """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or hide the reason."""
-    import resource  # noqa: PLC0415 - Windows has none
+    import resource
 
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
         return

@@ -229,11 +229,11 @@ class Neovim:
 def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
     """Do the same as pynvim's `attach`, over a connection whose other end is checked."""
     # Many servers have no Neovim.
-    import pynvim  # noqa: PLC0415
-    from pynvim.msgpack_rpc.async_session import AsyncSession  # noqa: PLC0415
-    from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream  # noqa: PLC0415
-    from pynvim.msgpack_rpc.session import Session  # noqa: PLC0415
-    from pynvim.util import get_client_info  # noqa: PLC0415
+    import pynvim
+    from pynvim.msgpack_rpc.async_session import AsyncSession
+    from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream
+    from pynvim.msgpack_rpc.session import Session
+    from pynvim.util import get_client_info
 
     connection: Any = Connection(target)
     session = Session(AsyncSession(MsgpackStream(connection)))

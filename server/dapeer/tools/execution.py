@@ -18,9 +18,9 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop_options import ResumeOptions, Show, StopOptions, WaitOptions
+from dapeer.tools.base.stop.options import ResumeOptions, Show, StopOptions, WaitOptions
+from dapeer.tools.base.stop.waiting import next_stop, paused, resume
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import next_stop, paused, resume
 from dapeer.view.sources import source_file
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]

@@ -15,13 +15,14 @@ from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import CompletionItem
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.evaluating import evaluate, set_expression, set_variable
-from dapeer.tools.base import evaluation, running_frames
+from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE, known
 from dapeer.tools.base.missing import hints
+from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.tool import tool
 from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variable_path
@@ -63,12 +64,12 @@ async def dap_evaluate(
         one = await evaluation.evaluated(session, expression, frame, context, left)
     except RequestFailed as error:
         where += await hints(session, frame, expression, error.what)
-        told = f"({'; '.join(where)})" if where else ""
-        raise RequestFailed(error.command, f"{error}\n{told}".strip()) from error
+        hint = f"({'; '.join(where)})" if where else ""
+        raise RequestFailed(error.command, f"{error}\n{hint}".strip()) from error
     where += ["ask for a part of it"] * (len(one.value) > RESULT_CHARS)
-    told = f"({'; '.join(where)})" if where else ""
+    hint = f"({'; '.join(where)})" if where else ""
     return Reply(
-        f"{indented(one.text(RESULT_CHARS).rstrip())}\n{continued(told)}".rstrip(),
+        f"{indented(one.text(RESULT_CHARS).rstrip())}\n{continued(hint)}".rstrip(),
         {**one.data(RESULT_CHARS), "frame": place},
     )
 

@@ -20,17 +20,17 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
-from dapeer.tools.base import running_frames
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.evaluation import RESULT_CHARS
-from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
-from dapeer.tools.base.stop_options import StopOptions
-from dapeer.tools.base.stop_report import silence, tasks, waits_of
+from dapeer.tools.base.stop import running_frames
+from dapeer.tools.base.stop.looking import looking
+from dapeer.tools.base.stop.options import StopOptions
+from dapeer.tools.base.stop.report import silence, tasks, waits_of
+from dapeer.tools.base.stop.waiting import look
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import look
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views

@@ -148,15 +148,17 @@ async def dap_disassemble(
         raise ArgumentError(
             "The adapter does not report the frame's address.", "Give an `address`."
         )
-    told = await _disassembled(session, place, before, count)
+    instructions = await _disassembled(session, place, before, count)
     notes: list[str] = []
-    if before and [tidy(each["address"]) for each in told[before : before + 1]] != [tidy(place)]:
+    if before and [tidy(each["address"]) for each in instructions[before : before + 1]] != [
+        tidy(place)
+    ]:
         # gdb 18 counts a negative offset from the end of the disassembled code.
-        told = await _disassembled(session, place, 0, count)
+        instructions = await _disassembled(session, place, 0, count)
         notes = ["(the adapter does not disassemble the code before)"]
     # CodeLLDB leaves out the file of the first.
     path = frame_path(known) if known and address is None else ""
-    rows = _instructions(told, here, path)
+    rows = _instructions(instructions, here, path)
     lines = [*_listing(rows, call.debugger.project), *notes]
     return Reply(lines_of(lines) or "No instructions.", {"instructions": rows})
 

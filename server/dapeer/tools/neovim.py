@@ -141,7 +141,7 @@ def _peer_line(peer: Peer) -> str:
 
 def _line(row: Mapping[str, Any]) -> str:
     state = f"attached as {row['neovim_id']}" if "neovim_id" in row else row["state"]
-    told = [
+    facts = [
         f"pid {row['pid']}" if "pid" in row else "",
         f"in {row['cwd']}" if "cwd" in row else "",
         "this project" if row["same_project"] else "another project",
@@ -149,7 +149,7 @@ def _line(row: Mapping[str, Any]) -> str:
         "nvim-dap is loaded" if row.get("dap") else "",
         f"its core listens on port {row['core_port']}" if "core_port" in row else "",
     ]
-    return f"{row['target']} {state}: {', '.join(filter(None, told))}"
+    return f"{row['target']} {state}: {', '.join(filter(None, facts))}"
 
 
 TOOLS = (nvim_targets, nvim_connect, nvim_disconnect)

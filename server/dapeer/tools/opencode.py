@@ -154,10 +154,10 @@ async def opencode_messages(
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     found = await _messages(opencode, session, start + count)
-    wanted = found[max(0, len(found) - start - count) : len(found) - start]
-    text, shown = conversation([spoken(one, length) for one in wanted])
-    rows = [spoken(one, length) for one in wanted[len(wanted) - shown :]]
-    if len(found) >= start + count or shown < len(wanted):
+    page = found[max(0, len(found) - start - count) : len(found) - start]
+    text, shown = conversation([spoken(one, length) for one in page])
+    rows = [spoken(one, length) for one in page[len(page) - shown :]]
+    if len(found) >= start + count or shown < len(page):
         text = f"(earlier ones: start {start + shown})\n{text}"
     return Reply(text or "No messages yet.", {"messages": rows})
 
@@ -219,13 +219,13 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
 async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     """List OpenCode's agents, models and commands in a directory."""
     known, where = catalogue_of(call), directory_of(call, directory)
-    told: dict[str, list[str]] = {
+    by_kind: dict[str, list[str]] = {
         "agents": [one["name"] for one in await known.agents(where)],
         "models": await known.models(where),
         "commands": [one["name"] for one in await known.commands(where)],
     }
-    lines = [f"{kind}: {', '.join(names[:MAX_COUNT])}" for kind, names in told.items()]
-    return Reply("\n".join(lines), told)
+    lines = [f"{kind}: {', '.join(names[:MAX_COUNT])}" for kind, names in by_kind.items()]
+    return Reply("\n".join(lines), by_kind)
 
 
 async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:

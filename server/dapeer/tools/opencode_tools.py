@@ -61,8 +61,8 @@ async def opencode_tools(
     data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
     lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
     if name is not None:
-        told = (f"{_line(row)}\n{compact(row['input_schema'])}" for row in rows)
-        lines = [*told] or lines
+        described = (f"{_line(row)}\n{compact(row['input_schema'])}" for row in rows)
+        lines = [*described] or lines
     lines += [f"MCP server {server}: {state}" for server, state in data["mcp_servers"].items()]
     if missing:
         lines.append(
@@ -102,8 +102,8 @@ def answered(session: Json, outcome: PromptOutcome) -> Reply:
             "The tool timed out and was stopped.", "Give it a longer `timeout_ms`."
         )
     if outcome.state == "needs_input":
-        told = report.facts(session["id"], outcome)
-        return Reply(report.text(told), told)
+        described = report.facts(session["id"], outcome)
+        return Reply(report.text(described), described)
     result = relay.result(outcome)
     if not result.files:
         state = "failed" if result.failed else "done"

@@ -111,9 +111,9 @@ def _part(
         data["dropped"] = dropped
     if left:
         data["left_out"] = left
-    told = body if raw else indented(body.removesuffix("\n"))
-    end = "\n" if told and not told.endswith("\n") else ""
-    return Reply(f"{told}{end}({continued(_summary(data, since))})", data, raw=raw)
+    printed = body if raw else indented(body.removesuffix("\n"))
+    end = "\n" if printed and not printed.endswith("\n") else ""
+    return Reply(f"{printed}{end}({continued(_summary(data, since))})", data, raw=raw)
 
 
 def _summary(data: dict[str, Any], since: int | None) -> str:
@@ -173,16 +173,16 @@ def _with_metadata(pieces: Sequence[Piece], shown: str, *, from_start: bool) -> 
 
 
 def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
-    begun = ""
+    unfinished = ""
     for piece in pieces:
         stamp = time.strftime("%H:%M:%S", time.localtime(piece.at))
         for line in piece.text.splitlines(keepends=True):
-            begun = begun + line if begun else f"[{stamp}][{piece.category}] {line}"
-            if begun.endswith("\n"):
-                yield begun.rstrip("\n")
-                begun = ""
-    if begun:
-        yield begun
+            unfinished = unfinished + line if unfinished else f"[{stamp}][{piece.category}] {line}"
+            if unfinished.endswith("\n"):
+                yield unfinished.rstrip("\n")
+                unfinished = ""
+    if unfinished:
+        yield unfinished
 
 
 @tool("History of stops", read_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dapeer.base.errors import ArgumentError
 from dapeer.tools.base.arguments import FrameId, ThreadId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.stop_options import ResumeOptions, WaitOptions
+from dapeer.tools.base.stop.options import ResumeOptions, WaitOptions
+from dapeer.tools.base.stop.waiting import resume
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import resume
 from dapeer.tools.execution import Granularity, stepping
 
 

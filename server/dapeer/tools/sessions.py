@@ -25,10 +25,10 @@ from dapeer.tools.base.arguments import SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop_options import ResumeOptions
-from dapeer.tools.base.stop_report import running
+from dapeer.tools.base.stop.options import ResumeOptions
+from dapeer.tools.base.stop.report import running
+from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import next_stop
 from dapeer.tools.starts import starting
 from dapeer.tools.starts.inheritance import follow_edits
 from dapeer.view import render
@@ -145,8 +145,8 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     mark = " [default]" if row["session_id"] == focused else ""
     which = f" {row['neovim_id']}" if "neovim_id" in row else ""
     where = f", in Neovim{which}, by {row['feed']}" if "feed" in row else ""
-    told = "interpreter" in row and row["state"] != "ended"
-    where += f", {relative(row['interpreter'], project)}" if told else ""
+    unmet = "interpreter" in row and row["state"] != "ended"
+    where += f", {relative(row['interpreter'], project)}" if unmet else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {state}"
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
@@ -231,10 +231,10 @@ async def dap_terminate(
         text = continued(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
         return await _and_detached(reply, session, ending=detached)
-    found = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
-    found.mark_reported()
-    text = lines_of([f"Session {session.id} ended.", *render.outcomes(found.by_state)])
-    data = {**summary(session), **({"breakpoints": found.by_state} if found.by_state else {})}
+    unmet = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
+    unmet.mark_reported()
+    text = lines_of([f"Session {session.id} ended.", *render.outcomes(unmet.by_state)])
+    data = {**summary(session), **({"breakpoints": unmet.by_state} if unmet.by_state else {})}
     return await _and_detached(Reply(text, data), session, ending=detached)
 
 

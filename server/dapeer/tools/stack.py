@@ -18,8 +18,8 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.looking import looking
-from dapeer.tools.base.stop_report import silence
+from dapeer.tools.base.stop.looking import looking
+from dapeer.tools.base.stop.report import silence
 from dapeer.tools.base.tool import tool
 from dapeer.view.stacks import (
     MAX_STACK_LINES,
@@ -50,8 +50,8 @@ async def dap_stacktrace(
         await session.inspect.stack_trace(thread, start_frame, levels)
     frames = stop.frames.get(thread, [])
     rows = _first(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
-    tell = partial(_frame_text, call, stop)
-    lines = [line for row in rows for line in _row(call, row, start_frame, tell)]
+    written = partial(_frame_text, call, stop)
+    lines = [line for row in rows for line in _row(call, row, start_frame, written)]
     end = rows[-1].end if rows else start_frame
     total = stop.total_frames.get(thread)
     known = dict(enumerate(frames))
@@ -63,8 +63,8 @@ async def dap_stacktrace(
     listed = len(frames) if total is None else total
 
     def facts() -> dict[str, Any]:
-        told = partial(_frame_data, session, stop)
-        rest = [each for row in rows for each in _data(row, start_frame, told)]
+        data_of = partial(_frame_data, session, stop)
+        rest = [each for row in rows for each in _data(row, start_frame, data_of)]
         return {"thread_id": thread, "total_frames": listed, "frames": rest}
 
     return Reply(lines_of(lines) or "No frames.", facts)
@@ -172,10 +172,10 @@ async def _running_stacks(
         lines = ["Not stopped: dap_variables and dap_evaluate read a frame while it stays there."]
     data: list[Mapping[str, Any]] = []
     for each in chosen:
-        tell = partial(_running_frame, call, session, each)
+        written = partial(_running_frame, call, session, each)
         rows = _first(list(numbered(each.frames[start:], session.frames, start)), levels)
         lines.append(f"{'task ' if each.thread_id is None else ''}{each.label}:")
-        lines += [f"  {line}" for row in rows for line in _row(call, row, start, tell)]
+        lines += [f"  {line}" for row in rows for line in _row(call, row, start, written)]
         end = rows[-1].end if rows else start
         more = "" if each.thread_id is None else ": thread_id={}, start_frame={}"
         if (left := len(each.frames) - end) > 0:

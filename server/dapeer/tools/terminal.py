@@ -8,9 +8,9 @@ from dapeer.base.errors import Unsupported
 from dapeer.tools.base.arguments import Milliseconds
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.stop_options import ResumeOptions
+from dapeer.tools.base.stop.options import ResumeOptions
+from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import next_stop
 
 SECONDS_WITHOUT_OUTPUT = 0.05
 """Seconds without output after which the response to typed input is complete."""

@@ -80,7 +80,7 @@ def duplicated(pid: int, number: int) -> Generator[int]:
 
 def _duplicate(process: int, number: int) -> int:
     """Return a duplicate of a descriptor of the process of a pidfd; see pidfd_getfd(2)."""
-    import ctypes  # noqa: PLC0415 - only here, and it takes time
+    import ctypes
 
     system = ctypes.CDLL(None, use_errno=True)
     file: int = system.syscall(

@@ -20,7 +20,7 @@ def check(uid: int | None, where: str) -> None:
         Stranger: It is another one.
     """
     if not is_trusted(uid):
-        from dapeer.base.errors import Stranger  # noqa: PLC0415 - few need it
+        from dapeer.base.errors import Stranger
 
         raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
 
@@ -43,7 +43,7 @@ def unix_peer(connection: socket.socket) -> int | None:
 
 
 def _name(uid: int | None) -> str:
-    import pwd  # noqa: PLC0415 - few need it
+    import pwd
 
     try:
         return pwd.getpwuid(uid or 0).pw_name

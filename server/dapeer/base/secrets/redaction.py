@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
+from dapeer.base.json_types import is_object
 from dapeer.base.secrets.forms import WORDS, spans
 
 NOTE: Final = "(<redacted: …> is masked here, not in the program. A person shows it with `dapeer … --no-redact`.)"
@@ -106,7 +107,7 @@ class Redaction:
 
 def _named_beside(items: list[Any]) -> str:
     """Return the text in a list of variables that names its neighbour: of `name` and `value`, or a pair."""
-    entries = [cast("dict[str, Any]", one) for one in items[:20] if isinstance(one, dict)]
+    entries = [one for one in items[:20] if is_object(one)]
     held = {str(one.get("name", "")).strip("'\""): str(one.get("value", "")) for one in entries}
     return next((held[name] for value, name in _BESIDE.items() if {value, name} <= held.keys()), "")
 

@@ -29,7 +29,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    from dapeer.cli.install import command  # noqa: PLC0415 - it loads half of dapeer
+    from dapeer.cli.install import command
 
     return command.run(
         arguments.target, arguments.scope, remove=arguments.remove, agreed=arguments.yes

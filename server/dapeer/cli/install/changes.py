@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from errno import EACCES
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_object
 from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install import json_text, toml_text
@@ -224,7 +224,7 @@ def _entry(path: Path, client: Client) -> Json | None:
     """Return the entry for dapeer in a file, if it has one."""
     text = (_read(path) or "").removeprefix(BOM)
     found = _editor(path).value_at(text, (client.key, NAME))
-    return cast("Json", found) if isinstance(found, dict) else None
+    return found if is_object(found) else None
 
 
 def _read(path: Path) -> str | None:

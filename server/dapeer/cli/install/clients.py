@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array
 
 NAME: Final = "dapeer"
 LAST: Final = "stdio"
@@ -177,7 +177,7 @@ def is_written_by_us(words: Sequence[str]) -> bool:
 def _listed(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [str(each) for each in cast("list[object]", value)] if isinstance(value, list) else []
+    return [str(each) for each in value] if is_array(value) else []
 
 
 def _of_platform(path: str, places: Places) -> str:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from dapeer.base.json_types import is_array, is_object
 from dapeer.cli.install.texts import Keys, MalformedText, newline_of, without
 from dapeer.cli.install.toml_statements import Statement, comments, members, parsed, statements
 
@@ -62,9 +63,9 @@ def value_at(text: str, path: Sequence[str]) -> object:
     """
     found: object = parsed(text)
     for depth, key in enumerate(path):
-        if not isinstance(found, dict):
+        if not is_object(found):
             raise MalformedText(f"`{'.'.join(path[:depth])}` is no table")
-        found = cast("Mapping[str, object]", found).get(key)
+        found = found.get(key)
         if found is None:
             return None
     return found
@@ -157,8 +158,8 @@ def _written(value: object) -> str:
     if table is not None:
         pairs = (f"{_key(key)} = {_written(each)}" for key, each in table.items())
         return f"{{ {', '.join(pairs)} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_written, cast('list[object]', value)))}]"
+    if is_array(value):
+        return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, date | time):
         return value.isoformat()
     return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
@@ -224,10 +225,10 @@ def _comparable(value: object) -> str:
     table = _as_table(value)
     if table is not None:
         return f"{{{', '.join(f'{key!r}: {_comparable(table[key])}' for key in sorted(table))}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_comparable, cast('list[object]', value)))}]"
+    if is_array(value):
+        return f"[{', '.join(map(_comparable, value))}]"
     return repr(value)
 
 
 def _as_table(value: object) -> dict[str, object] | None:
-    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+    return value if is_object(value) else None

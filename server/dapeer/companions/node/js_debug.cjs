@@ -208,6 +208,37 @@ const page = enter({
 });
 apply(page);
 
+const pipes = enter({
+  name: "js-named-pipes",
+  whose: "js-debug",
+  tried: TRIED,
+  lost: "A named pipe in place of a source map holds a start up, and nothing says so.",
+  apply(row) {
+    // js-debug reads each source map of the project before a start, and waits for all of them.
+    const { readFile } = fs;
+    const read = fs.promises.readFile;
+    const check = (name) => {
+      const kind = typeof name === "string" && fs.statSync(name, { throwIfNoEntry: false });
+      if (kind && (kind.isFIFO() || kind.isCharacterDevice())) {
+        throw new Error(`it is a ${kind.isFIFO() ? "named pipe" : "device"}`);
+      }
+    };
+    set(row, fs, "readFile", (name, ...rest) => {
+      try {
+        check(name);
+      } catch (error) {
+        return rest.at(-1)(error);
+      }
+      return readFile(name, ...rest);
+    });
+    set(row, fs.promises, "readFile", async (name, ...rest) => {
+      check(name);
+      return read(name, ...rest);
+    });
+  },
+});
+apply(pipes);
+
 if (lists) {
   require("./node_tests.cjs");
   process.stdout.write(`${JSON.stringify(listed())}\n`);

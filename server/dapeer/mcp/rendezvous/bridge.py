@@ -46,7 +46,7 @@ class BridgedClient:
     def __init__(self, *, data: bool) -> None:
         self._as_sent: Callable[[bytes], bytes] = bytes
         if data:
-            from dapeer.mcp.data_extension import asking  # noqa: PLC0415 - few need it
+            from dapeer.mcp.data_extension import asking
 
             self._as_sent = asking
         self._lines: deque[bytes] = deque()
@@ -165,7 +165,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
             _serve(server, client, standing)
             server = None if client.gone else _next(server, wish, client, standing)
         if not client.gone:
-            from dapeer.base.system.stderr import say  # noqa: PLC0415 - few need it
+            from dapeer.base.system.stderr import say
 
             say("the server of this client has ended, and a new one cannot be started.")
             return SERVER_LEFT
@@ -198,8 +198,8 @@ def _next(
 ) -> Server | None:
     """Return the next server, which knows the client by then; None: there is none, or the client has left."""
     # Most bridges never need these.
-    from dapeer.base.system import logs  # noqa: PLC0415
-    from dapeer.mcp.rendezvous import reaching, successor  # noqa: PLC0415
+    from dapeer.base.system import logs
+    from dapeer.mcp.rendezvous import reaching, successor
 
     # Where the command line has set it up, this does nothing.
     logs.set_up("warning", None)
@@ -248,7 +248,7 @@ def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
     try:
         return read(line)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the reading
-        from dapeer.base.system.stderr import say  # noqa: PLC0415 - few need it
+        from dapeer.base.system.stderr import say
 
         say(f"a message is passed on unread: {type(error).__name__}.")
         return line

@@ -103,7 +103,7 @@ def lock_of(project: str) -> str:
 
 def file_of_neovim(address: str) -> str:
     """Return where the server that is attached to a Neovim announces itself."""
-    from dapeer.neovim.discovery.sockets import normal  # noqa: PLC0415 - few need it
+    from dapeer.neovim.discovery.sockets import normal
 
     return _file("nvim", normal(address))
 
@@ -134,9 +134,9 @@ def _beside(folder: str) -> Iterable[str]:
 def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
     if not paths:
         return ()
-    from pathlib import Path  # noqa: PLC0415 - few need it
+    from pathlib import Path
 
-    from dapeer.neovim.discovery.project import steps_between  # noqa: PLC0415 - few need it
+    from dapeer.neovim.discovery.project import steps_between
 
     steps: dict[str, int] = {}
     for path in paths:
@@ -160,7 +160,7 @@ def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached 
         if is_trusted(unix_peer(connection)):
             greeting = connection.recv(len(GREETING))
     except TimeoutError:
-        from dapeer.base.system.stderr import say  # noqa: PLC0415 - few need it
+        from dapeer.base.system.stderr import say
 
         say(
             f"process {announcement.pid}, the server of {announcement.project}, has not answered within "

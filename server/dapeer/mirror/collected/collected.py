@@ -14,11 +14,7 @@ LOG = "log points"
 TRACER = "tracer"
 
 OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""The columns of calls before their expressions, as `dapeer_calls` writes them in the debuggee.
-
-`took` is in seconds, `within` the number of the call around it.
-"""
-
+"""What `dapeer_calls` writes before expressions; `took` in seconds, `within` the call around."""
 OF_LIVES = ("file", "line", "changed")
 """The columns of the lines of one call, as `dapeer_life` writes them in the debuggee."""
 

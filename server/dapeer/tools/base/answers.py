@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.tools.base.call import Reply
 
 BLOCKS: Final = {
@@ -26,17 +26,15 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
         return Reply("The tool has finished; it gave no result (nil).")
     if isinstance(answer, str):
         return Reply(answer)
-    if not isinstance(answer, dict):
+    if not is_object(answer):
         return Reply(compact(answer))
-    fields = cast("dict[str, Any]", answer)
+    fields = answer
     if _is_block(fields):
         return _reply_with([fields], None)
     blocks: object = fields.get("content")
-    if isinstance(blocks, list) and (
-        "isError" in fields or _are_typed(cast("list[object]", blocks))
-    ):
+    if is_array(blocks) and ("isError" in fields or _are_typed(blocks)):
         facts, failed = _facts(fields.get("structuredContent")), bool(fields.get("isError"))
-        reply = _reply_with(cast("list[Json]", blocks), facts, failed=failed)
+        reply = _reply_with(blocks, facts, failed=failed)
         return replace(reply, meta=_facts(fields.get("_meta")))
     return Reply(compact(fields), fields)
 
@@ -47,8 +45,8 @@ def _are_typed(items: list[object]) -> bool:
 
 
 def _facts(data: object) -> Json | None:
-    if isinstance(data, dict):
-        return cast("Json", data)
+    if is_object(data):
+        return data
     # Lua's empty table is a list.
     return {} if data == [] else None
 
@@ -64,9 +62,9 @@ def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = Fal
 
 
 def _is_block(value: object) -> bool:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return False
-    fields = cast("dict[str, Any]", value)
+    fields = value
     needed = BLOCKS.get(str(fields.get("type")))
     return needed is not None and needed <= fields.keys()
 

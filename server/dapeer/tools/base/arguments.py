@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.core.session import Session
-from dapeer.tools.base.looking import left
 from dapeer.tools.base.operands import operands
+from dapeer.tools.base.stop.looking import left
 
 SessionId = Annotated[int | None, Field()]
 ThreadId = Annotated[int | None, Field()]
@@ -115,16 +115,16 @@ def at_functions(
             )
         return RequestedFunction(name=name, calls=False, collect=[])
     plain = collecting(plain, expressions, max_hits, calls=bool(calls))
-    wanted = RequestedFunction(
+    requested = RequestedFunction(
         name=", ".join(dict.fromkeys(names)) or (function or "").strip(),
         calls=bool(calls),
         collect=plain.get("collect", []),
     )
     if "condition" in plain:
-        wanted["condition"] = plain["condition"]
+        requested["condition"] = plain["condition"]
     if "maxHits" in plain:
-        wanted["maxHits"] = plain["maxHits"]
-    return wanted
+        requested["maxHits"] = plain["maxHits"]
+    return requested
 
 
 def collecting(
@@ -172,14 +172,14 @@ def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
 ) -> RequestedBreakpoint:
     """Return a breakpoint in DAP's terms, without empty fields."""
-    wanted = RequestedBreakpoint(line=line)
+    requested = RequestedBreakpoint(line=line)
     if condition:
-        wanted["condition"] = condition
+        requested["condition"] = condition
     if hit_condition:
-        wanted["hitCondition"] = hit_condition
+        requested["hitCondition"] = hit_condition
     if log_message:
-        wanted["logMessage"] = log_message
-    return wanted
+        requested["logMessage"] = log_message
+    return requested
 
 
 def thread_of(session: Session, thread_id: int | None) -> int:

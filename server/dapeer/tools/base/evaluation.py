@@ -100,10 +100,10 @@ async def evaluated(
     if stop is None:
         return Evaluated(expression, value, str(body.get("type") or ""))
     if reference:
-        told = Variable(name=expression, value=value, variablesReference=reference)
+        result = Variable(name=expression, value=value, variablesReference=reference)
         with anyio.move_on_after(left.to_inspect):
-            await _open(session, stop, told)
-        value = stop.shown(told)
+            await _open(session, stop, result)
+        value = stop.shown(result)
         reference = stop.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
 
@@ -140,8 +140,10 @@ async def each(
             found.append(await evaluated(session, expression, frame, context, left))
         except DapeerError as error:
             late = isinstance(error, RequestTimeout)
-            told = error.what if late else await _explained(session, frame, expression, error, left)
-            found.append(Evaluated(expression, error=told))
+            result = (
+                error.what if late else await _explained(session, frame, expression, error, left)
+            )
+            found.append(Evaluated(expression, error=result))
     return found
 
 

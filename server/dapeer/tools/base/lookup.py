@@ -120,16 +120,16 @@ async def place_of(
             f"Evaluating {text} may run code of the program.",
             "Give 0x…, a name or &name; dap_variables shows addresses of pointers.",
         )
-    told = ""
+    shown = ""
     with contextlib.suppress(RequestFailed):
         body = await evaluate(session, text, frame, "watch", SECONDS_TO_EVALUATE)
-        told = str(body.get("result") or "")
-        if found := body.get("memoryReference") or _address_in(told):
+        shown = str(body.get("result") or "")
+        if found := body.get("memoryReference") or _address_in(shown):
             return str(found)
     variable, _ = await known(session, name, frame)
     if variable is None or "memoryReference" not in variable or text[0] in "*$":
         raise ArgumentError(
-            f"`address`: {text} has no address{f'; it is {told}' if told else ''}.",
+            f"`address`: {text} has no address{f'; it is {shown}' if shown else ''}.",
             "Give 0x… or a pointer" + (f", or &{text}." if text == name else "."),
         )
     return variable["memoryReference"]

@@ -50,7 +50,7 @@ async def hints(
     if name is None or frame is None:
         return []
     container = _container(expression, name)
-    told: list[str] = []
+    lines: list[str] = []
     with contextlib.suppress(DapeerError, TimeoutError):
         with anyio.fail_after(min(seconds, SECONDS_TO_FIND)):
             names = dict.fromkeys(
@@ -60,8 +60,8 @@ async def hints(
                 ]
             )
             near = difflib.get_close_matches(name, names, MAX_SUGGESTED_NAMES, MIN_NAME_LIKENESS)
-            told += [f"near: {', '.join(near)}"] * bool(near)
-    return told if container else [*told, *_in_returned(session, name)]
+            lines += [f"near: {', '.join(near)}"] * bool(near)
+    return lines if container else [*lines, *_in_returned(session, name)]
 
 
 def missing(expression: str, error: str) -> str | None:
@@ -107,11 +107,11 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
     if not session.supports("completions"):
         return []
     text = f"{container}.{name[0]}" if container else name[0]
-    asked = {"text": text, "column": len(text) + 1, "frameId": frame}
-    body = await session.request("completions", asked)
+    position = {"text": text, "column": len(text) + 1, "frameId": frame}
+    body = await session.request("completions", position)
     targets = cast("Sequence[CompletionItem]", body.get("targets") or [])
-    told = (str(each.get("text") or each["label"]) for each in targets)
-    return [found[0] for each in told if (found := _LAST.search(each))]
+    lines = (str(each.get("text") or each["label"]) for each in targets)
+    return [found[0] for each in lines if (found := _LAST.search(each))]
 
 
 def _in_returned(session: Session, name: str) -> list[str]:

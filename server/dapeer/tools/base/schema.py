@@ -134,8 +134,8 @@ def sentence(error: ValidationError, schema: Json) -> str:
         return f"Argument `{where}`: give an object with some of {', '.join(members)}{place}."
     if first["type"] == "missing":
         return f"Argument `{where}` is required."
-    said = _IN_JSON_TERMS.get(first["type"], first["msg"])
-    return f"Argument `{where}`: {said[0].lower()}{said[1:]}."
+    message = _IN_JSON_TERMS.get(first["type"], first["msg"])
+    return f"Argument `{where}`: {message[0].lower()}{message[1:]}."
 
 
 def _inside(schema: Json, where: Sequence[int | str]) -> Json:

@@ -102,24 +102,24 @@ def rows_of(
 ) -> Iterator[BreakpointRow]:
     """Yield a file's breakpoints with their states in all adapters: all, or the `chosen` that still stand."""
     debugger = call.debugger
-    told = [s for s in debugger.sessions.values() if not s.mirror.ended]
+    living = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
-    stopping = [each for each in told if each in each.program.debugged]
+    stopping = [each for each in living if each in each.program.debugged]
     only = None if chosen is None else {each["line"]: each for each in chosen}
-    for wanted in debugger.breakpoints.of(path):
-        if only is not None and only.get(wanted["line"]) != wanted:
+    for point in debugger.breakpoints.of(path):
+        if only is not None and only.get(point["line"]) != point:
             continue
-        sign = call.peers.sign(path, wanted["line"])
-        plain = BreakpointRow(path, wanted, sign=sign, another=is_of_another(call, wanted))
+        sign = call.peers.sign(path, point["line"])
+        plain = BreakpointRow(path, point, sign=sign, another=is_of_another(call, point))
         rows = {
             session.id: replace(
                 plain,
                 made=made,
-                ignored=unsupported(session.mirror, wanted),
+                ignored=unsupported(session.mirror, point),
                 edition=_edition(session, path),
             )
             for session in stopping
-            if (made := _made(session, path, wanted)) is not None
+            if (made := _made(session, path, point)) is not None
         }
         facts = [row.data() for row in rows.values()]
         if all(each == facts[0] for each in facts):

@@ -69,11 +69,11 @@ async def dap_set_breakpoint(
     lines = [*dict.fromkeys([place[1], *more_lines])]
     for each in lines:
         check_line(path, each)
-    wanted = [collecting({**plain, "line": each}, collect, max_hits, expect) for each in lines]
-    mine(call, [(path, each) for each in wanted])
-    await _want(call, path, wanted)
+    at_lines = [collecting({**plain, "line": each}, collect, max_hits, expect) for each in lines]
+    mine(call, [(path, each) for each in at_lines])
+    await _want(call, path, at_lines)
     untaken = await debugger.push(path).untaken()
-    rows = [*rows_of(call, path, wanted)]
+    rows = [*rows_of(call, path, at_lines)]
     if not rows:
         where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))

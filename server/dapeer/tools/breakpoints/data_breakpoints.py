@@ -84,12 +84,12 @@ async def added(
     """
     placed = [each for each, _ in session.mirror.placed.data]
     info = await _data_info(session, path, frame, known)
-    wanted = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
-    wanted.update(cast("Any", more or {}))
-    session.mirror.placed.names[wanted["dataId"]] = path
-    others = [each for each in placed if each["dataId"] != wanted["dataId"]]
-    await _send_data(session, [*others, wanted])
-    row = next((row for row in _data_rows(session) if row.requested == wanted), None)
+    data_point = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
+    data_point.update(cast("Any", more or {}))
+    session.mirror.placed.names[data_point["dataId"]] = path
+    others = [each for each in placed if each["dataId"] != data_point["dataId"]]
+    await _send_data(session, [*others, data_point])
+    row = next((row for row in _data_rows(session) if row.requested == data_point), None)
     if row is None or not row.made.get("verified"):
         await _send_data(session, others)
         why = row and row.made.get("message")
@@ -114,9 +114,9 @@ async def _data_info(
     if found is not None:
         shown = {"name": found["name"], "variablesReference": container}
         with contextlib.suppress(RequestFailed):
-            told = await session.request("dataBreakpointInfo", shown)
-            if told.get("dataId"):
-                return told
+            found = await session.request("dataBreakpointInfo", shown)
+            if found.get("dataId"):
+                return found
     name = watchpoints.address.replace("${expression}", path) or path
     arguments: dict[str, Any] = {"name": name}
     if frame is not None:
@@ -169,10 +169,12 @@ async def dap_set_instruction_breakpoint(
     if remove:
         await _send_instructions(session, others)
         return _removed(place, len(placed) - len(others))
-    wanted = InstructionBreakpoint(instructionReference=place)
-    wanted.update(_conditions(call, session, condition, hit_condition))
-    await _send_instructions(session, [*others, wanted])
-    row = next((row for row in _instruction_rows(session) if row.requested == wanted), None)
+    instruction_point = InstructionBreakpoint(instructionReference=place)
+    instruction_point.update(_conditions(call, session, condition, hit_condition))
+    await _send_instructions(session, [*others, instruction_point])
+    row = next(
+        (row for row in _instruction_rows(session) if row.requested == instruction_point), None
+    )
     if row is None:
         raise ArgumentError(f"The adapter has not set a breakpoint at {place}.")
     return Reply(row.text(), row.data())
@@ -220,9 +222,9 @@ class MemoryRow:
             f"{label} {self.requested[key]}" for key, label in labels if key in self.requested
         ]
         extra = f" ({'; '.join(options)})" if options else ""
-        said = f": {self.made['message']}" if "message" in self.made else ""
+        reason = f": {self.made['message']}" if "message" in self.made else ""
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
-        state = f"{render.breakpoint_state(self.made)}{said}, in session {self.session.id}"
+        state = f"{render.breakpoint_state(self.made)}{reason}, in session {self.session.id}"
         return continued(f"{self.kind} {self.place}{extra} {state}{note}")
 
     def data(self) -> dict[str, Any]:
@@ -246,14 +248,20 @@ def rows_of(debugger: Debugger) -> list[MemoryRow]:
 
 
 def _data_rows(session: Session) -> Iterator[MemoryRow]:
-    for wanted, made in session.mirror.placed.data:
-        place = session.mirror.placed.names.get(wanted["dataId"], wanted["dataId"])
-        yield MemoryRow(session, "data", place, wanted, made)
+    for data_point, made in session.mirror.placed.data:
+        place = session.mirror.placed.names.get(data_point["dataId"], data_point["dataId"])
+        yield MemoryRow(session, "data", place, data_point, made)
 
 
 def _instruction_rows(session: Session) -> Iterator[MemoryRow]:
-    for wanted, made in session.mirror.placed.instructions:
-        yield MemoryRow(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
+    for instruction_point, made in session.mirror.placed.instructions:
+        yield MemoryRow(
+            session,
+            "instruction",
+            tidy(instruction_point["instructionReference"]),
+            instruction_point,
+            made,
+        )
 
 
 def recorded(debugger: Debugger) -> list[str]:

@@ -84,11 +84,11 @@ async def added(call: Call, requested: RequestedFunction) -> Reply:
 
 async def removed(call: Call, name: str) -> Reply:
     """Collect or stop no longer at functions, named as when that began."""
-    wanted, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
+    at_functions, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
     gone = [
         each
         for each in call.debugger.breakpoints.at_functions(call.focus.key)
-        if name in {each[1], wanted[each]["name"]}
+        if name in {each[1], at_functions[each]["name"]}
     ]
     if name in stops:
         call.debugger.breakpoints.stop_at([each for each in stops if each != name])
@@ -98,16 +98,18 @@ async def removed(call: Call, name: str) -> Reply:
     elif not gone:
         return Reply(f"No breakpoint at {name}; nothing changed.", {"removed": False})
     for each in gone:
-        del wanted[each]
+        del at_functions[each]
     untaken = await call.debugger.push_collecting().untaken()
-    told = Reply(f"Nothing is collected at {name} any more.", {"removed": True})
-    return noted(told, untaken)
+    answer = Reply(f"Nothing is collected at {name} any more.", {"removed": True})
+    return noted(answer, untaken)
 
 
 def lines(call: Call) -> list[str]:
     """Return each point that collects at functions, with its states in the sessions."""
-    wanted = call.debugger.breakpoints.collecting
-    return [line for (_, title), each in wanted.items() for line in _states(call, title, each)]
+    at_functions = call.debugger.breakpoints.collecting
+    return [
+        line for (_, title), each in at_functions.items() for line in _states(call, title, each)
+    ]
 
 
 def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
@@ -130,8 +132,8 @@ def _state_lines(
 
 
 def _state(made: Breakpoint) -> str:
-    said = made.get("message")
-    return f"{render.breakpoint_state(made)}{f': {said}' if said else ''}"
+    message = made.get("message")
+    return f"{render.breakpoint_state(made)}{f': {message}' if message else ''}"
 
 
 def data(requested: RequestedFunction) -> dict[str, Any]:

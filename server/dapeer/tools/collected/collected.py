@@ -40,9 +40,9 @@ async def dap_collected(
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
         raise _nothing(every, at, call)
-    wanted = RowSelection(rows or "", where or "", changes, by, plot)
+    selected = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
-    lines = await in_thread(make, call, chosen, wanted)
+    lines = await in_thread(make, call, chosen, selected)
     for each in chosen:
         each.mark_reported(call.focus.key)
     return Reply(lines_of(lines), {"collected": lines})

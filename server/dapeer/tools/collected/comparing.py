@@ -31,11 +31,11 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
     points = [_points(call, each) for each in runs]
     common = places(*points)
     if not common:
-        told = "; ".join(
+        shown = "; ".join(
             f"{each.id} at {_named(of, call)}" for each, of in zip(runs, points, strict=True)
         )
         raise ArgumentError(
-            f"The two runs collect at different points: session {told}.",
+            f"The two runs collect at different points: session {shown}.",
             "Run one again with the breakpoints of the other.",
         )
     mine, other = (
@@ -43,9 +43,9 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
         for which, session in enumerate(runs)
     )
     found = await in_thread(compared, mine, other)
-    told = Compared(found, common, call.debugger.project)
-    lines = [_title(found, a, b), *told.text(), *_left_out(runs, points, common, call)]
-    return Reply(lines_of(lines), {"a": a, "b": b, **told.data()})
+    shown = Compared(found, common, call.debugger.project)
+    lines = [_title(found, a, b), *shown.text(), *_left_out(runs, points, common, call)]
+    return Reply(lines_of(lines), {"a": a, "b": b, **shown.data()})
 
 
 def _run(call: Call, number: int) -> Session:

@@ -59,10 +59,10 @@ async def dap_call(
     of_calls = [each for each in visible(call, session) if each.point.calls and len(each.table)]
     found = _found(of_calls, n, at)
     plan = plan_again(session, found.of.point, found.row)
-    begun = monotonic()
-    told = await life(call.debugger, plan, found.row, timeout_ms / 1000)
-    ran = _ran(told, found, monotonic() - begun, timeout_ms)
-    lines = await in_thread(lived, told.lines, told.call)
+    started_at = monotonic()
+    recorded = await life(call.debugger, plan, found.row, timeout_ms / 1000)
+    ran = _ran(recorded, found, monotonic() - started_at, timeout_ms)
+    lines = await in_thread(lived, recorded.lines, recorded.call)
     return Reply(lines_of([found.line, ran, *(f"  {continued(each)}" for each in lines)]), {
         "call": found.line, "run": ran, "lines": lines,
     })  # fmt: skip
@@ -105,14 +105,14 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
 
 def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) -> str:
     """Say that the program ran again, and whether it did the same."""
-    said = f"The program ran again for its lines ({seconds:.1f} s)"
+    ran_again = f"The program ran again for its lines ({seconds:.1f} s)"
     late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"
     if life.call is None:
         other = "; there this call did not end" if life.lines else "; there was no such call there"
-        return f"{said}{late}{other}."
+        return f"{ran_again}{late}{other}."
     if likeness(life.call, found.row) == WHOLE_LIKENESS:
-        return f"{said}{late}."
-    return f"{said}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
+        return f"{ran_again}{late}."
+    return f"{ran_again}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
 
 
 TOOLS = (dap_call,)

@@ -116,8 +116,8 @@ class AtWatchpoint(Driving):
 
     def stays(self, stop: Stop) -> bool:
         """Whether something else has stopped the program."""
-        said = f"{stop.body.get('reason')} {stop.body.get('description')}"
-        return "data breakpoint" not in said and "watchpoint" not in said
+        reason = f"{stop.body.get('reason')} {stop.body.get('description')}"
+        return "data breakpoint" not in reason and "watchpoint" not in reason
 
     async def end(self) -> None:
         """Remove the watchpoint."""

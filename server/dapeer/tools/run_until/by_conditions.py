@@ -101,8 +101,8 @@ class ByConditions(Driving):
 
     def stays(self, stop: Stop) -> bool:
         """Whether something else has stopped the program."""
-        said = f"{stop.body.get('description')} {stop.body.get('text')}"
-        failed = self._known.failed and re.search(self._known.failed, said)
+        shown = f"{stop.body.get('description')} {stop.body.get('text')}"
+        failed = self._known.failed and re.search(self._known.failed, shown)
         mine = stop.reason == "breakpoint" or failed
         return not mine or self._theirs or self._at(stop.top) not in self._lines
 
@@ -162,8 +162,8 @@ class ByConditions(Driving):
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read the conditions' records: the last look is the one that stopped the program, if that is `ours`."""
         self._before = None
-        said = await self._evaluated(self._known.read, frame) if self._known.read else None
-        found = _RECORDED.search(said or "")
+        shown = await self._evaluated(self._known.read, frame) if self._known.read else None
+        found = _RECORDED.search(shown or "")
         if found is None:
             return
         self._value = found[3] or None
@@ -201,12 +201,12 @@ class ByConditions(Driving):
 
     def _find_shared(self) -> None:
         for path in dict.fromkeys(path for path, _, _ in self._places):
-            for asked, made in self.session.mirror.placed.at(path):
-                line = int(made.get("line", asked["line"]))
+            for sent, made in self.session.mirror.placed.at(path):
+                line = int(made.get("line", sent["line"]))
                 here = [n for n, each in enumerate(self._places) if each[:2] == (path, line)]
                 if here:
                     # Without a column, a breakpoint is at the first place of its line.
-                    self._shared[path, line] = here[0], asked.get("condition", "")
+                    self._shared[path, line] = here[0], sent.get("condition", "")
 
     def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
         """Return a breakpoint of somebody's that looks, too."""
@@ -225,10 +225,10 @@ class ByConditions(Driving):
         for number, (of, line, column) in enumerate(self._places):
             shared = self._shared.get((path, line), (-1, ""))[0] == number
             if of == path and not shared and (path, line) not in self._useless:
-                wanted = RequestedBreakpoint(line=line, condition=self._condition(number))
+                conditional = RequestedBreakpoint(line=line, condition=self._condition(number))
                 if column:
-                    wanted["column"] = column
-                yield wanted
+                    conditional["column"] = column
+                yield conditional
 
     async def _check_plain(self, frame: StackFrame | None) -> None:
         """Raise `NoConditions` where the value has members: which of them change is no condition's to tell."""

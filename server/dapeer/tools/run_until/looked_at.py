@@ -127,11 +127,11 @@ async def _lines(
         asked = {"source": {"path": path}, "line": 1, "endLine": len(text) + 1}
         try:
             body = await session.request("breakpointLocations", asked)
-            told = {
+            breakable = {
                 (int(each["line"]), int(each.get("column") or 0))
                 for each in body.get("breakpoints") or ()
             }
-            lines = sorted(told) or lines
+            lines = sorted(breakable) or lines
         except DapeerError:
             pass
     elif known.lines and frame and "'" not in path:

@@ -21,10 +21,10 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.stop_options import ResumeOptions, StopOptions
+from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
+from dapeer.tools.base.stop.waiting import look, next_stop, resume
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import look, next_stop, resume
 from dapeer.tools.run_until.at_watchpoint import AtWatchpoint
 from dapeer.tools.run_until.by_conditions import ByConditions, usable
 from dapeer.tools.run_until.driving import Driving, Stepping
@@ -63,10 +63,10 @@ async def dap_run_until(
         python = not path or is_python(call.debugger, path)
         check_expressions([expression], python=python)
     where = _scope(scope, call.debugger)
-    wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
+    watched = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
     if not session.lines.traces:
-        return await _driven(call, session, wanted, where, frame, left, options)
-    await session.watching.begin(wanted, where, frame)
+        return await _driven(call, session, watched, where, frame, left, options)
+    await session.watching.begin(watched, where, frame)
     call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
     sent = session.resume("continue", {"threadId": stop.thread_id})
     return await resume(call, session, sent, replace(options, timeout_ms=int(left.ms)))
@@ -98,9 +98,9 @@ async def _driven(
     if watch.already:
         drive.set_cost()
         return await look(call, session, left=left, options=options)
-    told = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
+    sending = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
     with anyio.move_on_after(left.to_ask):
-        await told.untaken()
+        await sending.untaken()
     return await next_stop(call, session, epoch, left.ms, options=options)
 
 

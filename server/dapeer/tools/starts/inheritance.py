@@ -88,17 +88,17 @@ class Inheritance:
         ]
 
     def _breakpoints(self, places: Sequence[tuple[str, int]]) -> Iterator[str]:
-        wanted = self.debugger.breakpoints
+        points = self.debugger.breakpoints
         if places:
             named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
             yield f"breakpoints {_listed(named)}"
-        if stops := [each for each in wanted.functions if (each, STOPS) not in self.given]:
+        if stops := [each for each in points.functions if (each, STOPS) not in self.given]:
             yield f"function breakpoints {_listed(stops)}"
-        titles = [title for _, title in wanted.at_functions(self.client)]
+        titles = [title for _, title in points.at_functions(self.client)]
         if kept := [each for each in titles if (each, 0) not in self.given]:
             yield f"collecting at {_listed(kept)}"
-        if self.filters and wanted.exceptions is not None:
-            yield f"exception filters {_listed(wanted.exceptions) or 'none'}"
+        if self.filters and points.exceptions is not None:
+            yield f"exception filters {_listed(points.exceptions) or 'none'}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -189,7 +189,7 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
             change = session.inspect.editions.known(path)
             if change is None or change.then is None:
                 continue
-            had = {asked["line"] for asked, _ in session.mirror.placed.at(path)}
+            had = {sent["line"] for sent, _ in session.mirror.placed.at(path)}
             lines = {each["line"] for each in breakpoints.of(path)} & had
             moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
             breakpoints.move(path, moves)

@@ -17,8 +17,8 @@ from dapeer.sessions.repetition import Repetition
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
-from dapeer.tools.base.stop_options import StopOptions
-from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
+from dapeer.tools.base.stop.options import StopOptions
+from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.starts.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
 
@@ -98,6 +98,6 @@ class Running:
 def _headed(reply: Reply, tally: Tally) -> Reply:
     """Return a reply that begins with what became of all runs."""
     data = {**(reply.data or {}), "runs": tally.data()}
-    told = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
+    reply_with_runs = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
     left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"
-    return noted(told, [left] if tally.detached else [])
+    return noted(reply_with_runs, [left] if tally.detached else [])

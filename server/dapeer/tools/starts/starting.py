@@ -28,7 +28,7 @@ from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
-from dapeer.tools.base.stop_options import StopOptions
+from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Running
@@ -61,14 +61,14 @@ async def dap_configurations(call: Call) -> Reply:
     launcher = Launcher(call.debugger, call.peers)
     peer = launcher.peer
     problem = ""
-    told: list[dict[str, Any]] = []
+    of_neovims: list[dict[str, Any]] = []
     types: list[str] = []
     if peer is not None:
         state = await peer.state()
         problem = f"Neovim does not answer: it {state}." if state else ""
         if not state:
-            told, types = await peer.configurations(), await peer.types()
-    found = await launcher.found(told)
+            of_neovims, types = await peer.configurations(), await peer.types()
+    found = await launcher.found(of_neovims)
     ready = await in_thread(_ready_types, call.debugger, found)
     rows = [
         _row(each, types, ready, call.debugger)
@@ -85,8 +85,8 @@ async def dap_configurations(call: Call) -> Reply:
 def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
     """Return the ids of the definitions that could start one of these; asking programs blocks."""
     python = find_python(None, debugger.project, surroundings(debugger.project))
-    wanted = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
-    by_id = {each.id: each for each in wanted.values() if each is not None}
+    by_type = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
+    by_id = {each.id: each for each in by_type.values() if each is not None}
     return {name for name, each in by_id.items() if detect(each, python=python).ready}
 
 

@@ -12,10 +12,10 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
 from dapeer.sessions.views import looked_at
-from dapeer.tools.base import stop_report
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.stop_options import NOTHING, StopOptions
+from dapeer.tools.base.stop import report
+from dapeer.tools.base.stop.options import NOTHING, StopOptions
 
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
@@ -119,12 +119,12 @@ async def look(
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
-    observation = await stop_report.observe(session, options, left)
+    observation = await report.observe(session, options, left)
     if observation.resumed and left.ms:
         epoch = observation.resumed.number
         return await next_stop(call, session, epoch, left.ms, options=options)
-    facts = await stop_report.gather(call, session, observation, seen, left)
-    return stop_report.written(call, stop_report.snapshot_of(facts), options.show)
+    facts = await report.gather(call, session, observation, seen, left)
+    return report.written(call, report.snapshot_of(facts), options.show)
 
 
 async def resume(

@@ -24,12 +24,13 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
 from dapeer.sessions.views import looked_at, view_of
-from dapeer.tools.base import collecting, evaluation, looking, running_frames
+from dapeer.tools.base import collecting, evaluation
 from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import CollectedNews
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
-from dapeer.tools.base.stop_options import Show, StopOptions
+from dapeer.tools.base.stop import looking, running_frames
+from dapeer.tools.base.stop.options import Show, StopOptions
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
