@@ -231,10 +231,10 @@ async def dap_terminate(
         text = continued(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
         return await _and_detached(reply, session, ending=detached)
-    found = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
-    found.mark_reported()
-    text = lines_of([f"Session {session.id} ended.", *render.outcomes(found.by_state)])
-    data = {**summary(session), **({"breakpoints": found.by_state} if found.by_state else {})}
+    unmet = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
+    unmet.mark_reported()
+    text = lines_of([f"Session {session.id} ended.", *render.outcomes(unmet.by_state)])
+    data = {**summary(session), **({"breakpoints": unmet.by_state} if unmet.by_state else {})}
     return await _and_detached(Reply(text, data), session, ending=detached)
 
 
