@@ -1,5 +1,5 @@
 ---@meta _
--- libuv's Lua names, of which Neovim's runtime has no annotations.
+-- libuv's Lua names and fields of events, of which Neovim's runtime has no annotations.
 
 ---@class uv
 ---@field [string] fun(...: any): any
@@ -18,3 +18,6 @@
 
 ---@type uv
 vim.uv = {}
+
+---@class vim.v.event
+---@field old_mode string

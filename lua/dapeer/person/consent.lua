@@ -184,8 +184,7 @@ local function watch(consent, closed)
     group = consent.group,
     pattern = '[tvVsS\19\22]*:*',
     callback = function()
-      local event = vim.v.event ---@type table<string, string>
-      left = event.old_mode:gsub('^(.)s$', SELECT_OF)
+      left = vim.v.event.old_mode:gsub('^(.)s$', SELECT_OF)
       vim.schedule(function()
         left = nil
       end)
