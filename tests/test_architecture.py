@@ -363,6 +363,21 @@ def test_an_attribute_is_set_by_its_owner_only() -> None:
     assert places <= SET_IN_OTHERS
 
 
+SHOWS_MEMBERS = {"mirror/stops/unfolding.py"}
+"""What outlives a stop is kept as it was shown, and cut: whole values may be megabytes."""
+
+
+def test_a_mirror_writes_no_text_for_a_reader() -> None:
+    """That is the business of `view/`."""
+    importing = {
+        name_of(path)
+        for path in MODULES
+        if name_of(path).startswith("mirror/")
+        if any(imported[:3] == ("dapeer", "base", "text") for imported in imports(path))
+    }
+    assert importing == SHOWS_MEMBERS
+
+
 MIRRORED = frozenset({"mirror", "_mirror", "stop", "_stop", "history"})
 """Names under which code outside of `mirror/` holds a mirror, its stops and its history."""
 GIVES_NUMBERS = frozenset({"another", "of"})

@@ -59,6 +59,8 @@ class Unfolding:
 
     def brief(self, variable: Variable, limit: int) -> str:
         """Return what `shown` does, in `limit` characters; that too is found out once for each container."""
+        if not variable["variablesReference"]:
+            return closed(variable, limit)
         key = variable["variablesReference"], variable["value"]
         if key not in self._briefs:
             self._briefs[key] = fitted(self.shown(variable), limit)
@@ -123,6 +125,11 @@ class Unfolding:
         """Return how many containers were opened to show a variable."""
         reference = variable["variablesReference"]
         return 1 if reference in self.reported else self._inside(reference)[1]
+
+
+def closed(variable: Variable, limit: int) -> str:
+    """Return what the adapter itself shows of a variable, in `limit` characters."""
+    return fitted(variable["value"], limit)
 
 
 def _within(value: str, room: int) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from dapeer.base.text.fitting import fitted
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, Variable
-from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding
+from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding, closed
 
 KEPT_VARIABLES = 1000
 KEPT_VALUE = 400
@@ -167,9 +166,7 @@ class Values:
 
     def brief(self, variable: Variable) -> str:
         """Return a variable's value as history shows it."""
-        if variable["variablesReference"]:
-            return self.parts.brief(variable, KEPT_VALUE)
-        return fitted(variable["value"], KEPT_VALUE)
+        return self.parts.brief(variable, KEPT_VALUE)
 
     def settle(self, top: int | None) -> None:
         """Keep only what history shows of the frame to look at first, once the program has resumed."""
@@ -190,7 +187,7 @@ class Values:
         """Return how far a local is expanded, and what the adapter says of it."""
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
-        return self.parts.opened(variable), fitted(variable["value"], KEPT_VALUE)
+        return self.parts.opened(variable), closed(variable, KEPT_VALUE)
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return the part of variables that history shows."""
