@@ -182,7 +182,7 @@ class Placed:
         """Whether a stop, by its event's body, is at a breakpoint that was set to stop."""
         hit = {*as_array(body.get("hitBreakpointIds"))}
         lines = (
-            made for pairs in self.lines.values() for asked, made in pairs if "collect" not in asked
+            made for pairs in self.lines.values() for sent, made in pairs if "collect" not in sent
         )
         return any(
             made.get("id") in hit for made in [*lines, *(made for _, made in self.functions)]
@@ -199,9 +199,7 @@ class Placed:
         for known, pairs in self.lines.items():
             if known.rpartition("/")[2] == name:
                 at = (
-                    asked["line"]
-                    for asked, made in pairs
-                    if line in (asked["line"], made.get("line"))
+                    sent["line"] for sent, made in pairs if line in (sent["line"], made.get("line"))
                 )
                 self.reached.update((known, each) for each in at)
 
@@ -216,9 +214,9 @@ class Placed:
             return path, body["line"]
         return next(
             (
-                (path, asked["line"])
-                for asked, made in self.lines.get(path, ())
-                if "logMessage" in asked and body.get("line") in {asked["line"], made.get("line")}
+                (path, sent["line"])
+                for sent, made in self.lines.get(path, ())
+                if "logMessage" in sent and body.get("line") in {sent["line"], made.get("line")}
             ),
             None,
         )
@@ -228,15 +226,17 @@ class Placed:
         self._numbers = None
         path = _path(arguments)
         self.unanswered.pop(path, None)
-        known, told = self.lines.get(path, []), _paired(arguments, body)
+        known, paired = self.lines.get(path, []), _paired(arguments, body)
         # js-debug has a client ask twice at a start, and answers the second time with an empty list.
-        silent = as_array(arguments.get("breakpoints"))[len(told) :]
-        self.lines[path] = [*told, *(pair for pair in known if pair[0] in silent)]
+        silent = as_array(arguments.get("breakpoints"))[len(paired) :]
+        self.lines[path] = [*paired, *(pair for pair in known if pair[0] in silent)]
 
     def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self.news += 1
         self._numbers = None
-        self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(arguments, body)]
+        self.functions = [
+            (str(requested["name"]), made) for requested, made in _paired(arguments, body)
+        ]
 
     def _set_data(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self._numbers = None
@@ -249,8 +249,8 @@ class Placed:
 
 def _may_be_in(made: Breakpoint, path: str) -> bool:
     """Whether a breakpoint may be in a file; names are compared, since adapters follow links."""
-    told = str(made.get("source", {}).get("path") or path)
-    return told.rpartition("/")[2] == path.rpartition("/")[2]
+    paired = str(made.get("source", {}).get("path") or path)
+    return paired.rpartition("/")[2] == path.rpartition("/")[2]
 
 
 def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:
@@ -270,8 +270,8 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
 
 
 def _paired(arguments: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
-    wanted = as_array(arguments.get("breakpoints"))
-    return list(zip(wanted, map(_plain, body.get("breakpoints", ())), strict=False))
+    requested = as_array(arguments.get("breakpoints"))
+    return list(zip(requested, map(_plain, body.get("breakpoints", ())), strict=False))
 
 
 def _plain(made: Breakpoint) -> Breakpoint:

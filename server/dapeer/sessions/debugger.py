@@ -276,9 +276,9 @@ class Debugger:
         """Want a breakpoint without conditions until the session's next stop."""
         self._check_held(session)
         others = [
-            wanted
-            for wanted in self.breakpoints.of(path)
-            if wanted["line"] != line or "collect" in wanted
+            requested
+            for requested in self.breakpoints.of(path)
+            if requested["line"] != line or "collect" in requested
         ]
         # Begun first: an adapter that does not answer in time may have it all the same.
         self._tasks.start_soon(self._restore, session, path, session.mirror.epoch)

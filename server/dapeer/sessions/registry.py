@@ -104,8 +104,8 @@ class Sessions(Mapping[int, Session]):
     def supported(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
         # Every message of an adapter comes after its capabilities.
-        told = [each for each in self._known.values() if each.mirror.capabilities]
-        return frozenset(each for each in names if any(s.has_now(each) for s in told))
+        capable = [each for each in self._known.values() if each.mirror.capabilities]
+        return frozenset(each for each in names if any(s.has_now(each) for s in capable))
 
     def restart_of(self, session: Session) -> Restart:
         """Return what starts a session again that another client holds."""

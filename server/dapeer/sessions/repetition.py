@@ -46,13 +46,13 @@ class Repetition:
         clock = anyio.current_time
         end, tally = clock() + seconds, Tally(times)
         while True:
-            begun = clock()
+            started_at = clock()
             session = await self._started(tally)
             async with unless_cancelled(self.debugger.terminate, session.program.first):
                 if await self._verdict(session, tally, end) is not Verdict.PASSED:
                     return session, tally
                 await self.debugger.terminate(session.program.first)
-            self._keep(session, tally, clock() - begun)
+            self._keep(session, tally, clock() - started_at)
             if not tally.left or clock() >= end:
                 return session, tally
             count = len(tally.passed)
@@ -79,21 +79,21 @@ class Repetition:
         """Wait for the outcome of a run."""
         clock = anyio.current_time
         while True:
-            told = await session.program.next_stop(session, 0, end - clock())
-            if told is None:
+            stopped_session = await session.program.next_stop(session, 0, end - clock())
+            if stopped_session is None:
                 return tally.end(Verdict.RUNNING)
-            stop = told.mirror.stop
+            stop = stopped_session.mirror.stop
             if stop is None:
-                untested = _untested(told) or ""
-                return tally.end(Verdict.UNTESTED if untested else _end(told), untested)
+                untested = _untested(stopped_session) or ""
+                return tally.end(Verdict.UNTESTED if untested else _end(stopped_session), untested)
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
-            await looked_at(told)
+            await looked_at(stopped_session)
             if _is_failure(stop):
                 return tally.end(Verdict.FAILED)
             if self.until == "stop":
                 return tally.end(Verdict.STOPPED)
             tally.pass_by()
-            await told.resume("continue", {"threadId": stop.thread_id})
+            await stopped_session.resume("continue", {"threadId": stop.thread_id})
 
 
 def _is_failure(stop: Stop) -> bool:

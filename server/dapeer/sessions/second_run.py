@@ -101,14 +101,16 @@ async def _over(session: Session, recorded: CollectedRow, seconds: float) -> boo
     """Whether the call, or the program, is over in time; the program is resumed at its stops."""
     clock = anyio.current_time
     end = clock() + seconds
-    while (told := await session.program.next_stop(session, 0, end - clock())) is not None:
-        stop = told.mirror.stop
+    while (
+        stopped_session := await session.program.next_stop(session, 0, end - clock())
+    ) is not None:
+        stop = stopped_session.mirror.stop
         if stop is None:
             return True
         await session.program.read_rows()
         if likeness(_likest_life(session, recorded).call, recorded) == WHOLE_LIKENESS:
             return True
-        await told.resume("continue", {"threadId": stop.thread_id})
+        await stopped_session.resume("continue", {"threadId": stop.thread_id})
     return False
 
 

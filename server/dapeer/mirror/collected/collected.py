@@ -99,8 +99,8 @@ class Collection:
         """Rows that were not kept: later ones have taken their room. Calls may instead not be over."""
         if self.point.calls:
             return self.forgotten
-        wanted = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
-        return max(0, wanted - len(self.table))
+        identity = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
+        return max(0, identity - len(self.table))
 
     @property
     def count(self) -> int:
@@ -109,8 +109,8 @@ class Collection:
 
     def unreported(self, client: str) -> Table:
         """Return the rows that a client was not told of, as far as they are kept."""
-        told = self.reported.get(client, 0)
-        return self.table.last(self.count - told) if told else self.table
+        seen_rows = self.reported.get(client, 0)
+        return self.table.last(self.count - seen_rows) if seen_rows else self.table
 
     @property
     def seconds(self) -> float:
@@ -164,18 +164,18 @@ class Collected:
     ) -> Point:
         """Return the point of a place and its expressions; a new number where there is none yet."""
         place = path, line, function, tuple(expressions), client, max_hits
-        wanted = (*place, "", False, calls, expect)
-        known = self._known.get(wanted)
+        identity = (*place, "", False, calls, expect)
+        known = self._known.get(identity)
         if known is None:
-            known = self._known[wanted] = self._add(Point(len(self.points) + 1, *wanted))
+            known = self._known[identity] = self._add(Point(len(self.points) + 1, *identity))
         return known
 
     def watched(
         self, watch: str, expressions: Sequence[str], client: str = "", *, aside: bool = False
     ) -> Point:
         """Return a new point for what is watched."""
-        wanted = ("", 0, "", tuple(expressions), client, 0, watch, aside)
-        return self._add(Point(len(self.points) + 1, *wanted))
+        identity = ("", 0, "", tuple(expressions), client, 0, watch, aside)
+        return self._add(Point(len(self.points) + 1, *identity))
 
     def _add(self, point: Point) -> Point:
         self.points[point.number] = point
@@ -272,8 +272,8 @@ class Collected:
     def newly_lost(self, client: str) -> int:
         """Return how many rows the processes could not write, if the client has not seen all; then it has."""
         lost = sum(self.lost.values())
-        told, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
-        return lost if lost > told else 0
+        seen_rows, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
+        return lost if lost > seen_rows else 0
 
     def reached(self, path: str, line: int) -> bool:
         """Whether some process has come by a collection point, or may have: its rows are lost."""

@@ -134,11 +134,11 @@ class Breakpoints:
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
         """
-        asked = self._requested_line(path, line, mirrors, client)
-        stops, collects = self.on(path, asked, client)
-        self.persons.discard((path, asked))
-        self._put(path, asked, None)
-        self.points.put(path, asked, client, None)
+        requested_line = self._requested_line(path, line, mirrors, client)
+        stops, collects = self.on(path, requested_line, client)
+        self.persons.discard((path, requested_line))
+        self._put(path, requested_line, None)
+        self.points.put(path, requested_line, client, None)
         return stops or collects
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
@@ -158,10 +158,10 @@ class Breakpoints:
 
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         moved = (
-            wanted["line"]
+            sent["line"]
             for mirror in mirrors
-            for wanted, made in mirror.placed.at(path)
-            if made.get("line") == line and any(self.on(path, wanted["line"], client))
+            for sent, made in mirror.placed.at(path)
+            if made.get("line") == line and any(self.on(path, sent["line"], client))
         )
         return line if any(self.on(path, line, client)) else next(moved, line)
 
@@ -266,7 +266,7 @@ class Breakpoints:
 
     def of(self, path: str) -> list[RequestedBreakpoint]:
         """Return the breakpoints of a file, by line; those that collect behind the one that stops."""
-        stop = [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
+        stop = [sent for _, sent in sorted(self.by_path.get(path, {}).items())]
         return sorted([*stop, *self.points.of(path)], key=lambda each: each["line"])
 
 

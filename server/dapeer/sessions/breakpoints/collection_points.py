@@ -124,12 +124,12 @@ def without_calls(
         return
     # A row has the function's own name, which may be written with more or less of what is around it.
     seen = {_last(each) for rows in found for each in set(rows.table.cells[0])}
-    begun = {_last(function) for number, function in collected.called if number in points}
+    called_before = {_last(function) for number, function in collected.called if number in points}
     for each in name.split(", "):
         own = _last(each)
         if any(fnmatchcase(one, own) for one in seen):
             continue
-        if any(fnmatchcase(one, own) for one in begun):
+        if any(fnmatchcase(one, own) for one in called_before):
             yield "never ended", each, ""
         else:
             yield "never called", each, LATE if own == FINALIZER else ""

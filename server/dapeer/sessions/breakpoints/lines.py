@@ -279,12 +279,12 @@ def _read(text: str) -> Mapping[str, Any]:
     """
     try:
         # Some adapters show a text as the program would write it.
-        told = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+        outcome = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
     except (ValueError, SyntaxError, TypeError) as error:
         raise ValueError(text or "nothing was told") from error
-    if not isinstance(told, dict):
+    if not isinstance(outcome, dict):
         raise ValueError(text)  # noqa: TRY004
-    return cast("Mapping[str, Any]", told)
+    return cast("Mapping[str, Any]", outcome)
 
 
 def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:

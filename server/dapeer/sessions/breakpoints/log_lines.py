@@ -84,9 +84,11 @@ class LogLines:
 
     def over(self, path: str) -> list[RequestedBreakpoint]:
         """Return those breakpoints of a file whose log points are gone, since they have all their rows."""
-        wanted = [each for each in self.requested(path) if "collect" in each]
+        collecting_here = [each for each in self.requested(path) if "collect" in each]
         return [
-            each for each in wanted if point_of(self._collected, path, each).number in self._over
+            each
+            for each in collecting_here
+            if point_of(self._collected, path, each).number in self._over
         ]
 
     async def log_at_functions(self) -> None:
@@ -116,9 +118,9 @@ class LogLines:
         if name not in self._places:
             async with self._stops_at.trying(name) as made:
                 if not made.get("verified"):
-                    said = made.get("message")
+                    message = made.get("message")
                     return Breakpoint(
-                        verified=False, message=f"{UNKNOWN}: {said}" if said else UNKNOWN
+                        verified=False, message=f"{UNKNOWN}: {message}" if message else UNKNOWN
                     )
                 places = await self._places_of(made)
             if not places:

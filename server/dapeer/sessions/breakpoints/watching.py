@@ -45,10 +45,10 @@ class Watching:
         """
         if self.current is not None:
             await self._lines.unwatch(self.current.point.number)
-        told = await self._lines.watch(_spec(watch, scope), frame_id)
-        if not told.get("bound") or told.get("message"):
+        outcome = await self._lines.watch(_spec(watch, scope), frame_id)
+        if not outcome.get("bound") or outcome.get("message"):
             await self._lines.unwatch(watch.point.number)
-            why = told.get("message") or "the program does not say why"
+            why = outcome.get("message") or "the program does not say why"
             raise ArgumentError(f"`expression` cannot be watched here: {why}.", INSTEAD[watch.on])
         watch.begin("tracer", self._mirror.epoch)
         self._started_at = anyio.current_time()

@@ -107,18 +107,18 @@ class DirectSession(Session):
         Raises:
             RequestFailed: It cannot be done, or is not wanted.
         """
-        asked = request.arguments
+        arguments = request.arguments
         try:
             match request.command:
                 case "startDebugging":
-                    offer = Offer(asked)
+                    offer = Offer(arguments)
                     self.offers.put(offer)
                     await offer.taken()
                     return {}
-                case "runInTerminal" if asked.get("args"):
+                case "runInTerminal" if arguments.get("args"):
                     screen = self.plan.definition.quirks.screen
                     terminal = run_in_terminal(
-                        self.process, asked, launched=self.launched, screen=screen
+                        self.process, arguments, launched=self.launched, screen=screen
                     )
                     self._enter(terminal)
                     return {"processId": terminal.pid}
@@ -157,10 +157,10 @@ class DirectSession(Session):
     @property
     def _pid(self) -> int:
         """The debuggee's process, 0 when it is not known."""
-        told = int(self.mirror.process.get("systemProcessId") or 0)
+        reported_pid = int(self.mirror.process.get("systemProcessId") or 0)
         children = self.plan.definition.children
         offered = children.pid_of(self.plan.config) if children and self.parent else 0
-        return self.watch.pid or told or offered
+        return self.watch.pid or reported_pid or offered
 
     async def run(self) -> None:
         """Receive messages until the adapter has ended."""
@@ -223,8 +223,8 @@ class DirectSession(Session):
         self._leaving = True
         self.watch.close()
         with contextlib.suppress(ChannelError):
-            asked = {"terminateDebuggee": terminate}
-            await self.channel.request("disconnect", asked, seconds=seconds)
+            arguments = {"terminateDebuggee": terminate}
+            await self.channel.request("disconnect", arguments, seconds=seconds)
 
     async def close(self) -> None:
         """Wait until the session is over; an adapter that stays is killed."""

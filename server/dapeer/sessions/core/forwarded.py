@@ -115,7 +115,7 @@ class ForwardedSession(Session):
 
     def _has(self, path: str, requested: Sequence[RequestedBreakpoint]) -> bool:
         """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
-        sent = [asked for asked, _ in self.mirror.breakpoints.get(path, ())]
+        sent = [each for each, _ in self.mirror.breakpoints.get(path, ())]
         requested = [each for each in requested if "collect" not in each]
         return sorted(map(_key, sent)) == sorted(map(_key, requested))
 

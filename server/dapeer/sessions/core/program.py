@@ -178,10 +178,10 @@ class Program(Generic[Of]):
     def about_others(self, session: Of) -> list[str]:
         """Return notes on the other processes for a reader of one."""
         others = [each for each in self.alive if each is not session]
-        said = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
+        notes = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
         if session.over:
-            said += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
-        return said
+            notes += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
+        return notes
 
     # -- what happens
 
@@ -262,13 +262,13 @@ class Program(Generic[Of]):
         clock = anyio.current_time
         end = clock() + seconds
         output = self.output
-        told, due = output.end, clock() + SECONDS_BETWEEN_LINES
+        seen_until, due = output.end, clock() + SECONDS_BETWEEN_LINES
 
         def woken() -> bool:
-            printed = report is not None and output.end > told and clock() >= due
+            printed = report is not None and output.end > seen_until and clock() >= due
             return happened() or printed
 
         while await self.waiters.wait_for(woken, end - clock()) and not happened():
-            told, due = output.end, clock() + SECONDS_BETWEEN_LINES
+            seen_until, due = output.end, clock() + SECONDS_BETWEEN_LINES
             if report is not None:
                 await report(output.last_line())

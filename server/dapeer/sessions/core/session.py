@@ -150,9 +150,9 @@ class Session(SessionControl):
 
     def observe(self, message: Message) -> None:
         """Take in a message of the session, in either direction."""
-        heard = self.post_mortem.meaning_of(message) if self.post_mortem else message
-        if heard is not None:
-            self._take_in(self.advice.explained(heard))
+        meaning = self.post_mortem.meaning_of(message) if self.post_mortem else message
+        if meaning is not None:
+            self._take_in(self.advice.explained(meaning))
 
     def _take_in(self, message: Message) -> None:
         self.mirror.apply(message, time.time())

@@ -166,11 +166,11 @@ async def _improve(session: DirectSession) -> None:
     arguments = {"expression": definition.attached, "context": "clipboard"}
     try:
         body = await session.request("evaluate", arguments, seconds=SECONDS_TO_IMPROVE)
-        said = str(body.get("result") or "")
+        answer = str(body.get("result") or "")
     except (RequestFailed, RequestTimeout) as error:
-        said = str(error)
-    if said:
-        log.info("%s stays as it is: %s", session.plan.title(), said)
+        answer = str(error)
+    if answer:
+        log.info("%s stays as it is: %s", session.plan.title(), answer)
         session.where.complete(definition.stopping.folded)
 
 
@@ -192,8 +192,8 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     # An adapter that has told its reason logs the way to it, too, which is no news.
     own = "" if has_reason and cause(logged) != logged else cause(logged)
     words = (printed or own)[-MAX_QUOTED_CHARS:]
-    said = f" It said: {words.rstrip('.')}." if words else ""
-    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{said}"
+    quote = f" It said: {words.rstrip('.')}." if words else ""
+    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{quote}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
     usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
     return AdapterFailed(failed, lack_of_tasks() or advice or usual)

@@ -41,8 +41,8 @@ async def evaluate_members(
     held = {each["name"]: each["variablesReference"] for each in variables}
     expression = expressions.members.replace("${names}", json.dumps([*held]))
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
-    told = json.loads(await evaluate(expression, stop.top["id"], "hover"))
-    members = {held[name]: str(text) for name, text in told.items() if name in held}
+    texts = json.loads(await evaluate(expression, stop.top["id"], "hover"))
+    members = {held[name]: str(text) for name, text in texts.items() if name in held}
     mirror.take_members(stop, members)
 
 

@@ -179,14 +179,14 @@ class Inspection(Fetching):
         try:
             self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))
             # An adapter that tells when output is complete does so while the stop is looked at.
-            told = self._arriving.is_confirmed
-            output = [self._arriving.complete(self._mirror, stop)] if told else []
+            confirmed = self._arriving.is_confirmed
+            output = [self._arriving.complete(self._mirror, stop)] if confirmed else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
             await together(*output, self._look_around(stop))
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
             since = stop.reported.output_start
-            if not told and (stop.reason != "step" or self._mirror.output.end != since):
+            if not confirmed and (stop.reason != "step" or self._mirror.output.end != since):
                 await self._arriving.complete(self._mirror, stop)
             # What has been printed says why the program gives up.
             signal = stop.found.signal or str(stop.body.get("description"))
@@ -236,9 +236,9 @@ class Inspection(Fetching):
         Raises:
             DapeerError: As of any request.
         """
-        asked = {"source": {"sourceReference": reference}, "sourceReference": reference}
-        told = await self._request("source", asked)
-        return str(told.get("content") or "").splitlines(), str(told.get("mimeType") or "")
+        arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
+        body = await self._request("source", arguments)
+        return str(body.get("content") or "").splitlines(), str(body.get("mimeType") or "")
 
     async def _scopes_of(self, stop: Stop, frame: StackFrame) -> None:
         try:

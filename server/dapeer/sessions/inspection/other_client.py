@@ -152,8 +152,10 @@ class OtherClient:
             return False
         if command == "variables":
             reference = arguments["variablesReference"]
-            asked = any(_is_same(each, command, arguments) for each in self._requests.values())
-            return self.present and reference in (self._due or ()) and not asked
+            is_requested = any(
+                _is_same(each, command, arguments) for each in self._requests.values()
+            )
+            return self.present and reference in (self._due or ()) and not is_requested
         stop = self._mirror.stop
         about = {
             "stackTrace": ("threadId", stop and stop.thread_id),

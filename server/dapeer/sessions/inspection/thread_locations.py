@@ -95,13 +95,13 @@ class Whereabouts:
         """Return where the threads and tasks are, as far as known after `seconds`."""
         clock = anyio.current_time
         end = clock() + seconds
-        asked = BackgroundTask(self._names_and_places(end))
+        reading = BackgroundTask(self._names_and_places(end))
         with anyio.move_on_after(seconds / 3):
-            await asked.ended()
+            await reading.ended()
         # It may be silent for the whole time.
-        read = [] if asked.done else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
-        await asked.ended()
-        names, answer = asked.result()
+        read = [] if reading.done else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
+        await reading.ended()
+        names, answer = reading.result()
         threads = {**(self._mirror.threads if names is None else names)}
         if answer is None and isinstance(read, list) and read:
             return Seen(self._spied(threads, read), silent=True)
@@ -155,7 +155,7 @@ class Whereabouts:
             return f"{name} cannot be started: {error.strerror}"
         try:
             with anyio.fail_after(seconds):
-                printed, said = await process.communicate()
+                printed, errors = await process.communicate()
         except TimeoutError:
             return f"{name} did not end in time"
         finally:
@@ -163,7 +163,7 @@ class Whereabouts:
                 process.kill()
         if read := outside.read(printed.decode(errors="replace")):
             return read
-        why = said.decode(errors="replace").strip().splitlines()[-1:]
+        why = errors.decode(errors="replace").strip().splitlines()[-1:]
         if outside.denied and any("permission denied" in each.lower() for each in why):
             why = fill_texts([outside.denied], {"pid": pid})
         return ": ".join((f"{name} read nothing", *why))

@@ -85,5 +85,5 @@ def _with_hint(
 
 def reason(messages: Iterable[str]) -> str:
     """Return the first of these messages, in brackets."""
-    said = next(filter(None, (" ".join(message.split()) for message in messages)), "")
-    return f" ({shortened(said, REASON_CHARS)})" if said else ""
+    message = next(filter(None, (" ".join(message.split()) for message in messages)), "")
+    return f" ({shortened(message, REASON_CHARS)})" if message else ""

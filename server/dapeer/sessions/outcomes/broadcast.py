@@ -37,15 +37,15 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     if change is None or change.then is None:
         await session.ensure_breakpoints(path, requested)
         return
-    has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
-    lines = {asked["line"] for asked in has}
+    has = [sent for sent, _ in session.mirror.breakpoints.get(path, ())]
+    lines = {sent["line"] for sent in has}
     # Those of a Neovim have moved with its signs.
-    told = [(each, as_loaded(session, path, each)) for each in requested]
-    kept = [then for _, then in told if then["line"] in lines]
+    loaded = [(each, as_loaded(session, path, each)) for each in requested]
+    kept = [then for _, then in loaded if then["line"] in lines]
     # Sent again, they may be moved: debugpy reads the file of now.
     if sorted(kept, key=_line) != sorted(has, key=_line):
         await session.ensure_breakpoints(path, kept)
-    if refused := {(path, each["line"]) for each, then in told if then not in kept}:
+    if refused := {(path, each["line"]) for each, then in loaded if then not in kept}:
         session.program.awaited.keep_from(refused)
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
@@ -107,10 +107,10 @@ class Broadcast:
             with anyio.move_on_after(self._taken_at + SECONDS_FOR_OTHERS - self._clock()):
                 while self._waits:
                     await self._news.wait()
-        said = ((session, self._why(session)) for session in self._sessions)
+        reasons = ((session, self._why(session)) for session in self._sessions)
         return [
             f"session {session.id} ({session.name}) has not applied {self._what}{why}"
-            for session, why in said
+            for session, why in reasons
             if why and not session.mirror.ended
         ]
 

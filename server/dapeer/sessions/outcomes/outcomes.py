@@ -149,8 +149,8 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
     if change is None:
         return requested
     then = change.line_then(requested["line"])
-    told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
-    return {**requested, "line": then} if then is not None and then in told else requested
+    lines = {sent["line"] for sent, _ in session.mirror.breakpoints.get(path, ())}
+    return {**requested, "line": then} if then is not None and then in lines else requested
 
 
 def _outcomes(
@@ -174,12 +174,12 @@ def _outcomes(
                 if why := _why_not_collected(first, sessions, breakpoints, path, each):
                     yield BreakpointOutcome("not collected", path, each["line"], f" ({why})")
                     continue
-                told = (as_loaded(session, path, each) for session in changed)
-                asked = next((one for one in told if one is not each), each)
+                then = (as_loaded(session, path, each) for session in changed)
+                sent = next((one for one in then if one is not each), each)
                 # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
-                tried = (path, asked["line"]) in failed
+                tried = (path, sent["line"]) in failed
                 for found in _outcome(
-                    first, mirrors, path, asked, ended=ended, final=final, tried=tried
+                    first, mirrors, path, sent, ended=ended, final=final, tried=tried
                 ):
                     doubtful = each if found.state == "not hit" else None
                     yield replace(found, line=each["line"], requested=doubtful)
@@ -223,8 +223,8 @@ def _ignored(
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"
                 yield BreakpointOutcome("stops anyway", path, line, why)
             elif count and hits and not re.fullmatch(hits, count.strip()):
-                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON_CHARS)}`)"
-                yield BreakpointOutcome("stops anyway", path, line, said)
+                why = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON_CHARS)}`)"
+                yield BreakpointOutcome("stops anyway", path, line, why)
 
 
 def _outcome(
@@ -240,7 +240,7 @@ def _outcome(
     """Yield what to report of one breakpoint: nothing, if the program has hit it."""
     line = requested["line"]
     # Log messages of breakpoints that an editor has set cannot be told from the program's output.
-    heard = first.feed is not None and _may_have_printed(first, requested.get("logMessage", ""))
+    printed = first.feed is not None and _may_have_printed(first, requested.get("logMessage", ""))
     made = [each for m in mirrors if (each := answered(m, path, requested)) is not None]
     states = {breakpoint_state(each) for each in made}
     reached = any(_reached(mirror, path, line) for mirror in mirrors)
@@ -251,14 +251,14 @@ def _outcome(
             yield BreakpointOutcome(
                 "not hit" if ended and not reached else "moved", path, line, moved
             )
-        elif final and not reached and not heard:
+        elif final and not reached and not printed:
             yield BreakpointOutcome("not hit", path, line)
     elif not made:
-        why = (each.placed.unanswered.get(path) for each in mirrors)
+        errors = (each.placed.unanswered.get(path) for each in mirrors)
         unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
-        said = next(filter(None, why), unasked)
-        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON_CHARS)})"
-        yield BreakpointOutcome("never bound" if ended else "rejected", path, line, said)
+        error = next(filter(None, errors), unasked)
+        why = f" ({first.adapter} {shortened(' '.join(error.split()), REASON_CHARS)})"
+        yield BreakpointOutcome("never bound" if ended else "rejected", path, line, why)
     else:
         pending = "pending" in states
         alone = "" if first.follows_children() else UNFOLLOWED
