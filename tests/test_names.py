@@ -27,6 +27,8 @@ def test_no_name_is_forbidden_or_without_a_subject_and_no_two_types_have_one_nam
         "class C:\n    _begun = 1",
         "class C:\n    def f(self):\n        self.was_heard = 1",
         "SECONDS_TO_TELL = 1",
+        "def f():\n    told = 1",
+        "for asked in (): ...",
         "class Twice: ...",
         "MOST = 20",
         "_LEAST: int = -1",

@@ -149,7 +149,7 @@ def long_first_lines(source: Source) -> Iterator[str]:
 
 
 def defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the name of each function, parameter, type, attribute and constant that a module defines."""
+    """Yield the kind and the name of all that a module defines: functions, types, attributes, variables."""
     yield from (("constant", each) for each in _fields(tree.body))
     for node in ast.walk(tree):
         match node:
@@ -162,6 +162,8 @@ def defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield from (("attribute", each) for each in _fields(body))
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                 yield "attribute", name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield "variable", name
             case _:
                 pass
 

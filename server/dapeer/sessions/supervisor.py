@@ -48,20 +48,20 @@ class Supervisor:
 
     async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
         """Run a program's first session, whose adapter outlives those of its children."""
-        begun: list[Session] = []
+        started: list[Session] = []
 
         def begin(session: Session) -> None:
             task_status.started(session)
-            begun.append(session)
+            started.append(session)
 
         try:
             failure = await self._open(plan, arguments, begin)
         except Exception:
             # The caller of the start gets the error. Later no caller waits, and the fault of one session must
             # not end the others.
-            if not begun:
+            if not started:
                 raise
-            log.exception("session %s", begun[0].id)
+            log.exception("session %s", started[0].id)
         else:
             if failure is not None:
                 raise failure

@@ -223,7 +223,7 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
 def read_names(text: bytes, zero: float) -> Names:
     """Return what the lines of a header say, up to a zero byte; a line that is none says nothing."""
     shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
-    begun: set[tuple[int, str]] = set()
+    opened: set[tuple[int, str]] = set()
     for line in text.partition(b"\0")[0].decode("utf-8", "replace").split("\n")[:-1]:
         match line.split("\t"):
             case ["s", number, point, letters] if (
@@ -231,9 +231,9 @@ def read_names(text: bytes, zero: float) -> Names:
             ):
                 shapes[int(number)] = Shape(int(point), letters)
             case ["b", point, function] if _NUMBER(point):
-                begun.add((int(point), function))
+                opened.add((int(point), function))
             case ["c", number, thread, task, caller] if _NUMBER(number):
                 contexts[int(number)] = thread, task, caller
             case _:
                 pass
-    return Names(zero, shapes, contexts, frozenset(begun))
+    return Names(zero, shapes, contexts, frozenset(opened))

@@ -247,8 +247,8 @@ class Breakpoints:
     def choose(self, filters: list[str] | None) -> None:
         """Want these exception filters, None: each adapter's own defaults."""
         self.exceptions = filters
-        for tell in self.filter_listeners:
-            tell(filters)
+        for notify in self.filter_listeners:
+            notify(filters)
 
     def left(self, client: str) -> list[str]:
         """Collect no longer what a client has asked for that has gone; return the files."""

@@ -225,8 +225,8 @@ class LineBreakpoints:
         return {"message": f"{FAILED}: {why}"}
 
     def _spec(self) -> Iterable[dict[str, Any]]:
-        for path, wanted in self._points.items():
-            for each in wanted:
+        for path, collecting_lines in self._points.items():
+            for each in collecting_lines:
                 point = self._point(path, each)
                 yield {**_facts(point, each), "file": path, "line": each["line"]}
         for each in self.functions:
@@ -246,11 +246,12 @@ class LineBreakpoints:
             for each in answer.get("points") or ()
         }
         self._answers = {0: {"message": whole}, **answers}
-        for path, wanted in self._points.items():
+        for path, collecting_lines in self._points.items():
             made = [
-                _made(answers.get(self._point(path, each).number) or {}, whole) for each in wanted
+                _made(answers.get(self._point(path, each).number) or {}, whole)
+                for each in collecting_lines
             ]
-            body: Body = {"source": {"path": path}, "breakpoints": wanted, "made": made}
+            body: Body = {"source": {"path": path}, "breakpoints": collecting_lines, "made": made}
             self._observe(Event(TRACED, body))
         if self.functions:
             made = [

@@ -184,14 +184,14 @@ def unreported_kills(program: Program[Session]) -> list[str]:
     killed = [each for each in dead if each.id not in program.known_dead]
     killed = [each for each in killed if _was_stopped(each) or each.cause != f"{KILLED}SIGTERM"]
     program.known_dead.update(each.id for each in dead)
-    said: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for each in killed:
         stopped = " while it was stopped" * _was_stopped(each)
         hint = _hint(each)
-        said.setdefault(f"{each.cause}{stopped}{hint and f'. {hint}'}", []).append(str(each.id))
+        reported.setdefault(f"{each.cause}{stopped}{hint and f'. {hint}'}", []).append(str(each.id))
     return [
         f"session{'s' * (len(ids) > 1)} {', '.join(ids)} {'were' if len(ids) > 1 else 'was'} {how}"
-        for how, ids in said.items()
+        for how, ids in reported.items()
     ]
 
 

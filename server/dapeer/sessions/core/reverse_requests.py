@@ -63,7 +63,7 @@ def run_in_terminal(
             "an adapter that it has started."
         )
     terminal = adapter.open_terminal()
-    wanted: Mapping[str, str | None] = arguments.get("env") or {}
-    environment = {**wanted, **adapter.processes.mark}
+    requested: Mapping[str, str | None] = arguments.get("env") or {}
+    environment = {**requested, **adapter.processes.mark}
     adapter.own(terminal.run(command, arguments.get("cwd"), environment, screen=screen))
     return terminal

@@ -87,10 +87,10 @@ class ArrivingOutput:
         stopped long before the last line is here, so a flood is waited for as long as it flows.
         """
         output, clock = self._output, anyio.current_time
-        begun, first, seen = clock(), output.end, -1
+        started_at, first, seen = clock(), output.end, -1
         flood = printed > FLOOD_CHARS
         while seen != output.end:
-            passed = clock() - begun
+            passed = clock() - started_at
             flood = flood or output.end - first > FLOOD_CHARS
             flows = flood and output.end - first >= FLOOD_CHARS * passed
             if passed > (SECONDS_OF_FLOOD if flows else SECONDS_TO_SETTLE):

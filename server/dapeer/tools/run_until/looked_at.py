@@ -124,9 +124,9 @@ async def _lines(
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
     if session.supports("breakpointLocations"):
-        asked = {"source": {"path": path}, "line": 1, "endLine": len(text) + 1}
+        span = {"source": {"path": path}, "line": 1, "endLine": len(text) + 1}
         try:
-            body = await session.request("breakpointLocations", asked)
+            body = await session.request("breakpointLocations", span)
             breakable = {
                 (int(each["line"]), int(each.get("column") or 0))
                 for each in body.get("breakpoints") or ()
@@ -135,8 +135,10 @@ async def _lines(
         except DapeerError:
             pass
     elif known.lines and frame and "'" not in path:
-        told_lines = await _evaluated(session, known.filled(known.lines, {"path": path}), frame)
-        lines = [(int(each), 0) for each in re.findall(r"\d+", told_lines)] or lines
+        breakable_lines = await _evaluated(
+            session, known.filled(known.lines, {"path": path}), frame
+        )
+        lines = [(int(each), 0) for each in re.findall(r"\d+", breakable_lines)] or lines
     taken = unshared(session, path, known)
     return [each for each in lines if each[0] not in taken]
 
@@ -145,7 +147,7 @@ def unshared(session: Session, path: str, known: Until) -> set[int]:
     """Return the lines of a file with a breakpoint of somebody's that has no room for another condition."""
     placed = session.mirror.placed.at(path)
     return {
-        int(each.get("line", asked["line"]))
-        for asked, each in placed
-        if not known.shared or not _LOST.isdisjoint(asked)
+        int(each.get("line", sent["line"]))
+        for sent, each in placed
+        if not known.shared or not _LOST.isdisjoint(sent)
     }
