@@ -159,6 +159,19 @@ async def test_the_person_allows_once_for_the_session_or_not(tmp_path: Path) -> 
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 
+async def test_s_within_the_question_allows_for_the_session(tmp_path: Path) -> None:
+    setup = {"approve": {"evaluate": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1)
+        await asked(editor)
+        await editor.keys(":Dapeer answer<CR>s")
+        assert await told(editor) == ["approve", FREE]
+        await answered(editor, 1, yes=True)
+        await ask(editor, 2)
+        await answered(editor, 2, yes=True)
+
+
 ANSWERING = {
     "allow": (True, None),
     "allow-session": (True, None),

@@ -284,7 +284,11 @@ async def test_the_health_report_warns_of_a_session_that_is_heard_by_listeners_o
         await person.run(loop)
         await person.sees_stop(loop.line("inner"))
         report = "\n".join(await shown(person.editor, "checkhealth dapeer"))
+        status = await person.editor.lua("return require('dapeer').status()")
     assert "1 running session(s) do not answer while Neovim waits for a key" in report
+    assert "1 core(s) attached" in report
+    assert status["summary"] in report
+    assert "is attached" in status["summary"]
 
 
 async def test_the_health_report_tells_what_is_missing(tmp_path: Path) -> None:
