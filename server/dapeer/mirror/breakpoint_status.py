@@ -249,8 +249,8 @@ class Placed:
 
 def _may_be_in(made: Breakpoint, path: str) -> bool:
     """Whether a breakpoint may be in a file; names are compared, since adapters follow links."""
-    paired = str(made.get("source", {}).get("path") or path)
-    return paired.rpartition("/")[2] == path.rpartition("/")[2]
+    placed = str(made.get("source", {}).get("path") or path)
+    return placed.rpartition("/")[2] == path.rpartition("/")[2]
 
 
 def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:

@@ -99,8 +99,8 @@ class Collection:
         """Rows that were not kept: later ones have taken their room. Calls may instead not be over."""
         if self.point.calls:
             return self.forgotten
-        identity = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
-        return max(0, identity - len(self.table))
+        due = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
+        return max(0, due - len(self.table))
 
     @property
     def count(self) -> int:
@@ -272,8 +272,8 @@ class Collected:
     def newly_lost(self, client: str) -> int:
         """Return how many rows the processes could not write, if the client has not seen all; then it has."""
         lost = sum(self.lost.values())
-        seen_rows, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
-        return lost if lost > seen_rows else 0
+        seen, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
+        return lost if lost > seen else 0
 
     def reached(self, path: str, line: int) -> bool:
         """Whether some process has come by a collection point, or may have: its rows are lost."""

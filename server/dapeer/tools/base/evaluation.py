@@ -140,10 +140,8 @@ async def each(
             found.append(await evaluated(session, expression, frame, context, left))
         except DapeerError as error:
             late = isinstance(error, RequestTimeout)
-            result = (
-                error.what if late else await _explained(session, frame, expression, error, left)
-            )
-            found.append(Evaluated(expression, error=result))
+            why = error.what if late else await _explained(session, frame, expression, error, left)
+            found.append(Evaluated(expression, error=why))
     return found
 
 

@@ -110,8 +110,8 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
     position = {"text": text, "column": len(text) + 1, "frameId": frame}
     body = await session.request("completions", position)
     targets = cast("Sequence[CompletionItem]", body.get("targets") or [])
-    lines = (str(each.get("text") or each["label"]) for each in targets)
-    return [found[0] for each in lines if (found := _LAST.search(each))]
+    texts = (str(each.get("text") or each["label"]) for each in targets)
+    return [found[0] for each in texts if (found := _LAST.search(each))]
 
 
 def _in_returned(session: Session, name: str) -> list[str]:
