@@ -122,7 +122,7 @@ PURE = (
     "mirror/", "view/", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
-    "adapters/definition/", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
+    "adapters/definition/", "base/system/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
@@ -148,7 +148,7 @@ ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semapho
 
 IN_OUR_PYTHON = ("companions/python/debugpy_",)
 """Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
-MOST_ARROWS = 63
+MOST_ARROWS = 61
 """Pairs of rooms of which one imports the other."""
 MOST_FLOORS = 11
 """Rooms in the longest chain of imports."""

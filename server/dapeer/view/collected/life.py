@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dapeer.base.system.sources import line_text
 from dapeer.base.text.fitting import fitted
 from dapeer.mirror.collected.rows import FAILED, CollectedRow
 from dapeer.view.collected.call_lines import RESULT
 from dapeer.view.collected.kinds import kind
 from dapeer.view.repeats import RepeatedPart, repeats
-from dapeer.view.sources import line_text
 
 FIRST_LINES, LAST_LINES = 40, 15
 """Lines that are shown of a long life, from its begin and before its end."""

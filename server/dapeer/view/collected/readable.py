@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dapeer.base.system.sources import relative
 from dapeer.mirror.collected.collected import Point
 from dapeer.mirror.collected.rows import Table
 from dapeer.mirror.collected.watch import LINE
-from dapeer.view.stacks import relative
 
 EXPECTED = "expected"
 """The column that tells whether what is expected at a point holds."""

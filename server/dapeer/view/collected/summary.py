@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from dapeer.base.system.sources import relative
 from dapeer.mirror.collected.collected import TRACER, Collection, Point
 from dapeer.view.collected.calls import tree
 from dapeer.view.collected.collected import ALL_ROWS, columns_of, odd_rows, shown, unexpected
 from dapeer.view.collected.readable import readable
-from dapeer.view.stacks import relative
 
 MAX_POINTS = 8
 """Points of which a snapshot tells."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from dapeer.base.system.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.mirror.collected.rows import FAILED, CollectedRow
 from dapeer.mirror.collected.watch import Watch
 from dapeer.view.collected.collected import value
 from dapeer.view.collected.readable import line_of
-from dapeer.view.stacks import relative
 
 State = Literal["stopped", "running", "ended"]
 EXPRESSION_CHARS = 120

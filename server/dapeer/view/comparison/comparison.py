@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dapeer.base.system.sources import relative
 from dapeer.mirror.collected.collected import Point
 from dapeer.view.collected.call_lines import FUNCTION, as_text
 from dapeer.view.collected.collected import value
 from dapeer.view.comparison.divergence import Parting, RunComparison
 from dapeer.view.comparison.run_rows import ColumnNumbers, RunRows
-from dapeer.view.stacks import relative
 
 ROWS_BEFORE = 4
 """Rows before the place where runs part that are told."""

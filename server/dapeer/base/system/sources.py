@@ -104,6 +104,15 @@ def source_file(filename: str, base: Path) -> str:
     return str(path)
 
 
+def relative(path: str, project: Path) -> str:
+    """Return a path as a person in the project would write it.
+
+    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
+    'src/a.py'
+    """
+    return path.removeprefix(f"{project}{os.sep}")
+
+
 def check_line(path: str, line: int) -> None:
     """Raise `ArgumentError` when a file ends before this line."""
     lines = read_lines(path)
