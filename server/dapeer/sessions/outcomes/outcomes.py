@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from dapeer.base.system.sources import relative
 from dapeer.base.text.fitting import quoted, shortened
+from dapeer.collecting.rows.collected import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
-from dapeer.mirror.collected.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported

@@ -15,7 +15,7 @@ from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.system import foreign_files
 from dapeer.base.system.sources import source_file
-from dapeer.mirror.collected.watch import On, Watch, watch
+from dapeer.collecting.rows.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
