@@ -11,11 +11,11 @@ import dapeer
 from dapeer.base.errors import DapeerError
 from dapeer.base.secrets import credentials
 from dapeer.base.system import foreign_files, logs, preconditions
+from dapeer.base.system.sources import expanded
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
 from dapeer.cli.install import arguments as installing
 from dapeer.mcp.rendezvous.reaching import AUTO, NONE
-from dapeer.view.sources import expanded
 
 if TYPE_CHECKING:
     import socket

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dapeer.base.errors import NotStopped
+from dapeer.collecting.rows.collected import ROW, Collected
+from dapeer.collecting.rows.process_rows import REMOVED, Gathered
 from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -16,8 +18,6 @@ from dapeer.dap.types import Breakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed
-from dapeer.mirror.collected.collected import ROW, Collected
-from dapeer.mirror.collected.process_rows import REMOVED, Gathered
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.modules import Loaded

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.system.sources import MAX_READ_BYTES, part, relative, source_file
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.messages import Body
@@ -20,8 +21,6 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import snapshot as views
-from dapeer.view.sources import MAX_READ_BYTES, part, source_file
-from dapeer.view.stacks import relative
 
 
 @tool("Read source", read_only=True)

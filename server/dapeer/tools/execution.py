@@ -9,6 +9,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.sources import source_file
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
@@ -21,7 +22,6 @@ from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.stop.waiting import next_stop, paused, resume
 from dapeer.tools.base.tool import tool
-from dapeer.view.sources import source_file
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[

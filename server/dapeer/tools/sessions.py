@@ -14,6 +14,7 @@ from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.sources import relative
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
@@ -33,7 +34,6 @@ from dapeer.tools.starts import starting
 from dapeer.tools.starts.inheritance import follow_edits
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
-from dapeer.view.stacks import relative
 
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""

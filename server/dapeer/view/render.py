@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from dapeer.base.system.sources import relative
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
@@ -13,7 +14,6 @@ from dapeer.dap.types import Breakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import ThreadLocation
 from dapeer.view.snapshot import KILLED, Snapshot
-from dapeer.view.stacks import relative
 
 
 def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:

@@ -10,12 +10,13 @@ import anyio
 
 from dapeer.base.json_types import Json
 from dapeer.base.secrets.redaction import Redaction, redacted
+from dapeer.base.system.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
+from dapeer.collecting.text.live_rows import drawn
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.view.collected.live_rows import drawn
-from dapeer.view.stacks import frame_line, relative
+from dapeer.view.stacks import frame_line
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2
 """Seconds between two pictures, at least."""

@@ -11,8 +11,8 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
+from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
-from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.output import OutputLog

@@ -13,8 +13,8 @@ import anyio
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system.folders import held
 from dapeer.base.system.threads import in_thread
-from dapeer.mirror.collected.collected import TRACER, Collected
-from dapeer.mirror.collected.rows_file import START, FilePosition, Written, read
+from dapeer.collecting.rows.collected import TRACER, Collected
+from dapeer.collecting.rows.rows_file import START, FilePosition, Written, read
 
 
 class RowFiles:

@@ -10,12 +10,12 @@ from functools import partial
 import anyio
 
 from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
+from dapeer.collecting.rows.process_rows import Gathered
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
-from dapeer.mirror.collected.process_rows import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.post_mortem import PostMortem

@@ -7,10 +7,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dapeer.base.system.sources import relative
 from dapeer.base.text.fitting import quoted, shortened
+from dapeer.collecting.rows.collected import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
-from dapeer.mirror.collected.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
@@ -19,7 +20,6 @@ from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functi
 from dapeer.sessions.outcomes.doubts import doubt
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
-from dapeer.view.stacks import relative
 
 MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dapeer.base.system.sources import line_text, relative
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -18,8 +19,6 @@ from dapeer.sessions.outcomes.outcomes import as_loaded
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.collecting import is_of_another
 from dapeer.view import render
-from dapeer.view.sources import line_text
-from dapeer.view.stacks import relative
 
 _TEXTS = (
     ("condition", "condition"),

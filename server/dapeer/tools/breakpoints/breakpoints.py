@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.sources import check_line, relative, source_file
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
@@ -36,8 +37,6 @@ from dapeer.tools.breakpoints.breakpoint_rows import (
     rows_of,
     text_of,
 )
-from dapeer.view.sources import check_line, source_file
-from dapeer.view.stacks import relative
 
 
 @tool("Set a breakpoint", idempotent=True)

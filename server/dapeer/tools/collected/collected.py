@@ -10,15 +10,15 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.mirror.collected.collected import Collection
+from dapeer.collecting.rows.collected import Collection
+from dapeer.collecting.text.readable import readable
+from dapeer.collecting.text.row_listing import By, RowSelection, between, kept, listing
+from dapeer.collecting.text.summary import place_of, summary, title
+from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
-from dapeer.view.collected.readable import readable
-from dapeer.view.collected.row_listing import By, RowSelection, between, kept, listing
-from dapeer.view.collected.summary import place_of, summary, title
-from dapeer.view.collected.timeline import timeline as in_order
 
 
 @tool("Collected rows", read_only=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.system.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.mirror.collected.collected import Collected, Point
+from dapeer.collecting.comparison.comparison import Compared
+from dapeer.collecting.comparison.divergence import RunComparison, compared
+from dapeer.collecting.comparison.run_rows import places, run
+from dapeer.collecting.rows.collected import Collected, Point
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
-from dapeer.view.comparison.comparison import Compared
-from dapeer.view.comparison.divergence import RunComparison, compared
-from dapeer.view.comparison.run_rows import places, run
-from dapeer.view.stacks import relative
 
 MAX_NAMED_POINTS = 5
 """Points of a run that are named."""

@@ -6,8 +6,8 @@ import re
 
 from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
-from dapeer.mirror.collected.rows import FAILED
-from dapeer.mirror.collected.watch import Watch
+from dapeer.collecting.rows.rows import FAILED
+from dapeer.collecting.rows.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session

@@ -14,7 +14,8 @@ from pydantic import Field
 from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.system import foreign_files
-from dapeer.mirror.collected.watch import On, Watch, watch
+from dapeer.base.system.sources import source_file
+from dapeer.collecting.rows.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
@@ -29,7 +30,6 @@ from dapeer.tools.run_until.at_watchpoint import AtWatchpoint
 from dapeer.tools.run_until.by_conditions import ByConditions, usable
 from dapeer.tools.run_until.driving import Driving, Stepping
 from dapeer.tools.run_until.looked_at import NoConditions
-from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
 STEPS_SHARE = 0.9
