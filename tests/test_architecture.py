@@ -22,6 +22,7 @@ name_of = SOURCE.name_of
 
 LAYERS = (
     ("cli",),
+    ("integrations",),
     ("mcp",),
     ("tools",),
     ("launch",),
@@ -68,11 +69,12 @@ INSIDES = {
     "collecting": (("comparison",), ("text",), ("rows",)),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
+    # None knows another one.
+    "integrations": (("claude_ide",),),
     "mcp": (
         ("web",),
         ("serving",),
         ("loading",),
-        ("ide",),
         ("transports",),
         ("rendezvous",),
         ("front",),
@@ -95,7 +97,7 @@ INSIDES = {
 """The same inside the large rooms, where `OTHERS` stands for what is not named."""
 
 OWNERS: dict[str, tuple[str, ...]] = {
-    "mcp": ("cli/demo/", "mcp/", "tools/", "cli/install/reach.py"),
+    "mcp": ("cli/demo/", "integrations/", "mcp/", "tools/", "cli/install/reach.py"),
     "starlette": ("mcp/transports/http.py",),
     "uvicorn": ("mcp/transports/connections.py",),
     "h11": ("mcp/transports/connections.py",),
@@ -109,7 +111,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pydantic_core": ("mcp/transports/jsonl.py",),
     "httpx2": ("opencode/client.py",),
     "tomlkit": ("cli/install/toml_text.py",),
-    "websockets": ("mcp/ide/service.py",),
+    "websockets": ("integrations/claude_ide/service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
     # Started inside the debug adapter's own process, never in ours.
@@ -149,7 +151,7 @@ ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semapho
 
 IN_OUR_PYTHON = ("companions/python/debugpy_",)
 """Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
-MOST_ARROWS = 68
+MOST_ARROWS = 69
 """Pairs of rooms of which one imports the other."""
 MOST_FLOORS = 12
 """Rooms in the longest chain of imports."""

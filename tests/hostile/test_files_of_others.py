@@ -36,7 +36,7 @@ READERS = {
     "cli/install/command.py",
     "cli/install/reach.py",
     "mcp/front/conversation.py",
-    "mcp/ide/lock_files.py",
+    "integrations/claude_ide/lock_files.py",
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
     "opencode/plugin.py",

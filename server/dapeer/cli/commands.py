@@ -99,6 +99,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
+    from dapeer.integrations.claude_ide.integration import ClaudeIde
     from dapeer.mcp.serving import ServerOptions
     from dapeer.opencode.client import address
 
@@ -114,6 +115,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
         door=getattr(arguments, "door", None),
+        integrations=(ClaudeIde(),),
     )
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,9 +17,9 @@ import anyio
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.front.front import Front
-from dapeer.mcp.ide.services import Services
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
+from dapeer.mcp.server.integration import Integration, IntegrationContext
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
 from dapeer.mcp.transports import stdio, unix_socket
@@ -58,6 +58,7 @@ class ServerOptions:
     """Folders whose files may be shown, in addition to the project and its programs."""
     door: socket.socket | None = None
     """Where Neovims announce themselves, if it is open already."""
+    integrations: Sequence[Integration] = ()
     core: Core | None = None
     """Where the server itself is reached by HTTP; None: nowhere."""
 
@@ -112,20 +113,31 @@ async def running(
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
             Peers(debugger, opencode, offer.core) as peers,
+            _working(offer.integrations, IntegrationContext(debugger, peers)),
             anyio.create_task_group() as tasks,
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
-            Services(debugger, peers, tasks)
             server = make_server(debugger, offer.tools, peers=peers, selection=selection)
-            PersonsPage(server, peers, tasks)
-            if offer.nvim is not None:
-                # Listen before the first search, so that no Neovim is missed in between.
-                neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
-                tasks.start_soon(neovims.let_in)
-                await neovims.attach(tasks, patient=offer.patient)
-            yield server, stop
+            with peers.notifications.handled({"page": PersonsPage(server, tasks).open}):
+                if offer.nvim is not None:
+                    # Listen before the first search, so that no Neovim is missed in between.
+                    neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
+                    tasks.start_soon(neovims.let_in)
+                    await neovims.attach(tasks, patient=offer.patient)
+                yield server, stop
             tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _working(
+    integrations: Iterable[Integration], context: IntegrationContext
+) -> AsyncGenerator[None]:
+    """Have all integrations work while the body runs."""
+    async with AsyncExitStack() as stack:
+        for each in integrations:
+            await stack.enter_async_context(each.serving(context))
+        yield
 
 
 @contextmanager

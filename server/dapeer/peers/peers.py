@@ -24,6 +24,7 @@ from dapeer.peers.approvals import Action
 from dapeer.peers.attaching import attach
 from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
+from dapeer.peers.notifications import Notifications
 from dapeer.peers.peer import Peer, PeerContext
 from dapeer.peers.search import Search
 from dapeer.peers.shared import unsaved
@@ -47,7 +48,8 @@ class Peers:
     ) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
-        self._page_listeners: list[Callable[[Peer], None]] = []
+        self.notifications = Notifications[Peer]()
+        """Those that others handle."""
         self.company = Company(self._send_company)
         """The assistants that are connected."""
         self._left: dict[str, Peer] = {}
@@ -71,7 +73,7 @@ class Peers:
             self.opencode,
             self.judge,
             self._tools_changed,
-            self._on_page_request,
+            self.notifications,
         )
 
     async def __aenter__(self) -> Self:
@@ -98,14 +100,6 @@ class Peers:
             await self.judge.aclose()
         self._tasks.cancel_scope.cancel()
         return await self._tasks.__aexit__(kind, error, traceback)
-
-    def on_page_request(self, listener: Callable[[Peer], None]) -> None:
-        """Call `listener` with each Neovim whose person wants to see what programs collect."""
-        self._page_listeners.append(listener)
-
-    def _on_page_request(self, peer: Peer) -> None:
-        for listener in self._page_listeners:
-            listener(peer)
 
     def peer(self, number: int | None = None) -> Peer:
         """Return an attached Neovim, default the first.

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json
-from dapeer.mcp.ide.editor import Editor
+from dapeer.integrations.claude_ide.editor import Editor
 
 _TEXT: Final = {"type": "string"}
 _FILE: Final = {"type": "object", "properties": {"filePath": _TEXT}, "required": ["filePath"]}

@@ -28,9 +28,9 @@ import dapeer
 from dapeer.adapters.definition.definition import LOOPBACK
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import Json
-from dapeer.mcp.ide.editor import Editor
-from dapeer.mcp.ide.lock_files import Lock, announced, folders
-from dapeer.mcp.ide.tools import called, listed
+from dapeer.integrations.claude_ide.editor import Editor
+from dapeer.integrations.claude_ide.lock_files import Lock, announced, folders
+from dapeer.integrations.claude_ide.tools import called, listed
 from dapeer.mcp.server.calls import Calls
 from dapeer.mcp.transports.jsonl import Complaint, encoded, parse
 
