@@ -54,15 +54,10 @@ INSIDES = {
     "cli": (
         ("main",),
         ("stdio",),
-        ("fronted",),
         ("command_line",),
         ("commands",),
-        ("doctor",),
-        ("adapters",),
-        ("patches",),
-        ("demo",),
-        ("trial",),
-        ("install",),
+        ("adapters", "demo", "doctor"),
+        ("install", "patches", "trial"),
     ),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
