@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.waiters import unless_cancelled
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.mirror.collected.collected import OF_LIVES, Point
 from dapeer.mirror.collected.rows import CollectedRow
@@ -15,7 +16,6 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.collected.call_lines import ARGUMENTS, FUNCTION, RESULT
 
 WHOLE_LIKENESS = 3

@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.base.system.waiters import WaitFor
 from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.collected.watch import Watch
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
-from dapeer.sessions.waiters import WaitFor
 from dapeer.view.collected.watched import outcome
 
 ScopeSpec = Mapping[str, list[str]]
