@@ -75,7 +75,8 @@ INSIDES = {
     "mirror": ((OTHERS,), ("collected", "stops"), ("bounded", "frames")),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
     "sessions": (
-        (OTHERS,),
+        ("reruns",),
+        ("debugger",),
         ("outcomes",),
         ("core",),
         ("breakpoints", "inspection"),
@@ -222,7 +223,7 @@ def test_the_table_of_processes_has_one_reader() -> None:
         "base/connections/ports.py",
         "base/secrets/files.py",
         "base/system/process_table.py",
-        "sessions/files.py",
+        "sessions/debugger/files.py",
     ]
 
 

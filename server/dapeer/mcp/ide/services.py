@@ -14,8 +14,8 @@ from dapeer.base.errors import NoNeovim
 from dapeer.base.json_types import Json
 from dapeer.mcp.ide.editor import Editor
 from dapeer.peers import Peer, Peers
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.lua import PREFIX, NeovimTool
 

@@ -13,7 +13,7 @@ from dapeer.base.secrets.redaction import Redaction, redacted
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.collected.live_rows import drawn
 from dapeer.view.stacks import frame_line, relative
 

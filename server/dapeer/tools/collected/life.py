@@ -13,7 +13,13 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.mirror.collected.collected import Collection
 from dapeer.mirror.collected.rows import CollectedRow
-from dapeer.sessions.second_run import WHOLE_LIKENESS, RecordedLife, life, likeness, plan_again
+from dapeer.sessions.reruns.second_run import (
+    WHOLE_LIKENESS,
+    RecordedLife,
+    life,
+    likeness,
+    plan_again,
+)
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible

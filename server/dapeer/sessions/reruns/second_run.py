@@ -15,7 +15,7 @@ from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.collected.call_lines import ARGUMENTS, FUNCTION, RESULT
 
 WHOLE_LIKENESS = 3

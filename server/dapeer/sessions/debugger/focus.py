@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dapeer.base.errors import NoSession
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.brief import Reader
 from dapeer.view.stacks import frame_path, relative
 

@@ -24,9 +24,9 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.row_files import RowFolders
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.registry import Restart, Sessions
+from dapeer.sessions.debugger.supervisor import Supervisor
 from dapeer.sessions.outcomes.broadcast import Broadcast, SendChange, set_lines
-from dapeer.sessions.registry import Restart, Sessions
-from dapeer.sessions.supervisor import Supervisor
 
 SECONDS_TO_END = 5.0
 """Seconds in which a program and all its processes end politely; then they are killed."""
