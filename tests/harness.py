@@ -21,7 +21,7 @@ from dapeer.mcp.server.server import ALL, make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.json_types import Json
 from tests.processes import LIMIT, command_line, descendants

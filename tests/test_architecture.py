@@ -56,15 +56,10 @@ INSIDES = {
     "cli": (
         ("main",),
         ("stdio",),
-        ("fronted",),
         ("command_line",),
         ("commands",),
-        ("doctor",),
-        ("adapters",),
-        ("patches",),
-        ("demo",),
-        ("trial",),
-        ("install",),
+        ("adapters", "demo", "doctor"),
+        ("install", "patches", "trial"),
     ),
     "collecting": (("comparison",), ("text",), ("rows",)),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
@@ -84,13 +79,12 @@ INSIDES = {
     "mirror": ((OTHERS,), ("stops",), ("bounded", "frames")),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
     "sessions": (
-        (OTHERS,),
+        ("reruns",),
+        ("debugger",),
         ("outcomes",),
         ("core",),
-        ("breakpoints",),
-        ("inspection",),
+        ("breakpoints", "inspection"),
         ("traits",),
-        ("waiters",),
     ),
     "tools": ((OTHERS,), ("run_until",), ("breakpoints", "collected", "starts"), ("base",)),
 }
@@ -232,7 +226,7 @@ def test_the_table_of_processes_has_one_reader() -> None:
         "base/connections/ports.py",
         "base/secrets/files.py",
         "base/system/process_table.py",
-        "sessions/files.py",
+        "sessions/debugger/files.py",
     ]
 
 

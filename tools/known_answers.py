@@ -17,7 +17,7 @@ from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import OF_OPENCODE, TOOLS
 from dapeer.tools.base import schema
 from tests.json_types import Json

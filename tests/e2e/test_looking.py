@@ -10,7 +10,7 @@ from mcp import Client
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.harness import DATA, Json, ask, call, client, data, evaluate, needs, read, refusal
 from tests.processes import LIMIT

@@ -12,7 +12,7 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.dap.messages import Message, Request
 from dapeer.mcp.server.server import make_server
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.harness import DATA, ask, client
 from tests.processes import LIMIT, command_line, descendants

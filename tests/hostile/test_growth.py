@@ -12,7 +12,7 @@ from mcp import Client
 
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.server.server import make_server
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.harness import DATA, Json, call, client, fake, read
 from tests.processes import LIMIT

@@ -12,8 +12,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.toolbox import OF_LEAN
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 from dapeer.tools.base import schema
 from tools import known_answers

@@ -132,7 +132,7 @@ def _neovim_around() -> str:
 
 def rtp(_arguments: argparse.Namespace) -> int:
     """Print the folder of the Neovim plugin."""
-    from dapeer.neovim.discovery.discovery import plugin_folder
+    from dapeer.neovim.discovery.program import plugin_folder
 
     sys.stdout.write(f"{plugin_folder()}\n")
     return 0

@@ -31,7 +31,7 @@ from dapeer.base.system.environment import surroundings
 from dapeer.base.system.process_table import program_file
 from dapeer.launch.request import LaunchRequest, RequestName, check_files
 from dapeer.sessions.core.plan import Plan
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:

@@ -27,7 +27,7 @@ from dapeer.mcp.transports.page import PersonsPage
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import TOOLS
 from dapeer.tools.base.call import AnyTool
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery.discovery import plugin_folder
+from dapeer.neovim.discovery.program import plugin_folder
 from dapeer.peers.lua_tools import LuaTools
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.peer import Attached, Peer, PeerContext

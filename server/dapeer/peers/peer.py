@@ -25,7 +25,7 @@ from dapeer.peers.notifications import Notifications
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints, SharedFilters
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from dapeer.peers.peer import Peer, PeerContext
 from dapeer.peers.search import Search
 from dapeer.peers.shared import unsaved
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)
 

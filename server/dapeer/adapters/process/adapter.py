@@ -33,8 +33,9 @@ from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.threads import in_thread
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Body
-from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.dap.transport import Transport
 
 
 class Adapter:

@@ -20,7 +20,8 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
 from dapeer.adapters.process.tcp_nodelay import hasten
 from dapeer.base.errors import AdapterFailed, Overstepped
-from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.dap.content_length import ContentLengthTransport
+from dapeer.dap.transport import Transport
 
 LAST_PORT = 65535
 

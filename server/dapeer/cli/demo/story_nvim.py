@@ -14,7 +14,7 @@ from pathlib import Path
 from mcp import Client
 
 from dapeer.base.text.fitting import shortened
-from dapeer.cli.demo.neovim import Seat, find_nvim, find_nvim_dap, seated, where_nvim_dap_goes
+from dapeer.cli.demo.neovim import Seat, seated
 from dapeer.cli.demo.person import Person
 from dapeer.cli.demo.review import review
 from dapeer.cli.demo.transcript import (
@@ -28,7 +28,7 @@ from dapeer.cli.demo.transcript import (
     say,
     show,
 )
-from dapeer.neovim.discovery.program import refusal
+from dapeer.neovim.discovery.program import find_nvim, find_nvim_dap, refusal, where_nvim_dap_goes
 
 SHOP = program()
 ADD, TOTAL, READY = (line_of(SHOP, marker) for marker in ("add", "total", "order_ready"))

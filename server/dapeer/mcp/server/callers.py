@@ -12,8 +12,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from dapeer.mcp.data_extension import EXTENSION
 from dapeer.peers import Company
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 
 OPENCODE: Final = "opencode"
 """The name that OpenCode sends."""

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 from dapeer.tools.base.call import Call
 
 

@@ -15,7 +15,7 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.collecting.text.live_rows import drawn
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.stacks import frame_line
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2

@@ -26,8 +26,8 @@ from dapeer.mcp.server.uris import (
     session_uri,
 )
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.views import summary, view_of
+from dapeer.sessions.core.views import summary, view_of
+from dapeer.sessions.debugger.debugger import Debugger
 
 Context = ServerRequestContext[Any, Any]
 

@@ -29,8 +29,8 @@ from dapeer.mcp.server.resources import Resources
 from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.registry import SessionChange
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.registry import SessionChange
 from dapeer.tools.base.call import AnyTool
 
 ALL: Final = Selection()

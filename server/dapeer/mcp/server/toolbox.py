@@ -25,7 +25,7 @@ from dapeer.mcp.server.masked import masked_reply, shows_programs
 from dapeer.mcp.server.progress import Progress, Send
 from dapeer.mcp.server.results import failure, result_of, with_note, without_echo
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import OF_OPENCODE
 from dapeer.tools.base.call import AnyTool, Call
 from dapeer.tools.base.tool import Tool

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
+from dapeer.base.system.waiters import Waiters
 from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
@@ -20,7 +21,6 @@ from dapeer.mirror.printed import Printed
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.core.row_files import RowFiles, RowFolders
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
-from dapeer.sessions.waiters import Keyboard, Waiters
 
 SECONDS_BETWEEN_LINES = 0.5
 """Seconds between two lines of output that a waiting caller gets."""
@@ -30,6 +30,14 @@ SECONDS_TO_STEP = 0.5
 StopIds = frozenset[tuple[int, int]]
 """Stops: numbers of sessions, and of their stops."""
 NONE: StopIds = frozenset()
+
+
+class Keyboard(Protocol):
+    """Types into a program's terminal."""
+
+    async def type(self, text: str) -> None:
+        """Type."""
+        ...
 
 
 class Process(Protocol):

@@ -27,12 +27,11 @@ from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SessionControl
 from dapeer.sessions.core.ending import Ending
-from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.program import Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.thread_locations import Whereabouts
 from dapeer.sessions.traits import Traits
-from dapeer.sessions.waiters import Keyboard
 from dapeer.view.advice import Advice
 
 

@@ -15,8 +15,8 @@ from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.dap.types import Scope, Variable
 from dapeer.peers.kinds import is_name
+from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.evaluating import evaluate
 from dapeer.tools.base.call import Call
 from dapeer.view import variable_path
 

@@ -19,7 +19,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply

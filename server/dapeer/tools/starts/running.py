@@ -13,7 +13,7 @@ from dapeer.launch.starts import Start
 from dapeer.sessions.core.detached import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.sessions.repetition import Repetition
+from dapeer.sessions.reruns.repetition import Repetition
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted

@@ -21,9 +21,9 @@ from dapeer.mirror.reader_state import Telling
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import looked_at, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
-from dapeer.sessions.views import looked_at, view_of
 from dapeer.tools.base import collecting, evaluation
 from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply

@@ -9,7 +9,7 @@ from dapeer.base.errors import NoSession
 from dapeer.base.system.sources import relative
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.brief import Reader
 from dapeer.view.stacks import frame_path
 

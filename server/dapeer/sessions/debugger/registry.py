@@ -16,7 +16,7 @@ from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.row_files import RowFolders
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.files import Files
+from dapeer.sessions.debugger.files import Files
 
 KEPT_PROGRAMS = 20
 """Ended programs that stay readable, each with all its processes."""

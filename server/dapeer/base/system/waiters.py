@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 
@@ -14,14 +14,6 @@ from dapeer.base.errors import Overdue
 Predicate = Callable[[], bool]
 WaitFor = Callable[[Predicate, float | None], Awaitable[bool]]
 """Waits until a predicate is true, or for so many seconds; returns whether it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """How long an adapter may take, in seconds."""
-
-    request: float = 10.0
-    control: float = 5.0
 
 
 @dataclass(slots=True, eq=False)
@@ -74,11 +66,3 @@ async def unless_cancelled(end: Callable[[Of], Awaitable[None]], whom: Of) -> As
         with anyio.CancelScope(shield=True), contextlib.suppress(Overdue):
             await end(whom)
         raise
-
-
-class Keyboard(Protocol):
-    """Types into a program's terminal."""
-
-    async def type(self, text: str) -> None:
-        """Type."""
-        ...

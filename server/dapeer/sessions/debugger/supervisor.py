@@ -20,7 +20,7 @@ from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.reverse_requests import Offer
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.start_up import start_up
-from dapeer.sessions.registry import Sessions
+from dapeer.sessions.debugger.registry import Sessions
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.waiters import unless_cancelled
 from dapeer.collecting.rows.collected import OF_LIVES, Point
 from dapeer.collecting.rows.rows import CollectedRow
 from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT
@@ -15,8 +16,7 @@ from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.waiters import unless_cancelled
+from dapeer.sessions.debugger.debugger import Debugger
 
 WHOLE_LIKENESS = 3
 """The likeness of two calls that are alike in all."""

@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
+from dapeer.base.system.waiters import unless_cancelled
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.views import looked_at
-from dapeer.sessions.waiters import unless_cancelled
+from dapeer.sessions.core.views import looked_at
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.tally import Tally, Verdict
 
 RepeatUntil: TypeAlias = Literal["stop", "failure"]

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from dapeer.dap.transport import LONGEST_HEADER, Framing
+from dapeer.dap.content_length import LONGEST_HEADER, Framing
 
 
 def frame(body: bytes) -> bytes:
