@@ -125,7 +125,7 @@ PURE = (
 
 ASYNCIO = {
     "processes": (
-        "adapters/process/started.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
+        "adapters/process/spawn.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
         "sessions/inspection/thread_locations.py",
     ),
     "descriptors": (

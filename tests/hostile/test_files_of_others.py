@@ -30,7 +30,6 @@ READERS = {
     # Files of dapeer's own, in its package or in folders that only its user may enter.
     "adapters/definition/table.py",
     "base/system/logs.py",
-    "cli/demo/review.py",
     "cli/demo/story_nvim.py",
     "cli/demo/transcript.py",
     "cli/install/command.py",

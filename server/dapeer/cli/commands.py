@@ -142,10 +142,11 @@ def demo(arguments: argparse.Namespace) -> int:
     """Play a demo."""
     import anyio
 
-    from dapeer.cli.demo import story, story_collect, story_nvim
+    from dapeer.cli.demo import story, story_nvim
 
-    chosen = story_nvim if arguments.nvim else story_collect if arguments.collect else story
-    return anyio.run(chosen.run)
+    if arguments.nvim:
+        return anyio.run(story_nvim.run)
+    return anyio.run(lambda: story.run(collects=arguments.collect))
 
 
 def doctor(arguments: argparse.Namespace) -> int:

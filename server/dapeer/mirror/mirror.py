@@ -24,8 +24,7 @@ from dapeer.mirror.modules import Loaded
 from dapeer.mirror.notes import Notes
 from dapeer.mirror.printed import Printed
 from dapeer.mirror.stops.stops import Stop
-from dapeer.mirror.suspended import Suspended
-from dapeer.mirror.threads import Threads
+from dapeer.mirror.threads import Suspended, Threads
 
 UNKNOWN = -1
 """A placeholder for the stopped thread until the threads are listed."""

@@ -21,12 +21,11 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.opencode.servers import Servers
 from dapeer.peers.approvals import Action
-from dapeer.peers.attaching import attach
+from dapeer.peers.attaching import Search, attach
 from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
 from dapeer.peers.notifications import Notifications
 from dapeer.peers.peer import Peer, PeerContext
-from dapeer.peers.search import Search
 from dapeer.peers.shared import unsaved
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger

@@ -24,7 +24,7 @@ from dapeer.adapters.definition.placeholders import added, either, fill_table, p
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.definition.until import Until
+from dapeer.adapters.definition.until import Until, Watchpoints
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -33,7 +33,6 @@ from dapeer.adapters.definition.vocabulary import (
     TransportTable,
     Variant,
 )
-from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import check_way, way_of
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object

@@ -24,8 +24,7 @@ from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.spawn import Command, Spawned
-from dapeer.adapters.process.started import SECONDS_TO_END, start
+from dapeer.adapters.process.spawn import SECONDS_TO_END, Command, Spawned, start
 from dapeer.adapters.process.streams import has_loopback, lacking_loopback
 from dapeer.adapters.process.terminal import Terminal, check_terminal
 from dapeer.base.connections.ports import free_port

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server.callers import is_opencode
-from dapeer.mcp.server.cursors import check_cursor
+from dapeer.mcp.server.results import check_cursor
 from dapeer.mcp.server.skills import Skills
 
 Context = ServerRequestContext[Any, Any]

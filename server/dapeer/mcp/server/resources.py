@@ -13,9 +13,8 @@ from mcp.shared.exceptions import MCPError
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.mcp.server.callers import connection_of
-from dapeer.mcp.server.cursors import check_cursor
 from dapeer.mcp.server.hub import Hub
-from dapeer.mcp.server.masked import shown_resource
+from dapeer.mcp.server.results import check_cursor, shown_resource
 from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.uris import (
     OUTPUT_TEMPLATE,

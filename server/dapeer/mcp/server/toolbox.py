@@ -16,14 +16,11 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_sys
 from dapeer.base.secrets.redaction import redacted
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
+from dapeer.mcp.server import results
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
-from dapeer.mcp.server.calls import Calls
-from dapeer.mcp.server.cursors import check_cursor
-from dapeer.mcp.server.disconnects import while_there
+from dapeer.mcp.server.calls import Calls, while_there
 from dapeer.mcp.server.instructions import instead, not_offered
-from dapeer.mcp.server.masked import masked_reply, shows_programs
 from dapeer.mcp.server.progress import Progress, Send
-from dapeer.mcp.server.results import failure, result_of, with_note, without_echo
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools import OF_OPENCODE
@@ -155,7 +152,7 @@ class Toolbox:
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
-        check_cursor(params)
+        results.check_cursor(params)
         kind = (is_opencode(context), self._selection.gives_data(context))
         if kind not in self._listings:
             self._listings[kind] = self._listing_for(*kind)
@@ -182,9 +179,9 @@ class Toolbox:
             arguments = params.arguments or {}
             work = self._run(context, tool, arguments)
             answer = await self.calls.while_served(self._answer(context, tool, work))
-        if answer and shows_programs(tool):
-            answer = without_echo(answer, arguments)
-        return with_note(answer or failure(SERVER_ENDED), self.note)
+        if answer and results.shows_programs(tool):
+            answer = results.without_echo(answer, arguments)
+        return results.with_note(answer or results.failure(SERVER_ENDED), self.note)
 
     async def _answer(
         self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
@@ -193,16 +190,18 @@ class Toolbox:
             result = await while_there(context.request, work)
         except DapeerError as error:
             message = redacted(str(error)) if self._masks(tool) else str(error)
-            return failure(_of_others(error, message) if shows_programs(tool) else message)
+            return results.failure(
+                _of_others(error, message) if results.shows_programs(tool) else message
+            )
         except Exception as error:
             if message := of_system(error):
-                return failure(str(message))
+                return results.failure(str(message))
             log.exception("%s failed", tool.name)
-            return failure(
+            return results.failure(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        return result or failure("The client has disconnected.")
+        return result or results.failure("The client has disconnected.")
 
     async def _run(
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
@@ -225,15 +224,15 @@ class Toolbox:
             reply = await tool(call, arguments)
             with_data = self._selection.gives_data(context)
             if masks:
-                reply = masked_reply(reply, arguments, with_data=with_data)
+                reply = results.masked_reply(reply, arguments, with_data=with_data)
             data = reply.data if with_data else None
-            if shows_programs(tool) and not reply.raw:
+            if results.shows_programs(tool) and not reply.raw:
                 reply, data = replace(reply, text=escaped(reply.text)), data and escaped_in(data)
             await progress.flush()
-        return result_of(reply, data)
+        return results.result_of(reply, data)
 
     def _masks(self, tool: AnyTool) -> bool:
-        return shows_programs(tool) and not self._selection.shows_secrets
+        return results.shows_programs(tool) and not self._selection.shows_secrets
 
     def _find(self, name: str) -> AnyTool:
         tool = self._tools.get(self._current(name))

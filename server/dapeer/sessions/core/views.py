@@ -1,4 +1,4 @@
-"""What a session looks like, for who asks."""
+"""What a session looks like, for who asks, and what a reader has seen of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,27 @@ from typing import cast
 
 import anyio
 
-from dapeer.mirror.reader_state import Telling
+from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
 
 MAX_LOOKS = 10
 """Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
+
+
+class Reading:
+    """One reading of a session, from its start until it is answered: more may happen meanwhile."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+        self.stop = mirror.stop
+        self._end = mirror.output.end
+        self._failures = [(failure, failure.count) for failure in mirror.failures]
+
+    def mark_reported(self) -> None:
+        """Record that a reader has seen all of it."""
+        self._mirror.mark_reported(self.stop, self._end, self._failures)
 
 
 def view_of(session: Session) -> look.Snapshot:
@@ -62,8 +76,8 @@ async def _completed(session: Session) -> None:
 async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
     """Return the session's state with what a stop needs, as far as that arrives within `seconds`."""
     await looked_at(session, min(seconds, SECONDS_TO_LOOK))
-    telling, view = Telling(session.mirror), view_of(session)
-    telling.mark_reported()
+    reading, view = Reading(session.mirror), view_of(session)
+    reading.mark_reported()
     return session.advice.noted(view, session.program.output)
 
 

@@ -1,16 +1,16 @@
-"""A call of a tool: what it is given, and its answer."""
+"""A call of a tool: what it is given, and its answer, with notes."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import anyio
 
 from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
-from dapeer.base.text.lines import escaped
+from dapeer.base.text.lines import continued, escaped
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
@@ -197,3 +197,22 @@ async def witnessed(
         raise
     people.show_outcome(action, escaped(reply.outcome), ok=not reply.failed)
     return reply
+
+
+def noted(reply: Reply, notes: Sequence[str]) -> Reply:
+    """Return a reply with these notes, a line each."""
+    if not notes:
+        return reply
+    # A reply that shows a text as it is has nothing else of others.
+    notes = [escaped(note) for note in notes]
+    data = dict(reply.data or {})
+    data["notes"] = [*data.get("notes", ()), *notes]
+    return replace(
+        reply, text="\n".join([reply.text, *(continued(f"({note})") for note in notes)]), facts=data
+    )
+
+
+def located(call: Call, session: Session) -> list[str]:
+    """Return in which of several Neovims a session runs, as notes."""
+    peer = call.peers.of(session)
+    return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.cwd})"] if peer else []

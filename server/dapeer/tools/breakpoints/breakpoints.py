@@ -26,9 +26,8 @@ from dapeer.tools.base.arguments import (
     one_place,
     source_breakpoint,
 )
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collecting import mine
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.tools.breakpoints.breakpoint_rows import (

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed, Unsupported
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body

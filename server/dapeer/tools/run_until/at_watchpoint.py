@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
+from dapeer.adapters.definition.until import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.rows import FAILED
 from dapeer.collecting.rows.watch import Watch

@@ -11,7 +11,7 @@ from typing import Annotated
 import anyio
 from pydantic import Field
 
-from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.system import foreign_files
 from dapeer.base.system.sources import source_file

@@ -17,11 +17,10 @@ from dapeer.base.system.threads import in_thread
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
-from dapeer.mirror.reader_state import Telling
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import looked_at, view_of
+from dapeer.sessions.core.views import Reading, looked_at, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base import collecting, evaluation
@@ -57,7 +56,7 @@ Part = Mapping[str, Any]
 class Observation:
     """A session at one moment."""
 
-    reading: Telling
+    reading: Reading
     state: Snapshot
     values: Part
     """Of the caller's expressions."""
@@ -70,7 +69,7 @@ class Observation:
 async def observe(session: Session, options: StopOptions, left: Left) -> Observation:
     """Fetch what a stop needs, as far as there is time, and evaluate the caller's expressions."""
     await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
-    reading, state = Telling(session.mirror), view_of(session)
+    reading, state = Reading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
     gone = stop and stop.found.left_by and looking.left(session, stop)
