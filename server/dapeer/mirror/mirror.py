@@ -120,6 +120,11 @@ class Mirror(Notes):
         return Phase.RUNNING if self._started else Phase.STARTING
 
     @property
+    def has_started(self) -> bool:
+        """Whether the program has got as far as to run, or further."""
+        return self.phase is not Phase.STARTING
+
+    @property
     def epoch(self) -> int:
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         return self._suspended.epoch

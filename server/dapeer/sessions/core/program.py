@@ -15,7 +15,7 @@ from dapeer.base.system.waiters import Waiters
 from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
-from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
 from dapeer.sessions.breakpoints.awaited import Awaited
@@ -165,7 +165,7 @@ class Program(Generic[Of]):
 
     def child_runs(self, parent: Of) -> bool:
         """Whether a process that one has started has got as far as to run, or further."""
-        return any(each.mirror.phase is not Phase.STARTING for each in self.children(parent))
+        return any(each.mirror.has_started for each in self.children(parent))
 
     def acting(self, session: Of, *, exactly: bool) -> Of:
         """Return the session to work on when this one is meant.
