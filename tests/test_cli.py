@@ -22,8 +22,8 @@ from dapeer.base.secrets import credentials
 from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off
 from dapeer.cli.main import main
 from dapeer.cli.patches import rows_of
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.transports import http, token
-from dapeer.tools import TOOLS
 from tests.harness import DATA, ask, has_all
 from tests.mcp.small import LEGACY, MODERN, http_client, streamable
 from tests.mcp.wire import call, request, serving, started

@@ -13,12 +13,12 @@ from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
 from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools import OF_OPENCODE, TOOLS
 from dapeer.tools.base import schema
 from tests.json_types import Json
 from tests.mcp.wire import opening, request

@@ -14,10 +14,10 @@ import pytest
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.collecting.tools import call_life, collected_rows, comparing
+from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
-    OF_OPENCODE,
-    TOOLS,
     code,
     execution,
     expressions,
@@ -34,7 +34,6 @@ from dapeer.tools import (
 )
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
-from dapeer.tools.collected import collected, comparing, life
 from dapeer.tools.run_until import until
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
@@ -57,7 +56,7 @@ GROUPS = (
     ("Start and end", sessions.TOOLS),
     ("Run", (*execution.TOOLS, *until.TOOLS, *reverse.TOOLS)),
     ("Stop", (*breakpoints.TOOLS, *functions.TOOLS, *data_breakpoints.TOOLS)),
-    ("Collect", (*collected.TOOLS, *life.TOOLS)),
+    ("Collect", (*collected_rows.TOOLS, *call_life.TOOLS)),
     ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS, *comparing.TOOLS)),
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
     ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),

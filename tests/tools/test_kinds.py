@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
 from dapeer.peers import read_tools
 from dapeer.peers.kinds import TABLE, kinds_of
-from dapeer.tools import OF_OPENCODE, TOOLS, Tool
+from dapeer.tools.base.tool import Tool
 from tools.consent_table import BEGIN, END, HELP, lines
 from tools.pages import lua_tools
 

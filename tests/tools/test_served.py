@@ -9,13 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dapeer.base.errors import ArgumentError
+from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
 from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.toolbox import OF_LEAN
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
-from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 from dapeer.tools.base import schema
+from dapeer.tools.base.call import Call
+from dapeer.tools.base.tool import Tool
 from tools import known_answers
 
 CHANGING = {

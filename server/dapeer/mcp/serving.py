@@ -16,6 +16,7 @@ import anyio
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.system.threads import SEES_HALVES, Clients
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front.front import Front
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
@@ -28,7 +29,6 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools import TOOLS
 from dapeer.tools.base.call import AnyTool
 
 log = logging.getLogger(__name__)

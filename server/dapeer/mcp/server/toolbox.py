@@ -16,6 +16,7 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_sys
 from dapeer.base.secrets.redaction import redacted
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
+from dapeer.mcp.all_tools import OF_OPENCODE
 from dapeer.mcp.server import results
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
 from dapeer.mcp.server.calls import Calls, while_there
@@ -23,7 +24,6 @@ from dapeer.mcp.server.instructions import instead, not_offered
 from dapeer.mcp.server.progress import Progress, Send
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools import OF_OPENCODE
 from dapeer.tools.base.call import AnyTool, Call
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
