@@ -10,6 +10,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
+from dapeer.view.stacks import frame_line
 
 MAX_LOOKS = 10
 """Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
@@ -102,3 +103,10 @@ def summary(session: Session) -> look.Summary:
     facts |= {"problem": session.channel.fault or session.mirror.left_out, "feed": session.feed}
     kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
     return cast("look.Summary", {key: facts[key] for key in facts if key in kept})
+
+
+def last_place(session: Session) -> str:
+    """Return where a program is stopped, or has stopped last; empty: nowhere yet."""
+    last = session.mirror.history.latest
+    top = last.top if last else None
+    return frame_line(top, session.project) if top else ""

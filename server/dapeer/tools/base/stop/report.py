@@ -20,7 +20,7 @@ from dapeer.mirror.places import Seen
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import Reading, looked_at, view_of
+from dapeer.sessions.core.views import Reading, last_place, looked_at, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base import collecting, evaluation
@@ -33,7 +33,6 @@ from dapeer.tools.base.stop.options import Show, StopOptions
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
-from dapeer.view.stacks import frame_line
 from dapeer.view.variables import VALUE_CHARS
 
 MILLISECONDS_TO_EVALUATE = 5000
@@ -202,9 +201,8 @@ def silence(session: Session, seen: Seen | None) -> str:
             why = cause
         elif pid and process_table.computes(pid):
             why = f"perhaps {cause}"
-    last = session.mirror.history.latest
-    top = last.top if last else None
-    last_stop = f"; its last stop was {frame_line(top, session.project)}" if top else ""
+    place = last_place(session)
+    last_stop = f"; its last stop was {place}" if place else ""
     unread = f"; {seen.unread}" if seen and seen.unread else ""
     owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
     return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
