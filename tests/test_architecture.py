@@ -50,7 +50,7 @@ INSIDES = {
         ("definition",),
     ),
     "base": (
-        ("schemas", "connections"),
+        ("schemas", "connections", "sources"),
         ("system",),
         ("secrets",),
         ("text",),
@@ -69,7 +69,7 @@ INSIDES = {
         ("trial",),
         ("install",),
     ),
-    "collecting": (("tools",), ("comparison",), ("text",), ("rows",)),
+    "collecting": (("tools",), ("comparison",), ("text",), ("points", "row_files"), ("rows",)),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
     "mcp": (
@@ -124,10 +124,10 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "base/text/",
+    "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
-    "adapters/definition/", "base/system/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
+    "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
