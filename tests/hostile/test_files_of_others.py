@@ -39,7 +39,7 @@ READERS = {
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
     "opencode/plugin.py",
-    "sessions/core/row_files.py",
+    "collecting/row_files.py",
     "tools/base/schema.py",
     # The system's tables.
     "base/connections/ownership.py",

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from dapeer.base.secrets.files import DEFAULT, HIDDEN, SecretFiles
-from dapeer.base.system.sources import MAX_FILE_BYTES
+from dapeer.base.sources import MAX_FILE_BYTES
 from dapeer.sessions.debugger.files import Files
 from tests.harness import Json, ask, call, client, needs, read, refusal, text
 from tests.neovim.editor import NEEDS_NVIM

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.stops.stack import Stack

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import dapeer
 from dapeer.base.errors import DapeerError
 from dapeer.base.secrets import credentials
+from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs, preconditions
-from dapeer.base.system.sources import expanded
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
 from dapeer.cli.install import arguments as installing

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
-from dapeer.base.system.sources import MAX_READ_BYTES, part, relative, source_file
+from dapeer.base.sources import MAX_READ_BYTES, part, relative, source_file
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.messages import Body

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.sources import source_file
+from dapeer.base.sources import source_file
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget

@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.sessions.core.session import Session

@@ -13,8 +13,8 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
+from dapeer.base.sources import relative
 from dapeer.base.system.environment import surroundings
-from dapeer.base.system.sources import relative
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror

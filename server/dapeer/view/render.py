@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import FrameRun, Frames, count, is_label

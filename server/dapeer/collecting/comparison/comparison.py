@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.collecting.comparison.divergence import Parting, RunComparison
 from dapeer.collecting.comparison.run_rows import ColumnNumbers, RunRows
 from dapeer.collecting.rows.collected import Point

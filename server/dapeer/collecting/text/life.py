@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dapeer.base.system.sources import line_text
+from dapeer.base.sources import line_text
 from dapeer.base.text.fitting import fitted
 from dapeer.collecting.rows.rows import FAILED, CollectedRow
 from dapeer.collecting.text.call_lines import RESULT

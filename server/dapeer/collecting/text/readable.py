@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.collecting.rows.collected import Point
 from dapeer.collecting.rows.rows import Table
 from dapeer.collecting.rows.watch import LINE

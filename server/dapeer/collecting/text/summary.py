@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.collecting.rows.collected import TRACER, Collection, Point
 from dapeer.collecting.text.calls import tree
 from dapeer.collecting.text.collected import ALL_ROWS, columns_of, odd_rows, shown, unexpected

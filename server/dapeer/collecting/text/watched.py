@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.collecting.rows.rows import FAILED, CollectedRow
 from dapeer.collecting.rows.watch import Watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dapeer.base.errors import ArgumentError, NoSession
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.comparison.comparison import Compared

@@ -10,7 +10,7 @@ import anyio
 
 from dapeer.base.json_types import Json
 from dapeer.base.secrets.redaction import Redaction, redacted
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.collecting.text.live_rows import drawn

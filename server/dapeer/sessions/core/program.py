@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 import anyio
 
 from dapeer.base.system.waiters import Waiters
+from dapeer.collecting.row_files import RowFiles, RowFolders
 from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
@@ -19,7 +20,6 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
 from dapeer.sessions.breakpoints.awaited import Awaited
-from dapeer.sessions.core.row_files import RowFiles, RowFolders
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 
 SECONDS_BETWEEN_LINES = 0.5

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 
 from dapeer.base.errors import NoSession
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dapeer.base.system.sources import read_lines
+from dapeer.base.sources import read_lines
 from dapeer.view.enclosing import runs_late
 
 MAX_KEPT_FILES = 200

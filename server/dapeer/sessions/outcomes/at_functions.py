@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
+from dapeer.collecting.points import without_calls
 from dapeer.collecting.rows.collected import TRACER
 from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.breakpoints.collection_points import without_calls
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.doubts import unseen
 

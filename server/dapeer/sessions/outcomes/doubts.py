@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dapeer.collecting.points import LATE
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.failures import TRACING
-from dapeer.sessions.breakpoints.collection_points import LATE
 from dapeer.sessions.core.session import Session
 
 HELD = " (its condition never held, or could not be evaluated: the adapter does not report which)"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted, shortened
 from dapeer.collecting.rows.collected import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint

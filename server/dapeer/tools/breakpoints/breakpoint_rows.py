@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dapeer.base.system.sources import line_text, relative
+from dapeer.base.sources import line_text, relative
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint

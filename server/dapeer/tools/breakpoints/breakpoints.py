@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.sources import check_line, relative, source_file
+from dapeer.base.sources import check_line, relative, source_file
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
-from dapeer.base.system.sources import source_file
 from dapeer.collecting.rows.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session

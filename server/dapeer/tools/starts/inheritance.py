@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dapeer.adapters.choice.choice import debugs
 from dapeer.base.errors import RequestTimeout
-from dapeer.base.system.sources import relative
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted
 from dapeer.dap.requested_breakpoints import (
     RequestedBreakpoint,

@@ -7,10 +7,10 @@ import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 
-from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.system.folders import held
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import TRACER, Collected
@@ -68,10 +68,22 @@ def _written(path: Path, after: FilePosition) -> Iterator[Written]:
         yield read(seen, after)
 
 
+class FolderReaper(Protocol):
+    """Removes folders, should dapeer be killed."""
+
+    def watch_folder(self, folder: str) -> None:
+        """Have a folder removed when dapeer dies."""
+        ...
+
+    def forget_folder(self, folder: str) -> None:
+        """Leave a folder alone from now on."""
+        ...
+
+
 class RowFolders:
     """Makes a folder for each program that collects by itself; they last as long as the server."""
 
-    def __init__(self, reaper: Reaper) -> None:
+    def __init__(self, reaper: FolderReaper) -> None:
         self._reaper = reaper
         self._stack = contextlib.ExitStack()
 
