@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from dapeer.cli import command_line as cli
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.mcp.server.prompts import PROMPTS
-from dapeer.tools import OF_OPENCODE, TOOLS
+from dapeer.tools import TOOLS
 from tests.programs import ROOT
 from tests.shown import COLUMNS, ROWS
 from tools import languages_page

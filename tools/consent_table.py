@@ -4,8 +4,9 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.peers.kinds import TABLE
-from dapeer.tools import OF_OPENCODE, TOOLS
+from dapeer.tools import TOOLS
 from tests.programs import ROOT
 from tools.pages import OFF, lua_tools
 

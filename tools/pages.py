@@ -14,9 +14,9 @@ import pytest
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
-    OF_OPENCODE,
     TOOLS,
     code,
     execution,

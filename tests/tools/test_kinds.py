@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.peers import read_tools
 from dapeer.peers.kinds import TABLE, kinds_of
-from dapeer.tools import OF_OPENCODE, TOOLS, Tool
+from dapeer.tools import TOOLS, Tool
 from tools.consent_table import BEGIN, END, HELP, lines
 from tools.pages import lua_tools
 

@@ -8,8 +8,6 @@ from dapeer.tools import (
     lua,
     memory,
     neovim,
-    opencode,
-    opencode_tools,
     output,
     raw,
     reverse,
@@ -46,7 +44,4 @@ TOOLS: tuple[Tool, ...] = (
     *lua.TOOLS,
 )
 
-# Offered only where an OpenCode server is known.
-OF_OPENCODE: tuple[Tool, ...] = (*opencode.TOOLS, *opencode_tools.TOOLS)
-
-__all__ = ["OF_OPENCODE", "TOOLS", "AnyTool", "Call", "Reply", "Tool"]
+__all__ = ["TOOLS", "AnyTool", "Call", "Reply", "Tool"]
