@@ -100,10 +100,12 @@ def serve(arguments: argparse.Namespace) -> int:
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
     from dapeer.integrations.claude_ide.integration import ClaudeIde
+    from dapeer.integrations.opencode.integration import OpenCodeIntegration
     from dapeer.mcp.serving import ServerOptions
-    from dapeer.opencode.client import address
+    from dapeer.opencode.client import OpenCode, address
 
     url = arguments.opencode or os.environ.get(OPENCODE_URL)
+    named = OpenCode(address(url), arguments.credentials) if url else None
     return ServerOptions(
         arguments.read_only,
         arguments.tools,
@@ -111,11 +113,10 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         arguments.data,
         nvim=None if nvim == NONE else nvim,
         patient=getattr(arguments, "successor", False),
-        opencode=address(url) if url else None,
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
         door=getattr(arguments, "door", None),
-        integrations=(ClaudeIde(),),
+        integrations=(OpenCodeIntegration(named), ClaudeIde()),
     )
 
 

@@ -25,7 +25,6 @@ from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
 from dapeer.mcp.transports import stdio, unix_socket
 from dapeer.mcp.transports.page import PersonsPage
-from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
@@ -50,8 +49,6 @@ class ServerOptions:
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: no Neovim."""
     patient: bool = False
     """Whether that Neovim need not be there yet."""
-    opencode: str | None = None
-    """The address of the OpenCode server whose sessions are offered; None: no server."""
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those that were in the environment, by their names."""
     readable: tuple[Path, ...] = ()
@@ -106,19 +103,24 @@ async def running(
     """
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups, offer.shows_secrets, gives_data)
-    selection.check(offer.tools)
-    opencode = OpenCode(offer.opencode, offer.credentials) if offer.opencode else None
+    selection.check([*offer.tools, *(tool for each in offer.integrations for tool in each.tools)])
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
-            Peers(debugger, opencode, offer.core) as peers,
-            _working(offer.integrations, IntegrationContext(debugger, peers)),
+            Peers(debugger) as peers,
+            _working(offer.integrations, IntegrationContext(debugger, peers, offer.core)),
             anyio.create_task_group() as tasks,
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
-            server = make_server(debugger, offer.tools, peers=peers, selection=selection)
+            server = make_server(
+                debugger,
+                offer.tools,
+                peers=peers,
+                selection=selection,
+                integrations=offer.integrations,
+            )
             with peers.notifications.handled({"page": PersonsPage(server, tasks).open}):
                 if offer.nvim is not None:
                     # Listen before the first search, so that no Neovim is missed in between.

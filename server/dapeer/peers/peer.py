@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from dapeer.base.json_types import as_array
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.opencode.servers import Servers
-from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
 from dapeer.peers.collecting import CollectionSigns
 from dapeer.peers.lua_tool import LuaTool
@@ -42,7 +39,6 @@ class PeerContext:
     debugger: Debugger
     tasks: TaskGroup
     taps: Taps
-    opencode: Servers
     judge: Judge
     """Checks the schemas of their tools."""
     tools_changed: Callable[[], None]
@@ -77,7 +73,6 @@ class Peer:
         self._debugger = around.debugger
         self._tasks = around.tasks
         self._taps = around.taps
-        self._opencode = around.opencode
         self.judge = around.judge
         """Checks the schemas of its tools."""
         self._tools_changed = around.tools_changed
@@ -99,7 +94,6 @@ class Peer:
             "exception_options": self._exception_options,
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
-            "opencode": functools.partial(opencodes.set_use, self._opencode, self.neovim),
         }
         for each in (self.sessions, self._tools, self.approvals):
             handlers |= each.handlers
@@ -155,7 +149,6 @@ class Peer:
         self._tools.gone(
             f"The connection to the Neovim at {self.target} ended before the tool answered."
         )
-        self._opencode.forget(self.target)
         self._notifications.gone(self)
         await self.sessions.gone()
 

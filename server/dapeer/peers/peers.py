@@ -17,9 +17,6 @@ from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.registration import Core
-from dapeer.opencode.servers import Servers
 from dapeer.peers.approvals import Action
 from dapeer.peers.attaching import Search, attach
 from dapeer.peers.clients import Company
@@ -38,13 +35,9 @@ class Peers:
 
     Args:
         debugger: Has the sessions.
-        opencode: An OpenCode server that was named at the start, in addition to those of the Neovims.
-        core: This server's own address, to be registered at these; None: it serves no HTTP.
     """
 
-    def __init__(
-        self, debugger: Debugger, opencode: OpenCode | None = None, core: Core | None = None
-    ) -> None:
+    def __init__(self, debugger: Debugger) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self.notifications = Notifications[Peer]()
@@ -64,12 +57,10 @@ class Peers:
         """The targets of Neovims that a client has detached: they are not attached again automatically."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
-        self.opencode = Servers(debugger.project, self._tasks, opencode, core)
         self._around = PeerContext(
             debugger,
             self._tasks,
             self._taps,
-            self.opencode,
             self.judge,
             self._tools_changed,
             self.notifications,
@@ -78,7 +69,6 @@ class Peers:
     async def __aenter__(self) -> Self:
         """Begin to attach."""
         await self._tasks.__aenter__()
-        self.opencode.open()
         return self
 
     async def __aexit__(
@@ -92,7 +82,6 @@ class Peers:
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
                 await arriving.ended()
-            await self.opencode.leave()
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()

@@ -16,11 +16,11 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_sys
 from dapeer.base.secrets.redaction import redacted
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
-from dapeer.mcp.all_tools import OF_OPENCODE
 from dapeer.mcp.server import results
-from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
+from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, welcome
 from dapeer.mcp.server.calls import Calls, while_there
 from dapeer.mcp.server.instructions import instead, not_offered
+from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.progress import Progress, Send
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
@@ -72,8 +72,7 @@ class Selection:
         Raises:
             ArgumentError: No tool belongs to one of the groups.
         """
-        offered = (*tools, *OF_OPENCODE)
-        known = sorted({group for tool in offered for group in _groups(tool)}.union(GROUPS))
+        known = sorted({group for tool in tools for group in _groups(tool)}.union(GROUPS))
         for group in self.groups or ():
             if group not in known:
                 raise ArgumentError(
@@ -94,12 +93,14 @@ class Toolbox:
         peers: Peers,
         tools: Iterable[AnyTool],
         selection: Selection,
+        integrations: Sequence[Integration],
         *,
         heartbeat: float,
     ) -> None:
         self._debugger = debugger
         self._peers = peers
         self._heartbeat = heartbeat
+        self._integrations = integrations
         self.calls = Calls()
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
@@ -110,10 +111,9 @@ class Toolbox:
         self._supported: frozenset[str] = frozenset()
         self._tools: Mapping[str, AnyTool] = {}
         self._of_neovim: Mapping[str, AnyTool] = {}
-        self._not_for_opencode: Collection[str] = ()
         self._listing = t.ListToolsResult(tools=[])
-        self._listings: dict[tuple[bool, bool], t.ListToolsResult] = {}
-        """The lists made of it: for OpenCode and others, with data and without."""
+        self._listings: dict[tuple[frozenset[str], bool], t.ListToolsResult] = {}
+        """The lists made of it: without these tools, with data and without."""
         self.refresh()
 
     @property
@@ -129,15 +129,14 @@ class Toolbox:
         return {*(self._own.keys() - self._hidden), *([PREFIX] if any_of_neovim else ())}
 
     def refresh(self) -> bool:
-        """Update the tools from adapters, Neovims and OpenCode; return whether the list has changed."""
+        """Update the tools from adapters, Neovims and integrations; return whether the list has changed."""
         supported = self._supported = self._debugger.sessions.supported(self._needs)
-        of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
-        offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
+        others = [tool for each in self._integrations for tool in each.offered]
+        offered = [*self._own.values(), *others, *neovim_tools(self._peers, taken=self._own)]
         allowed = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(allowed, key=lambda tool: tool.name)}
-        self._not_for_opencode = {tool.name for tool in of_opencode}
-        known = self._not_for_opencode.union(self._own)
+        known = {tool.name for tool in others}.union(self._own)
         self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
         before, self._listing = self._listing, _listing(self._tools, supported)
         self._listings.clear()
@@ -153,13 +152,15 @@ class Toolbox:
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
         results.check_cursor(params)
-        kind = (is_opencode(context), self._selection.gives_data(context))
+        client = client_of(context)
+        not_for_it = (each for each in self._integrations if not each.is_for(client))
+        left_out = frozenset(tool.name for each in not_for_it for tool in each.tools)
+        kind = (left_out, self._selection.gives_data(context))
         if kind not in self._listings:
             self._listings[kind] = self._listing_for(*kind)
         return self._listings[kind]
 
-    def _listing_for(self, opencode: bool, data: bool) -> t.ListToolsResult:
-        left_out = self._not_for_opencode if opencode else ()
+    def _listing_for(self, left_out: frozenset[str], data: bool) -> t.ListToolsResult:
         tools = [tool for tool in self._listing.tools if tool.name not in left_out]
         # > If an output schema is provided: Servers MUST provide structured results.
         return t.ListToolsResult(tools=[self._with_data(one) for one in tools] if data else tools)
@@ -218,7 +219,7 @@ class Toolbox:
                 focus_of(context, self._debugger),
                 client_of(context),
                 self._of_neovim,
-                self._peers.opencode.current,
+                [each.given for each in self._integrations],
                 self._selection.read_only,
             )
             reply = await tool(call, arguments)

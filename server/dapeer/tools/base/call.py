@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import anyio
 
 from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
 from dapeer.base.text.lines import continued, escaped
-from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Call:
     """Name and version of the client, if it has sent them."""
     of_neovim: Mapping[str, AnyTool] = field(default_factory=dict[str, "AnyTool"])
     """The tools of the attached Neovims that this client may use, by name."""
-    opencode: Catalogue | None = None
-    """The known OpenCode server with its lists; None if none is known."""
+    of_integrations: Sequence[object] = ()
+    """What integrations give to their tools."""
     read_only: bool = False
     """Whether the server is read-only, which no consent overrides."""
     allowed: ActionKind | None = None
@@ -56,6 +57,10 @@ class Call:
             why = f"because session {last.id} {state}"
             self.notes.append(f"the call went to session {session.id}, {why}")
         return session
+
+    def given(self, kind: type[T]) -> T | None:
+        """Return what an integration gives to its tools, by its type; None: nothing now."""
+        return next((each for each in self.of_integrations if isinstance(each, kind)), None)
 
     def need(self, kind: ActionKind, what: str, instead: str) -> None:
         """Return if the call may do something of a kind; a read-only tool calls this before.

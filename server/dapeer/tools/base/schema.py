@@ -4,7 +4,7 @@ A parameter that is a dataclass stands for its fields, each of which is an argum
 many has them in groups. The schema is flat.
 
 pydantic takes 45 ms to make those of all tools, so dapeer's own were made before: `python -m tools.known_answers` writes
-`known.json`, and a test fails while it is outdated.
+a `known.json` for each room with tools, and a test fails while one is outdated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from dapeer.tools.base.call import Reply
 ToolFunction = Callable[..., Coroutine[Any, Any, Reply]]
 Mark = TypeVar("Mark")
 
-KNOWN: Final = Path(__file__).with_name("known.json")
+KNOWN: Final = "known.json"
+"""The file with the schemas of the tools in its folder and below."""
+PACKAGE: Final = Path(__file__).parents[2]
+PREFIX: Final = f"{PACKAGE.name}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ def grouped(source: ToolFunction | type, values: Json) -> Json:
 @cache
 def of_arguments(function: ToolFunction) -> Json:
     """Return the schema of a tool's arguments."""
-    return _known().get(name_of(function)) or made_of_arguments(function)
+    return _known(function.__module__).get(name_of(function)) or made_of_arguments(function)
 
 
 @cache
 def of_data(output: type | None) -> Json | None:
     """Return the schema of a tool's data; None: it is unspecified."""
-    return output and (_known().get(name_of(output)) or made_of_data(output))
+    return output and (_known(output.__module__).get(name_of(output)) or made_of_data(output))
 
 
 def made_of_arguments(function: ToolFunction) -> Json:
@@ -116,9 +119,23 @@ def name_of(source: ToolFunction | type) -> str:
     return f"{source.__module__}.{source.__qualname__}"
 
 
+def known_file(module: str) -> Path:
+    """Return where the schemas of a module's tools stand: the next file above it, else one beside it."""
+    _, *names = module.split(".")
+    _, *folders = (PACKAGE.joinpath(*names[:length]) for length in range(len(names)))
+    files = [folder / KNOWN for folder in reversed(folders)]
+    return next((file for file in files if file.is_file()), files[0])
+
+
 @cache
-def _known() -> Json:
-    return json.loads(KNOWN.read_text("utf-8"))
+def _known(module: str) -> Json:
+    path = known_file(module) if module.startswith(PREFIX) else None
+    return _read(path) if path and path.is_file() else {}
+
+
+@cache
+def _read(path: Path) -> Json:
+    return json.loads(path.read_text("utf-8"))
 
 
 def sentence(error: ValidationError, schema: Json) -> str:

@@ -79,7 +79,7 @@ class Tool:
 
     @property
     def groups(self) -> Sequence[str]:
-        """The part of the name before the first underscore: `dap`, `nvim`, `opencode`."""
+        """The part of the name before the first underscore, such as `dap` or `nvim`."""
         return (self.name.partition("_")[0],)
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:

@@ -10,6 +10,12 @@ from pydantic import Field
 from dapeer.base.json_types import Json
 from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text.fitting import shortened
+from dapeer.integrations.opencode.tools.own_tools import (
+    Directory,
+    answered,
+    catalogue_of,
+    directory_of,
+)
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.client import OpenCode
@@ -19,7 +25,6 @@ from dapeer.opencode.runs import Begin, PromptRun
 from dapeer.opencode.session import OpenCodeSession
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
-from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 
 MILLISECONDS_TO_WAIT: Final = 600_000
 """Milliseconds until the wait for a prompt ends."""

@@ -175,12 +175,13 @@ def catalogue_of(call: Call) -> Catalogue:
     Raises:
         NoOpenCode: No server is known.
     """
-    if call.opencode is None:
+    found = call.given(Catalogue)
+    if found is None:
         raise NoOpenCode(
             "No OpenCode server is known.",
             "Start dapeer with --opencode URL, or $DAPEER_OPENCODE_URL.",
         )
-    return call.opencode
+    return found
 
 
 def directory_of(call: Call, directory: str | None) -> Path:
