@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dapeer.collecting.rows.row_columns import NumberColumn
-from dapeer.collecting.rows.rows import Table
-from dapeer.collecting.text.collected import columns_of, odd_rows, shown
+from dapeer.collecting.rows.table import Table
+from dapeer.collecting.text.column_lines import columns_of, odd_rows, shown
 
 FEW = st.integers(-2, 2)
 WHOLE = st.one_of(

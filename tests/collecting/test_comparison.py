@@ -6,11 +6,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.comparison.comparison import Compared
 from dapeer.collecting.comparison.divergence import compared
+from dapeer.collecting.comparison.divergence_lines import Compared
 from dapeer.collecting.comparison.run_rows import places, run
 from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.rows import CollectedRow
+from dapeer.collecting.rows.table import CollectedRow
 
 PROJECT = Path("/p")
 LOOP, END = 1, 2

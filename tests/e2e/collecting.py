@@ -10,8 +10,8 @@ from mcp import Client
 
 from dapeer.base.json_types import Json
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.rows.rows import CollectedRow
 from dapeer.collecting.rows.rows_file import Written, read
+from dapeer.collecting.rows.table import CollectedRow
 from tests.harness import ask
 
 COLLECT = "__import__('in_debuggee.collecting.dapeer_collecting', fromlist=['_']).collect({!r})"

@@ -8,7 +8,7 @@ from typing import Any
 
 from dapeer.adapters.definition.misfires import error_of, is_legible
 from dapeer.collecting.rows.collected import ROW
-from dapeer.collecting.rows.rows import FAILED
+from dapeer.collecting.rows.table import FAILED
 from dapeer.dap.messages import Event
 from dapeer.mirror.failures import EVENT
 

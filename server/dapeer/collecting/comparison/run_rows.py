@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from pathlib import PurePath
 
 from dapeer.collecting.rows.collected import OF_CALLS, Collected, Point
-from dapeer.collecting.rows.rows import CollectedRow, Table
+from dapeer.collecting.rows.table import CollectedRow, Table
 
 Lane = tuple[int, str, str]
 """Who collects: number of the process among those of its run, thread, and task."""

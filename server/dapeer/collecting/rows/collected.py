@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.rows.rows import HEAD, CollectedRow, Table, by_point, in_order
+from dapeer.collecting.rows.table import HEAD, CollectedRow, Table, by_point, in_order
 
 ROW = "dapeerRow"
 """Marks output as a row, made from a log point's: the number of its `point`, and its `cells`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dapeer.collecting.rows.collected import LOG, ROW, Collected
-from dapeer.collecting.rows.rows import CollectedRow
+from dapeer.collecting.rows.table import CollectedRow
 from dapeer.dap.messages import Body, Event, Message
 
 REMOVED = "dapeerRemoved"

@@ -14,7 +14,7 @@ from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 from dapeer.collecting.rows.row_columns import Cells, NumberColumn
-from dapeer.collecting.rows.rows import Table
+from dapeer.collecting.rows.table import Table
 
 PLAIN = 128
 """Begins a row of plain values, with the number of its values."""

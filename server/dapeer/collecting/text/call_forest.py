@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from dapeer.collecting.text.call_lines import RESULT, CallLines, nanoseconds
-from dapeer.collecting.text.collected import ODD_ROWS
+from dapeer.collecting.text.column_lines import ODD_ROWS
 from dapeer.collecting.text.columns import MAX_ODD_ROWS, Odd, column, is_rare
 from dapeer.collecting.text.kinds import NUMERIC, kind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dapeer.collecting.rows.rows import Table
+from dapeer.collecting.rows.table import Table
 from dapeer.collecting.text.call_forest import Forest, by_function
 from dapeer.collecting.text.call_lines import (
     ARGUMENTS,
@@ -16,7 +16,7 @@ from dapeer.collecting.text.call_lines import (
     duration,
     nanoseconds,
 )
-from dapeer.collecting.text.collected import ODD_ROWS, described
+from dapeer.collecting.text.column_lines import ODD_ROWS, described
 from dapeer.collecting.text.columns import column
 from dapeer.collecting.text.repeats import RepeatedPart, repeats
 

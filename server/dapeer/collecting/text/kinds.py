@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from dapeer.collecting.rows.rows import FAILED
+from dapeer.collecting.rows.table import FAILED
 
 MAX_TEXT_SHAPES = 4
 """Different shapes of texts that are told apart; where there are more, texts are of any shape."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dapeer.base.sources import relative
 from dapeer.collecting.rows.collected import Point
-from dapeer.collecting.rows.rows import Table
+from dapeer.collecting.rows.table import Table
 from dapeer.collecting.rows.watch import LINE
 
 EXPECTED = "expected"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from dapeer.base.errors import ArgumentError
-from dapeer.collecting.rows.rows import FAILED
+from dapeer.collecting.rows.table import FAILED
 
 CellValue = object
 Reads = Callable[[int], CellValue]

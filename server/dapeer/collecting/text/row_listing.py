@@ -11,9 +11,9 @@ from typing import Literal
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.collected import OF_CALLS
-from dapeer.collecting.rows.rows import FAILED, Table
+from dapeer.collecting.rows.table import FAILED, Table
 from dapeer.collecting.text.calls import by_time, one_by_one, tree
-from dapeer.collecting.text.collected import (
+from dapeer.collecting.text.column_lines import (
     MAX_WHOLE_CELL_CHARS,
     ShownColumns,
     columns_of,

@@ -8,7 +8,7 @@ from pathlib import Path
 from dapeer.base.sources import relative
 from dapeer.collecting.rows.collected import TRACER, Collection, Point
 from dapeer.collecting.text.calls import tree
-from dapeer.collecting.text.collected import ALL_ROWS, columns_of, odd_rows, shown, unexpected
+from dapeer.collecting.text.column_lines import ALL_ROWS, columns_of, odd_rows, shown, unexpected
 from dapeer.collecting.text.readable import readable
 
 MAX_POINTS = 8

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dapeer.collecting.rows.collected import OF_CALLS, Collection
 from dapeer.collecting.text.call_lines import as_text
-from dapeer.collecting.text.collected import ALL_ROWS, ODD_ROWS, WHO, ShownColumns, shown, value
+from dapeer.collecting.text.column_lines import ALL_ROWS, ODD_ROWS, WHO, ShownColumns, shown, value
 from dapeer.collecting.text.readable import readable
 from dapeer.collecting.text.summary import place_of
 

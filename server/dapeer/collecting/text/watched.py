@@ -9,9 +9,9 @@ from typing import Literal
 
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
-from dapeer.collecting.rows.rows import FAILED, CollectedRow
+from dapeer.collecting.rows.table import FAILED, CollectedRow
 from dapeer.collecting.rows.watch import Watch
-from dapeer.collecting.text.collected import value
+from dapeer.collecting.text.column_lines import value
 from dapeer.collecting.text.readable import line_of
 
 State = Literal["stopped", "running", "ended"]

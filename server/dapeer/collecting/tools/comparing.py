@@ -8,8 +8,8 @@ from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.comparison.comparison import Compared
 from dapeer.collecting.comparison.divergence import RunComparison, compared
+from dapeer.collecting.comparison.divergence_lines import Compared
 from dapeer.collecting.comparison.run_rows import places, run
 from dapeer.collecting.rows.collected import Collected, Point
 from dapeer.sessions.core.session import Session

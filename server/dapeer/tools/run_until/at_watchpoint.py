@@ -6,7 +6,7 @@ import re
 
 from dapeer.adapters.definition.until import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
-from dapeer.collecting.rows.rows import FAILED
+from dapeer.collecting.rows.table import FAILED
 from dapeer.collecting.rows.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec

@@ -12,7 +12,7 @@ from dapeer.collecting.comparison.divergence import Parting, RunComparison
 from dapeer.collecting.comparison.run_rows import ColumnNumbers, RunRows
 from dapeer.collecting.rows.collected import Point
 from dapeer.collecting.text.call_lines import FUNCTION, as_text
-from dapeer.collecting.text.collected import value
+from dapeer.collecting.text.column_lines import value
 
 ROWS_BEFORE = 4
 """Rows before the place where runs part that are told."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.rows.rows import CollectedRow, Table, by_point
+from dapeer.collecting.rows.table import CollectedRow, Table, by_point
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), max_size=8)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import fitted, shortened
-from dapeer.collecting.rows.rows import FAILED, Table
+from dapeer.collecting.rows.table import FAILED, Table
 from dapeer.collecting.text.columns import Column, column, runs
 
 MIN_NAMED_CHARS = 32

@@ -10,7 +10,7 @@ from typing import Any
 
 from dapeer.base.sources import line_text
 from dapeer.base.text.fitting import fitted
-from dapeer.collecting.rows.rows import FAILED, CollectedRow
+from dapeer.collecting.rows.table import FAILED, CollectedRow
 from dapeer.collecting.text.call_lines import RESULT
 from dapeer.collecting.text.kinds import kind
 from dapeer.collecting.text.repeats import RepeatedPart, repeats
