@@ -19,6 +19,7 @@ from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
 from dapeer.mirror.reader_state import Telling
 from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looked_at, view_of
@@ -29,7 +30,7 @@ from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import CollectedNews
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
-from dapeer.tools.base.stop import looking, running_frames
+from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import Show, StopOptions
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
@@ -73,7 +74,7 @@ async def observe(session: Session, options: StopOptions, left: Left) -> Observa
     reading, state = Telling(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.found.left_by and looking.left(session, stop)
+    gone = stop and stop.found.left_by and views.left(session, stop)
     return (
         Observation(reading, state, values, stop, gone.what)
         if gone
