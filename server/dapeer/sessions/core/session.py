@@ -26,6 +26,7 @@ from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.detached import Detached
 from dapeer.sessions.core.ending import Ending
 from dapeer.sessions.core.program import Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
@@ -53,6 +54,8 @@ class Session(SessionControl):
     """The connection has ended: no more output, no more responses."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
+    detached: Detached | None = None
+    """What its program has left running; None: dapeer has not started it, or another session has."""
     delegates: bool = False
     """Its program is its first child: it has no threads of its own."""
     advice = Advice()

@@ -1,4 +1,7 @@
-"""What a session looks like, for who asks, and what a reader has seen of it."""
+"""What a session looks like, for who asks, and what a reader has seen of it.
+
+Another client may end its stop meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from typing import cast
 
 import anyio
 
+from dapeer.base.errors import DapeerError, NotStopped
 from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
@@ -110,3 +115,44 @@ def last_place(session: Session) -> str:
     last = session.mirror.history.latest
     top = last.top if last else None
     return frame_line(top, session.project) if top else ""
+
+
+class looking:  # noqa: N801 - it is used like a function
+    """Within it, the stop of the program, or of one thread, is inspected.
+
+    Raises:
+        NotStopped: There is none, or it ended before the body did, whatever the body's result.
+    """
+
+    def __init__(self, session: Session, thread_id: int | None = None) -> None:
+        self._session = session
+        self._stop = session.mirror.stopped(thread_id)
+
+    def __enter__(self) -> Stop:
+        return self._stop
+
+    def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
+        if self._session.mirror.stop is self._stop:
+            return
+        over = left(self._session, self._stop)
+        if over is None or not (error is None or isinstance(error, DapeerError)):
+            return
+        # With some adapters the inspection itself causes the next stop: then the result is still valid.
+        if error is not None or self._stop.found.left_by or self._session.mirror.stop is None:
+            raise over from error
+
+
+def left(session: Session, stop: Stop) -> NotStopped | None:
+    """Return the error to raise when the program has left a stop; None if it has not."""
+    now = session.mirror.stop_of(stop.thread_id)
+    if now is stop:
+        return None
+    by = f" by {stop.found.left_by}" if stop.found.left_by else ""
+    if session.mirror.ended:
+        return NotStopped("The program ended during this call.", "dap_run starts it again.")
+    again = (
+        "It has stopped again: repeat the call."
+        if now
+        else "dap_wait_until_paused waits for a stop."
+    )
+    return NotStopped(f"The program was resumed{by} during this call.", again)

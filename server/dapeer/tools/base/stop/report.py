@@ -18,6 +18,7 @@ from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
 from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import Reading, last_place, looked_at, view_of
@@ -28,7 +29,7 @@ from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import CollectedNews
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
-from dapeer.tools.base.stop import looking, running_frames
+from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import Show, StopOptions
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
@@ -71,7 +72,7 @@ async def observe(session: Session, options: StopOptions, left: Left) -> Observa
     reading, state = Reading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.found.left_by and looking.left(session, stop)
+    gone = stop and stop.found.left_by and views.left(session, stop)
     return (
         Observation(reading, state, values, stop, gone.what)
         if gone
