@@ -11,7 +11,7 @@ import pytest
 
 from tests import slow
 from tests.processes import LIMIT
-from tools.figures import set_from_outside
+from tools.figures import large_rooms, set_from_outside
 from tools.source import ROOT, Source, imports, parse
 
 SOURCE = Source()
@@ -70,6 +70,19 @@ INSIDES = {
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
     # None knows another one.
     "integrations": (("claude_ide", "opencode"),),
+    "dap": (
+        ("content_length", "handshake"),
+        ("channel", "decoding"),
+        ("mapped", "shapes"),
+        ("bodies", "requested_breakpoints", "transport"),
+        ("exception_filters", "messages", "requests", "types"),
+    ),
+    "launch": (
+        ("repeat",),
+        ("start",),
+        ("configurations", "plans", "starts"),
+        ("keys", "launch_json", "request"),
+    ),
     "mcp": (
         ("web",),
         ("serving",),
@@ -80,8 +93,29 @@ INSIDES = {
         ("server",),
         ("all_tools", "data_extension"),
     ),
-    "mirror": ((OTHERS,), ("stops",), ("bounded", "frames")),
+    "mirror": (
+        ("mirror",),
+        ("fetched",),
+        ("notes", "printed", "threads"),
+        ("failures", "modules", "stops"),
+        ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem"),
+    ),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
+    "opencode": (
+        ("relay",),
+        ("servers", "tool_run"),
+        ("catalogue", "registrations", "runs"),
+        ("events", "registration", "report", "session"),
+        ("asks", "claims", "client", "messages", "narration", "plugin"),
+    ),
+    "peers": (
+        ("peers",),
+        ("attaching",),
+        ("peer",),
+        ("lua_tools",),
+        ("approvals", "lua_tool", "nvim_sessions"),
+        ("clients", "collecting", "kinds", "notifications", "shared", "starts"),
+    ),
     "sessions": (
         ("reruns",),
         ("debugger",),
@@ -91,8 +125,15 @@ INSIDES = {
         ("traits",),
     ),
     "tools": ((OTHERS,), ("run_until",), ("breakpoints", "starts"), ("base",)),
+    "view": (
+        ("advice", "brief", "render"),
+        ("snapshot",),
+        ("output",),
+        ("returns", "variables"),
+        (OTHERS,),
+    ),
 }
-"""The same inside the large rooms, where `OTHERS` stands for what is not named."""
+"""The same inside each room, where `OTHERS` stands for what is not named."""
 
 OWNERS: dict[str, tuple[str, ...]] = {
     "mcp": ("cli/demo/", "integrations/", "mcp/", "tools/", "cli/install/reach.py"),
@@ -153,6 +194,8 @@ MOST_ARROWS = 75
 """Pairs of rooms of which one imports the other."""
 MOST_FLOORS = 14
 """Rooms in the longest chain of imports."""
+MOST_FLOORS_INSIDE = 6
+"""Modules and rooms in the longest chain of imports inside a room."""
 LONGEST_MODULE = 300
 LONGEST_FUNCTION = 50
 LONGEST_TEST = 40
@@ -235,13 +278,27 @@ def test_few_modules_lie_outside_of_a_room() -> None:
     assert len(list(PACKAGE.glob("[!_]*.py"))) <= 5
 
 
+def test_every_room_has_an_order_inside() -> None:
+    assert INSIDES.keys() == {module[0] for module in BY_NAME if len(module) > 1}
+
+
+@pytest.mark.parametrize("room", INSIDES)
+def test_a_room_has_few_floors_inside(room: str) -> None:
+    assert SOURCE.floors(room) <= MOST_FLOORS_INSIDE
+    assert SOURCE.floors(room) or not SOURCE.arrows(room)  # none: a circle
+
+
+def test_a_folder_holds_few_modules_flat() -> None:
+    assert not list(large_rooms(SOURCE))
+
+
 def test_imports_go_down_only() -> None:
     layers = (("__main__",), *LAYERS)
     assert not upward(layers)
 
 
 @pytest.mark.parametrize("room", INSIDES)
-def test_imports_inside_a_large_room_go_down_only(room: str) -> None:
+def test_imports_inside_a_room_go_down_only(room: str) -> None:
     assert not upward(INSIDES[room], room)
 
 
