@@ -13,15 +13,13 @@ from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server.callers import is_opencode
-from dapeer.mcp.server.results import check_cursor
+from dapeer.mcp.server.results import LONGEST_NAME, check_cursor
 from dapeer.mcp.server.skills import Skills
 
 Context = ServerRequestContext[Any, Any]
 
 STARTS: Final = "dap_run"
 """The tool that each of our prompts begins with."""
-LONGEST_NAME: Final = 128
-"""Characters of the name of an unknown prompt that are repeated."""
 
 
 @dataclass(frozen=True, slots=True)
