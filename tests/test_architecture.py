@@ -78,7 +78,6 @@ INSIDES = {
         ("exception_filters", "messages", "requests", "types"),
     ),
     "launch": (
-        ("repeat",),
         ("start",),
         ("configurations", "plans", "starts"),
         ("keys", "launch_json", "request"),

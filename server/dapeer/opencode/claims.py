@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.system.own_folders import private, state_folder
+from dapeer.base.system import folder_names
 
 try:
     import fcntl
@@ -49,7 +49,7 @@ class Claim:
 def take(url: str, directory: str) -> Claim:
     """Take a name that no other core has; the last one is shared when all are taken."""
     with contextlib.suppress(OSError):
-        folder = private(_folder())
+        folder = folder_names.private(_folder())
         for number in range(1, MAX_CORES):
             path = folder / f"{_hash(url)}-{_hash(directory)}-{number}"
             lock = _locked(path, os.O_RDWR | os.O_CREAT)
@@ -77,7 +77,7 @@ def abandoned(url: str) -> Iterator[Claim]:
 
 
 def _folder() -> Path:
-    return state_folder() / "opencode"
+    return Path(folder_names.state()) / "opencode"
 
 
 def _hash(text: str) -> str:

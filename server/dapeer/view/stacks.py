@@ -19,7 +19,9 @@ MAX_STACK_LINES = 5
 MIN_FOLDED_FRAMES = 3
 """Frames of a library, or of a function that calls itself, from which on they are one line."""
 NAME_CHARS = 120
-"""Characters of the name of a function."""
+"""Characters of the name of a function in a stack."""
+HEAD_NAME_CHARS = 80
+"""Characters of the name of a function elsewhere."""
 
 
 def frame_path(frame: StackFrame) -> str:

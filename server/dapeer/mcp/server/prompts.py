@@ -15,14 +15,12 @@ from mcp.shared.exceptions import MCPError
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server.callers import client_of
 from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.results import check_cursor
+from dapeer.mcp.server.results import LONGEST_NAME, check_cursor
 
 Context = ServerRequestContext[Any, Any]
 
 STARTS: Final = "dap_run"
 """The tool that each of our prompts begins with."""
-LONGEST_NAME: Final = 128
-"""Characters of the name of an unknown prompt that are repeated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
 from dapeer.base.text.lines import escaped, escaped_in, with_texts
 from dapeer.tools.base.call import AnyTool, Reply
 
+LONGEST_NAME: Final = 128
+"""Characters of the name of an unknown tool or prompt that are compared, and repeated."""
 MAX_ECHOES: Final = 100
 """Long texts of a call, the longest ones, of which an answer is searched."""
 

@@ -40,8 +40,6 @@ OF_LEAN: Final = frozenset({
     "dap_evaluate", "dap_collected",
 })  # fmt: skip
 SERVER_ENDED: Final = "The dapeer server has ended before this call. Check with dap_status, at the next server, whether it was done."
-LONGEST_NAME: Final = 128
-"""Characters of the name of an unknown tool that are compared, and repeated."""
 OLD_PREFIX: Final = "nvim_dap_"
 """How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
 
@@ -239,7 +237,7 @@ class Toolbox:
         tool = self._tools.get(self._current(name))
         if tool is None:
             # Anything may be asked for; comparing takes as long as it is.
-            shown = shortened(name, LONGEST_NAME)
+            shown = shortened(name, results.LONGEST_NAME)
             if name.startswith(PREFIX) and not self._of_neovim:
                 advice = "No attached Neovim offers tools now; nvim_targets lists the Neovims."
             else:

@@ -21,8 +21,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.mcp.server.calls import Calls, Presence
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import connections
-from dapeer.mcp.transports.arrival import Arrival
-from dapeer.mcp.transports.guard import Guard, Rules
+from dapeer.mcp.transports.guard import Arrival, Guard, Rules
 
 SESSION_HEADER: Final = b"mcp-session-id"
 PAGE: Final = Path(__file__).with_name("live")

@@ -25,9 +25,8 @@ from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.context import SessionContext
-from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.control import Ending, SessionControl
 from dapeer.sessions.core.detached import Detached
-from dapeer.sessions.core.ending import Ending
 from dapeer.sessions.core.program import Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors

@@ -16,8 +16,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, reason
-from dapeer.sessions.outcomes.doubts import doubt
+from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, doubt, reason
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
 

@@ -15,7 +15,7 @@ from dapeer.dap.types import Breakpoint
 from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes.outcomes import as_loaded
+from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.collecting import is_of_another
 from dapeer.view import render
@@ -26,8 +26,6 @@ _TEXTS = (
     ("log_message", "logMessage"),
 )
 """Our names of options that are texts, and DAP's."""
-MAX_LISTED_BREAKPOINTS = 10
-"""Breakpoints that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)

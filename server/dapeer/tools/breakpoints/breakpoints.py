@@ -15,6 +15,7 @@ from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS
 from dapeer.tools.base.arguments import (
     AT_LINES,
     CollectArgument,
@@ -30,12 +31,7 @@ from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
-from dapeer.tools.breakpoints.breakpoint_rows import (
-    MAX_LISTED_BREAKPOINTS,
-    listed,
-    rows_of,
-    text_of,
-)
+from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of
 
 
 @tool("Set a breakpoint", idempotent=True)
