@@ -19,12 +19,11 @@ from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.front.front import Front
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
-from dapeer.mcp.server.integration import Integration, IntegrationContext
+from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
 from dapeer.mcp.transports import stdio, unix_socket
 from dapeer.mcp.transports.page import PersonsPage
-from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS

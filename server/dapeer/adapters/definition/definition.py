@@ -35,6 +35,7 @@ from dapeer.adapters.definition.vocabulary import (
 )
 from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import check_way, way_of
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings
@@ -65,8 +66,6 @@ CANNOT = (
 
 LATE = ("socket", "tmpdir", "tty", "word")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
-
-LOOPBACK = "127.0.0.1"
 
 # A caller fills these in by itself, so an adapter that has no use for them is no mistake.
 _HARMLESS = ("cwd", "python", "follow_children")
