@@ -16,13 +16,13 @@ from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.integration import OpenCodeIntegration
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.integration import IntegrationContext
 from dapeer.mcp.server.server import ALL, make_server
 from dapeer.mcp.server.toolbox import Selection
-from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from tests.json_types import Json

@@ -29,7 +29,7 @@ LAYERS = (
     ("launch",),
     ("peers",),
     ("sessions",),
-    ("adapters", "neovim", "opencode"),
+    ("adapters", "neovim"),
     ("view",),
     ("mirror",),
     ("collecting",),
@@ -100,13 +100,6 @@ INSIDES = {
         ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem"),
     ),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
-    "opencode": (
-        ("relay",),
-        ("servers", "tool_run"),
-        ("catalogue", "registrations", "runs"),
-        ("events", "registration", "report", "session"),
-        ("asks", "claims", "client", "messages", "narration", "plugin"),
-    ),
     "peers": (
         ("peers",),
         ("attaching",),
@@ -147,7 +140,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "jsonschema": ("base/schemas/rules.py",),
     "referencing": ("base/schemas/rules.py",),
     "pydantic_core": ("mcp/transports/jsonl.py",),
-    "httpx2": ("opencode/client.py",),
+    "httpx2": ("integrations/opencode/client.py",),
     "tomlkit": ("cli/install/toml_text.py",),
     "websockets": ("integrations/claude_ide/service.py",),
     "pynvim": ("neovim/client.py",),
@@ -189,7 +182,7 @@ ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semapho
 
 IN_OUR_PYTHON = ("companions/python/debugpy_",)
 """Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
-MOST_ARROWS = 75
+MOST_ARROWS = 71
 """Pairs of rooms of which one imports the other."""
 MOST_FLOORS = 14
 """Rooms in the longest chain of imports."""

@@ -15,8 +15,8 @@ from mcp.types import (
 )
 
 from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
-from dapeer.opencode.client import OpenCode as OpenCodeClient
 from tests.harness import ask, read, refusal, served
 from tests.mcp.small import LEGACY
 from tests.opencode.provider import Say

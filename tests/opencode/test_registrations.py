@@ -8,11 +8,11 @@ import pytest
 
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names
-from dapeer.opencode import claims
-from dapeer.opencode.client import is_here
-from dapeer.opencode.registration import Core
-from dapeer.opencode.registrations import Use
-from dapeer.opencode.servers import Servers
+from dapeer.integrations.opencode.client import is_here
+from dapeer.integrations.opencode.registrations import claims
+from dapeer.integrations.opencode.registrations.registrations import Use
+from dapeer.integrations.opencode.servers import Servers
+from dapeer.mcp.server.integration import Core
 from tests.processes import LIMIT
 
 CORE = Core("http://127.0.0.1:9/mcp", "a-token")

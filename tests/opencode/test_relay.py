@@ -16,8 +16,8 @@ from mcp.types import ImageContent, TextContent
 
 from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.opencode.events import CONNECTED, follow
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.events import CONNECTED, follow
 from tests.harness import ask, call, read, refusal, served
 from tests.opencode.server import OpenCode, install_relay, opencode
 

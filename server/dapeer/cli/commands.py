@@ -100,9 +100,9 @@ def serve(arguments: argparse.Namespace) -> int:
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
     from dapeer.integrations.claude_ide.integration import ClaudeIde
+    from dapeer.integrations.opencode.client import OpenCode, address
     from dapeer.integrations.opencode.integration import OpenCodeIntegration
     from dapeer.mcp.serving import ServerOptions
-    from dapeer.opencode.client import OpenCode, address
 
     url = arguments.opencode or os.environ.get(OPENCODE_URL)
     named = OpenCode(address(url), arguments.credentials) if url else None
@@ -163,9 +163,10 @@ def register(arguments: argparse.Namespace) -> int:
     """Give this project's tools to a running OpenCode server."""
     import anyio
 
+    from dapeer.integrations.opencode.client import OpenCode, address
+    from dapeer.integrations.opencode.registrations.registration import register
     from dapeer.mcp.rendezvous import announcement
-    from dapeer.opencode.client import OpenCode, address
-    from dapeer.opencode.registration import Core, register
+    from dapeer.mcp.server.integration import Core
 
     directory = arguments.directory.resolve()
     found = announcement.serving_http(directory)
@@ -186,7 +187,7 @@ def register(arguments: argparse.Namespace) -> int:
 
 def plugin(arguments: argparse.Namespace) -> int:
     """Install or remove the plugin of OpenCode."""
-    from dapeer.opencode import plugin
+    from dapeer.integrations.opencode.relay import plugin
 
     done = plugin.install() if arguments.installs else plugin.remove()
     sys.stdout.write(f"{done}\n")

@@ -25,7 +25,7 @@ from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.mappings import taken
 from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.node_ids import as_program, node_id
-from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings

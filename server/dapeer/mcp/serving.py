@@ -20,12 +20,11 @@ from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front.front import Front
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
-from dapeer.mcp.server.integration import Integration, IntegrationContext
+from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
 from dapeer.mcp.transports import stdio, unix_socket
 from dapeer.mcp.transports.page import PersonsPage
-from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import AnyTool

@@ -34,7 +34,7 @@ from dapeer.adapters.definition.vocabulary import (
     Variant,
 )
 from dapeer.adapters.definition.ways import check_way, way_of
-from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings

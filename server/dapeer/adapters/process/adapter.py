@@ -27,6 +27,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import SECONDS_TO_END, Command, Spawned, start
 from dapeer.adapters.process.streams import has_loopback, lacking_loopback
 from dapeer.adapters.process.terminal import Terminal, check_terminal
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.connections.ports import LOOPBACK, free_port
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held

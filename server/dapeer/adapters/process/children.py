@@ -19,7 +19,7 @@ from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
 from dapeer.adapters.process.tcp_nodelay import hasten
-from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import AdapterFailed, Overstepped
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.transport import Transport

@@ -13,7 +13,7 @@ from dapeer.adapters.definition.definition import Inputs
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.spawn import Spawned
 from dapeer.adapters.process.streams import PromptStream, StdioStream, connect, connect_unix
-from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import AdapterFailed, Stranger
 
 SECONDS_BETWEEN_ATTEMPTS = 0.03

@@ -25,7 +25,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 import dapeer
-from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import Json
 from dapeer.integrations.claude_ide.editor import Editor

@@ -10,12 +10,12 @@ import mcp.types as t
 
 from dapeer.base.json_types import Json
 from dapeer.integrations.opencode import skills
+from dapeer.integrations.opencode.catalogue import Catalogue
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.registrations.registrations import Use
+from dapeer.integrations.opencode.servers import Servers
 from dapeer.integrations.opencode.tools import TOOLS
 from dapeer.mcp.server.integration import Integration, IntegrationContext
-from dapeer.opencode.catalogue import Catalogue
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.registrations import Use
-from dapeer.opencode.servers import Servers
 from dapeer.peers import Peer
 from dapeer.tools.base.call import AnyTool
 

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 
 import mcp.types as t
 
-from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
 from dapeer.tools.base.call import AnyTool, Call
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A dapeer server, as a program reaches it by HTTP."""
+
+    url: str
+    token: str
+    """Empty: it requires none."""
 
 
 @dataclass(frozen=True, slots=True)

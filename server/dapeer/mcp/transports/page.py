@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.peers import Peer
 

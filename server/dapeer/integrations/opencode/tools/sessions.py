@@ -10,19 +10,25 @@ from pydantic import Field
 from dapeer.base.json_types import Json
 from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode.tools.own_tools import (
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.prompts import asks, report
+from dapeer.integrations.opencode.prompts.asks import Decision
+from dapeer.integrations.opencode.prompts.messages import (
+    PromptOutcome,
+    is_prompt,
+    last_prompt,
+    new_id,
+)
+from dapeer.integrations.opencode.prompts.report import LONGEST_TEXT, conversation, spoken
+from dapeer.integrations.opencode.prompts.runs import Begin, PromptRun
+from dapeer.integrations.opencode.prompts.session import OpenCodeSession
+from dapeer.integrations.opencode.relay import relay
+from dapeer.integrations.opencode.tools.relayed import (
     Directory,
     answered,
     catalogue_of,
     directory_of,
 )
-from dapeer.opencode import asks, relay, report
-from dapeer.opencode.asks import Decision
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
-from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
-from dapeer.opencode.runs import Begin, PromptRun
-from dapeer.opencode.session import OpenCodeSession
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 
@@ -211,7 +217,9 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
         {**one, "patch": HIDDEN} if secret.hides(str(root / one["file"])) else one for one in rows
     ]
     if rows:
-        return Reply(shortened("\n".join(map(_change, rows)), LONGEST_TEXT), {"files": rows})
+        return Reply(
+            shortened("\n".join(map(report.change_text, rows)), LONGEST_TEXT), {"files": rows}
+        )
     why = (
         "it sees changes only in a git repository"
         if session.get("projectID") == "global"
@@ -259,18 +267,7 @@ async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json
         return []
     path = f"/session/{session['id']}/diff"
     found: list[Json] = await opencode.get(path, messageID=prompt["id"])
-    return [{**one, "patch": shortened(_patch(one), LONGEST_PATCH)} for one in found]
-
-
-def _patch(change: Json) -> str:
-    """Return a patch from its first hunk on; the lines above repeat the file's name."""
-    patch = str(change.get("patch") or "")
-    return patch[max(0, patch.find("@@")) :].rstrip("\n")
-
-
-def _change(row: Json) -> str:
-    what = f"{row.get('status', 'modified')} {row.get('file')}"
-    return f"{what} +{row['additions']} -{row['deletions']}\n{row['patch']}".rstrip()
+    return [{**one, "patch": shortened(report.patch_of(one), LONGEST_PATCH)} for one in found]
 
 
 def _opencode(call: Call) -> OpenCode:

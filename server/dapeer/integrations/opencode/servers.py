@@ -13,10 +13,15 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import Json
 from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.opencode.catalogue import Catalogue
-from dapeer.opencode.client import USERNAME, OpenCode, is_here
-from dapeer.opencode.registration import Core
-from dapeer.opencode.registrations import SECONDS_TO_LEAVE, Registrations, Report, Use
+from dapeer.integrations.opencode.catalogue import Catalogue
+from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_here
+from dapeer.integrations.opencode.registrations.registrations import (
+    SECONDS_TO_LEAVE,
+    Registrations,
+    Report,
+    Use,
+)
+from dapeer.mcp.server.integration import Core
 
 log = logging.getLogger(__name__)
 

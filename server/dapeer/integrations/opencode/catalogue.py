@@ -16,11 +16,12 @@ from typing import Any, Final
 
 import anyio
 
-from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeMissing
+from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.tasks import BackgroundTask
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.events import CONNECTED
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeMissing
+from dapeer.integrations.opencode.events import CONNECTED
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ import contextlib
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.errors import OpenCodeMissing
 from dapeer.base.json_types import Json
-from dapeer.opencode.asks import reply
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.messages import Turn, last_prompt, turn_of
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeMissing
+from dapeer.integrations.opencode.prompts.asks import reply
+from dapeer.integrations.opencode.prompts.messages import Turn, last_prompt, turn_of
 
 PAGE_MESSAGES: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""

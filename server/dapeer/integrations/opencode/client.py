@@ -14,17 +14,16 @@ from typing import Any, Final, Self
 import httpx2
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import (
-    ArgumentError,
+from dapeer.base.errors import ArgumentError, Stranger
+from dapeer.base.json_types import Json, as_object
+from dapeer.base.secrets.credentials import OPENCODE_PASSWORD, OPENCODE_URL
+from dapeer.base.text.fitting import shortened
+from dapeer.integrations.opencode.errors import (
     NoOpenCode,
     OpenCodeFailed,
     OpenCodeLocked,
     OpenCodeMissing,
-    Stranger,
 )
-from dapeer.base.json_types import Json, as_object
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD, OPENCODE_URL
-from dapeer.base.text.fitting import shortened
 
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"

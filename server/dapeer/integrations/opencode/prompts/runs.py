@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import anyio
 
-from dapeer.base.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
 from dapeer.base.json_types import Json
 from dapeer.base.system.tasks import BackgroundTask, first_of
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
-from dapeer.opencode.messages import PromptOutcome, Turn, error_of, last_prompt
-from dapeer.opencode.narration import Narration
-from dapeer.opencode.session import PAGE_MESSAGES, OpenCodeSession
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
+from dapeer.integrations.opencode.events import CONNECTED, HEARTBEAT, follow
+from dapeer.integrations.opencode.prompts.messages import PromptOutcome, Turn, error_of, last_prompt
+from dapeer.integrations.opencode.prompts.narration import Narration
+from dapeer.integrations.opencode.prompts.session import PAGE_MESSAGES, OpenCodeSession
 
 QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")

@@ -11,8 +11,14 @@ from typing import Final
 
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
-from dapeer.opencode import asks
-from dapeer.opencode.messages import PromptOutcome, call_of, calls_of, error_of, text_of
+from dapeer.integrations.opencode.prompts import asks
+from dapeer.integrations.opencode.prompts.messages import (
+    PromptOutcome,
+    call_of,
+    calls_of,
+    error_of,
+    text_of,
+)
 
 LONGEST_LINE: Final = 160
 LONGEST_OUTPUT: Final = 1_000
@@ -125,3 +131,15 @@ def _input(call: Json) -> str:
     if isinstance(given, str):
         return given
     return json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+
+
+def patch_of(change: Json) -> str:
+    """Return a patch from its first hunk on; the lines above repeat the file's name."""
+    patch = str(change.get("patch") or "")
+    return patch[max(0, patch.find("@@")) :].rstrip("\n")
+
+
+def change_text(row: Json) -> str:
+    """Return a change of a file as text: what has happened, how much, and the patch."""
+    what = f"{row.get('status', 'modified')} {row.get('file')}"
+    return f"{what} +{row['additions']} -{row['deletions']}\n{row['patch']}".rstrip()

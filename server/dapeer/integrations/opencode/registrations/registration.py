@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeFailed
+from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import foreign_files
-from dapeer.opencode.client import OpenCode
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeFailed
+from dapeer.mcp.server.integration import Core
 
 MILLISECONDS_FOR_A_CALL: Final = 60 * 60 * 1000
 """Milliseconds that OpenCode waits for a call; by default one minute, in which few bugs are found."""
@@ -21,15 +23,6 @@ NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
 
 
 CONNECTED: Final = "connected"
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """A dapeer server."""
-
-    url: str
-    token: str
-    """Empty: it requires none."""
 
 
 @dataclass(frozen=True, slots=True)

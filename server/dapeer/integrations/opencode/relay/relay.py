@@ -12,16 +12,17 @@ from typing import Any, Final
 
 import anyio
 
-from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeFailed
+from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import unpacked
 from dapeer.base.schemas.judge import Judge
-from dapeer.opencode.catalogue import RELAY, Catalogue
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.messages import PromptOutcome, error_of, new_id, text_of
-from dapeer.opencode.runs import ReportText
-from dapeer.opencode.session import OpenCodeSession
-from dapeer.opencode.tool_run import ToolRun
+from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeFailed
+from dapeer.integrations.opencode.prompts.messages import PromptOutcome, error_of, new_id, text_of
+from dapeer.integrations.opencode.prompts.runs import ReportText
+from dapeer.integrations.opencode.prompts.session import OpenCodeSession
+from dapeer.integrations.opencode.relay.tool_run import ToolRun
 
 NAME: Final = "relay-1"
 """The supported version of the relay, as in `relay.js`."""

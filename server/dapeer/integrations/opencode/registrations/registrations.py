@@ -16,13 +16,20 @@ from typing import Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.errors import OpenCodeError, OpenCodeLocked, OpenCodeMissing
 from dapeer.base.json_types import Json
-from dapeer.opencode import claims
-from dapeer.opencode.claims import Claim
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.events import CONNECTED
-from dapeer.opencode.registration import Configured, Core, add, configured, give_back, is_there
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeLocked, OpenCodeMissing
+from dapeer.integrations.opencode.events import CONNECTED
+from dapeer.integrations.opencode.registrations import claims
+from dapeer.integrations.opencode.registrations.claims import Claim
+from dapeer.integrations.opencode.registrations.registration import (
+    Configured,
+    add,
+    configured,
+    give_back,
+    is_there,
+)
+from dapeer.mcp.server.integration import Core
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from dapeer.base.errors import ArgumentError, NoOpenCode, OpenCodeFailed
+from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
-from dapeer.opencode import relay, report
-from dapeer.opencode.catalogue import RELAY, Catalogue
-from dapeer.opencode.messages import PromptOutcome
-from dapeer.opencode.relay import Relay
+from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
+from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeFailed
+from dapeer.integrations.opencode.prompts import report
+from dapeer.integrations.opencode.prompts.messages import PromptOutcome
+from dapeer.integrations.opencode.relay import relay
+from dapeer.integrations.opencode.relay.relay import Relay
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool

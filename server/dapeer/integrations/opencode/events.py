@@ -7,9 +7,9 @@ from typing import Final
 
 import anyio
 
-from dapeer.base.errors import NoOpenCode
 from dapeer.base.json_types import Json
-from dapeer.opencode.client import OpenCode
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import NoOpenCode
 
 CONNECTED: Final = "server.connected"
 """The first event of every stream. Earlier events may have been missed: OpenCode does not repeat any."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dapeer.base.json_types import Json
-from dapeer.opencode.messages import PromptOutcome
-from dapeer.opencode.runs import PromptRun
+from dapeer.integrations.opencode.prompts.messages import PromptOutcome
+from dapeer.integrations.opencode.prompts.runs import PromptRun
 
 ENDS: Final = ("completed", "error")
 """The states of a call that has ended."""
