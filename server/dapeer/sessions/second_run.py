@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
-from dapeer.collecting.rows.collected import OF_LIVES, Point
+from dapeer.collecting.rows.collection import OF_LIVES, Point
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dapeer.base.text.fitting import shortened
 from dapeer.collecting.points import without_calls
-from dapeer.collecting.rows.collected import TRACER
+from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
