@@ -303,6 +303,26 @@ def test_the_rooms_lie_on_few_floors_and_few_arrows_join_them() -> None:
     assert 0 < SOURCE.floors() <= MOST_FLOORS
 
 
+COLLECTING_FROM_OUTSIDE = {
+    "points", "row_files",
+    "rows.collected", "rows.collection", "rows.table", "rows.watch",
+    "text.call_lines", "text.live_rows", "text.summary", "text.watched",
+    "tools.call_life", "tools.collected_rows", "tools.comparing",
+}  # fmt: skip
+"""What the rest of dapeer needs of collected rows: how they are written, read, aligned and laid out stays inside."""
+
+
+def test_few_modules_for_collected_rows_are_imported_from_outside() -> None:
+    from_outside = {
+        ".".join(imported[1:])
+        for importer, all_imported in SOURCE.graph.items()
+        if importer[:1] != ("collecting",)
+        for imported in all_imported
+        if imported[:1] == ("collecting",)
+    }
+    assert from_outside == COLLECTING_FROM_OUTSIDE
+
+
 def test_what_runs_elsewhere_imports_nothing_of_dapeer() -> None:
     allowed = {("dapeer", "companions"), ("dapeer", "base")}
     assert not [
@@ -419,7 +439,7 @@ def test_a_mirror_writes_no_text_for_a_reader() -> None:
     importing = {
         name_of(path)
         for path in MODULES
-        if name_of(path).startswith("mirror/")
+        if name_of(path).startswith(("mirror/", "collecting/rows/"))
         if any(imported[:3] == ("dapeer", "base", "text") for imported in imports(path))
     }
     assert importing == SHOWS_MEMBERS
@@ -439,13 +459,13 @@ def test_a_mirror_changes_by_its_own_methods_only() -> None:
     changing = CONTAINERS | {
         name
         for path in MODULES
-        if name_of(path).startswith("mirror/")
+        if name_of(path).startswith(("mirror/", "collecting/rows/"))
         for name in changing_methods(path)
     }
     wrong = [
         f"{name_of(path)}:{node.lineno}: {ast.unparse(node)}"
         for path in MODULES
-        if not name_of(path).startswith(("mirror/", "companions/"))
+        if not name_of(path).startswith(("mirror/", "collecting/rows/", "companions/"))
         for node in ast.walk(parse(path))
         if isinstance(node, ast.Call | ast.Attribute | ast.Subscript)
         if is_write(node, changing - GIVES_NUMBERS)

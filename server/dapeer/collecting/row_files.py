@@ -13,7 +13,8 @@ import anyio
 
 from dapeer.base.system.folders import held
 from dapeer.base.system.threads import in_thread
-from dapeer.collecting.rows.collected import TRACER, Collected
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import TRACER
 from dapeer.collecting.rows.rows_file import START, FilePosition, Written, read
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dapeer.base.errors import NotStopped
-from dapeer.collecting.rows.collected import ROW, Collected
-from dapeer.collecting.rows.process_rows import REMOVED, Gathered
+from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, Gathered
 from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint

@@ -28,7 +28,7 @@ from dapeer.adapters.process.spawn import SECONDS_TO_END, Command, Spawned, star
 from dapeer.adapters.process.streams import has_loopback, lacking_loopback
 from dapeer.adapters.process.terminal import Terminal, check_terminal
 from dapeer.base.connections import LOOPBACK
-from dapeer.base.connections.ports import LOOPBACK, free_port
+from dapeer.base.connections.ports import free_port
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
 from dapeer.base.system.process_table import descendants

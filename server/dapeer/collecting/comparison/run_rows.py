@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import PurePath
 
-from dapeer.collecting.rows.collected import OF_CALLS, Collected, Point
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import OF_CALLS, Point
 from dapeer.collecting.rows.table import CollectedRow, Table
 
 Lane = tuple[int, str, str]

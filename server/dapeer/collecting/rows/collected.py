@@ -1,123 +1,23 @@
-"""What the collection points of a program have collected, in all its processes. Pure."""
+"""What a program has collected, in all its processes, and which programs' rows are kept. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dapeer.collecting.rows.collection import LOG, Collection, Point
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.rows.table import HEAD, CollectedRow, Table, by_point, in_order
+from dapeer.dap.messages import Body, Event, Message
 
 ROW = "dapeerRow"
 """Marks output as a row, made from a log point's: the number of its `point`, and its `cells`."""
-LOG = "log points"
-TRACER = "tracer"
-
-OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""What `dapeer_calls` writes before expressions; `took` in seconds, `within` the call around."""
-OF_LIVES = ("file", "line", "changed")
-"""The columns of the lines of one call, as `dapeer_life` writes them in the debuggee."""
-
-MOST_ROWS = 200_000
-"""Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
-FIRST_ROWS = 10_000
-"""Rows that are kept in any case."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Where a program collects, and what."""
-
-    number: int
-    path: str
-    """Empty where it is a function's."""
-    line: int
-    function: str
-    expressions: tuple[str, ...]
-    client: str = ""
-    """Who has asked for it; empty: whoever."""
-    max_hits: int = 0
-    """Rows after which no more are taken; 0: all are."""
-    watch: str = ""
-    """What is watched, where it is no place: each row is a line that did it."""
-    aside: bool = False
-    """Its rows are nobody's to list: they tell of the watching itself."""
-    calls: bool = False
-    """Its rows are calls that are over; of several functions, with commas between their names."""
-    expect: str = ""
-    """What is to hold there; the last expression tells whether it does."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What each cell of a row is."""
-        return (*OF_CALLS, *self.expressions) if self.calls else self.expressions
-
-
-@dataclass(slots=True)
-class Collection:
-    """The rows of one point in one process."""
-
-    point: Point
-    process: int
-    """The number of its session."""
-    table: Table
-    road: str = ""
-    """How the rows come: `TRACER` or `LOG`."""
-    hits: int = 0
-    """How often the program came by, as far as it has told."""
-    forgotten: int = 0
-    """Rows that were here once, and for which there was no room."""
-    unreadable: int = 0
-    """Lines that were no rows."""
-    removed: bool = False
-    """Its log point is gone, since it has brought all rows that were wanted."""
-    reported: dict[str, int] = field(default_factory=dict[str, int])
-    """By client how many rows it has been told of."""
-    started: float = 0.0
-    """From when its rows count seconds."""
-    among: Mapping[int, int] = field(default_factory=dict[int, int])
-    """By process of the program how many rows have come."""
-
-    def remove(self) -> None:
-        """Take note that its log point is gone, since it has brought all rows that were wanted."""
-        self.removed = True
-
-    def is_news(self, client: str) -> bool:
-        """Whether there are rows that a client was not told of."""
-        return self.count > self.reported.get(client, 0)
-
-    def mark_reported(self, client: str) -> None:
-        """Take note that a client was told of all rows."""
-        self.reported[client] = self.count
-
-    def take_rows(self, rows: int) -> None:
-        """Take note of so many new rows: calls are in the order of their ends, all else in that of hits."""
-        self.hits = max(self.hits, self.table.newest(rows if self.point.calls else min(rows, 1)))
-
-    @property
-    def dropped(self) -> int:
-        """Rows that were not kept: later ones have taken their room. Calls may instead not be over."""
-        if self.point.calls:
-            return self.forgotten
-        due = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
-        return max(0, due - len(self.table))
-
-    @property
-    def count(self) -> int:
-        """How many rows there were so far, those that were dropped here included."""
-        return len(self.table) + self.forgotten
-
-    def unreported(self, client: str) -> Table:
-        """Return the rows that a client was not told of, as far as they are kept."""
-        seen_rows = self.reported.get(client, 0)
-        return self.table.last(self.count - seen_rows) if seen_rows else self.table
-
-    @property
-    def seconds(self) -> float:
-        """From the first row to the last."""
-        if not len(self.table):
-            return 0.0
-        return self.table.row(len(self.table) - 1).seconds - self.table.row(0).seconds
+REMOVED = "dapeerRemoved"
+"""Tells that the log points of a `point` are gone, since they have brought all rows that were wanted."""
+KEPT_FIELDS = 4_000_000
+"""Fields of rows that are kept in all, some hundred bytes each."""
+KEPT_RUNS = 2
+"""Programs whose rows are kept in any case: so many are compared."""
 
 
 @dataclass(slots=True)
@@ -222,11 +122,7 @@ class Collected:
         if collection is None or len(row.cells) != collection.table.width:
             return
         order = self._rows[process] = self._rows.get(process, 0) + 1
-        collection.hits += 1
-        if 0 < collection.point.max_hits < collection.hits:
-            return
-        collection.table.add(row._replace(hit=collection.hits), order)
-        _bound(collection)
+        collection.add(row, order)
 
     def take(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Take in rows that a process has written, which count seconds from a time on."""
@@ -236,23 +132,18 @@ class Collected:
         for number, (lines, order) in by_point(part.text, part.order).items():
             collection = self.of(process, number, road)
             if collection is not None:
-                collection.started = started
                 found[number] = Table(collection.table.width)
-                collection.unreadable += found[number].extend(lines, order)
+                collection.skip(found[number].extend(lines, order))
         for number, table in part.tables:
             collection = self.of(process, number, road)
             if collection is None or collection.table.width != table.width:
                 continue
-            collection.started = started
             if number in found:
                 found[number].join(table)
             else:
                 found[number] = table
         for number, table in found.items():
-            collection = self.collections[process, number]
-            collection.table.join(table.in_order(), first)
-            collection.take_rows(len(table))
-            _bound(collection)
+            self.collections[process, number].take(table.in_order(), first, started)
 
     def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
         """Take note of a process's calls, by point and function, and of how many of its rows are overwritten."""
@@ -290,10 +181,43 @@ class Collected:
         return in_order(tables)
 
 
-def _bound(collection: Collection) -> None:
-    excess = len(collection.table) - MOST_ROWS
-    if excess > 0:
-        # Many at once: what is cut out of the middle of a list moves the rest of it.
-        count = max(excess, MOST_ROWS // 10)
-        collection.table.forget(count, FIRST_ROWS)
-        collection.forgotten += count
+@dataclass(slots=True)
+class Gathered:
+    """Takes in what one process collects, as its output tells it."""
+
+    collected: Collected
+    process: int
+    """The number of its session."""
+    _started_at: float | None = None
+
+    def reached(self, path: str, line: int) -> bool:
+        """Whether some process has come by a collection point."""
+        return self.collected.reached(path, line)
+
+    def full(self, message: Message) -> int:
+        """Return the number of the point whose last accepted row a message has brought; 0: of none."""
+        row = message.body.get(ROW) if isinstance(message, Event) else None
+        number = int(row.get("point") or 0) if row else 0
+        rows = self.collected.collections.get((self.process, number))
+        return number if rows and 0 < rows.point.max_hits == rows.hits else 0
+
+    def removed(self, body: Body) -> None:
+        """Take note that the log points of a `point` are gone, since they have brought all rows."""
+        for each in self.collected.of_point(int(body.get("point") or 0)):
+            each.remove()
+
+    def take(self, body: Body, at: float) -> None:
+        """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
+        self._started_at = at if self._started_at is None else self._started_at
+        point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
+        row = CollectedRow(point, 0, at - self._started_at, "", "", "", cells)
+        self.collected.add(self.process, row, LOG)
+
+
+def bound(ended: Sequence[Collected]) -> None:
+    """Give up the rows of programs that ended first, if all have too many; the last one ended last."""
+    total = 0
+    for number, program in enumerate(reversed(ended)):
+        total += program.fields
+        if number >= KEPT_RUNS and total > KEPT_FIELDS:
+            program.give_up()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dapeer.collecting.rows.collected import Collected, Point
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import Point
 
 On = Literal["true", "change", "write"]
 """Until an expression holds, or changes within a call; or until a value is written where it is now."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dapeer.base.text.fitting import fitted
 from dapeer.base.text.structure import MAX_READ_CHARS, read
-from dapeer.collecting.rows.collected import OF_CALLS
+from dapeer.collecting.rows.collection import OF_CALLS
 from dapeer.collecting.rows.table import FAILED, Table
 from dapeer.collecting.text.kinds import kind
 

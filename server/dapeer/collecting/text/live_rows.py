@@ -9,12 +9,11 @@ from pathlib import Path
 
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import fitted
-from dapeer.collecting.rows.collected import Collection
+from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import Table
 from dapeer.collecting.text.column_lines import ODD_ROWS, shown, value
-from dapeer.collecting.text.readable import readable
 from dapeer.collecting.text.row_filter import value_of
-from dapeer.collecting.text.summary import title
+from dapeer.collecting.text.summary import readable, title
 
 LAST_ROWS = 12
 """Rows that are shown, the last ones."""

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dapeer.base.sources import relative
-from dapeer.collecting.rows.collected import TRACER, Collection, Point
+from dapeer.collecting.rows.collection import TRACER, Collection, Point
+from dapeer.collecting.rows.table import Table
+from dapeer.collecting.rows.watch import LINE
 from dapeer.collecting.text.calls import tree
 from dapeer.collecting.text.column_lines import ALL_ROWS, columns_of, odd_rows, shown, unexpected
-from dapeer.collecting.text.readable import readable
 
 MAX_POINTS = 8
 """Points of which a snapshot tells."""
 MIN_ROWS_FOR_RATE = 1000
 """Rows from which on it is told how fast they came."""
+EXPECTED = "expected"
+"""The column that tells whether what is expected at a point holds."""
+GONE = "(gone)"
+"""Stands for a value that is not there, or not any more."""
 
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
@@ -72,6 +77,27 @@ def place_of(point: Point, project: Path) -> str:
     if point.calls:
         return f"calls of {point.function}"
     return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
+
+
+def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
+    """Return rows and their columns' names for a reader: the line that did what is watched is one column."""
+    if point.expect:
+        return table, (*point.columns[:-1], EXPECTED)
+    if not point.watch or table.width < len(LINE):
+        return table, point.columns
+    functions, files, lines, *rest = table.cells
+    places = list(zip(functions, files, lines, strict=True))
+    texts = {each: line_of(*each, project) for each in set(places)}
+    changed = [[each or GONE for each in column] for column in rest[:2]]
+    cells = [list(map(texts.__getitem__, places)), *changed, *rest[2:]]
+    return table.of(cells), ("at", *point.expressions[len(LINE) :])
+
+
+def line_of(function: str, file: str, line: str, project: Path) -> str:
+    """Return which line of a function has done something; 0: it was done before the function began."""
+    if line == "0":
+        return f"before {function} in {relative(file, project)}"
+    return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
 
 
 def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from dapeer.collecting.rows.collected import OF_CALLS, Collection
+from dapeer.collecting.rows.collection import OF_CALLS, Collection
 from dapeer.collecting.text.call_lines import as_text
 from dapeer.collecting.text.column_lines import ALL_ROWS, ODD_ROWS, WHO, ShownColumns, shown, value
-from dapeer.collecting.text.readable import readable
-from dapeer.collecting.text.summary import place_of
+from dapeer.collecting.text.summary import place_of, readable
 
 MAX_LISTED_ROWS = 40
 """Rows that are listed; of more those at the ends, and those around the odd ones."""

@@ -12,7 +12,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.collecting.rows.table import FAILED, CollectedRow
 from dapeer.collecting.rows.watch import Watch
 from dapeer.collecting.text.column_lines import value
-from dapeer.collecting.text.readable import line_of
+from dapeer.collecting.text.summary import line_of
 
 State = Literal["stopped", "running", "ended"]
 EXPRESSION_CHARS = 120

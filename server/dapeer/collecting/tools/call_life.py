@@ -11,7 +11,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
-from dapeer.collecting.rows.collected import Collection
+from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import FUNCTION, CallLines, as_text
 from dapeer.collecting.text.life_lines import life as lived

@@ -10,10 +10,9 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.rows.collected import Collection
-from dapeer.collecting.text.readable import readable
+from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.text.row_listing import By, RowSelection, between, kept, listing
-from dapeer.collecting.text.summary import place_of, summary, title
+from dapeer.collecting.text.summary import place_of, readable, summary, title
 from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply

@@ -11,7 +11,8 @@ from dapeer.base.text.lines import lines_of
 from dapeer.collecting.comparison.divergence import RunComparison, compared
 from dapeer.collecting.comparison.divergence_lines import Compared
 from dapeer.collecting.comparison.run_rows import places, run
-from dapeer.collecting.rows.collected import Collected, Point
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import Point
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool

@@ -17,8 +17,8 @@ import anyio
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.collecting.points import point_at, point_of
-from dapeer.collecting.rows.collected import OF_LIVES, Collected, Point
-from dapeer.collecting.rows.process_rows import REMOVED
+from dapeer.collecting.rows.collected import REMOVED, Collected
+from dapeer.collecting.rows.collection import OF_LIVES, Point
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS

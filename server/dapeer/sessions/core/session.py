@@ -10,7 +10,7 @@ from functools import partial
 import anyio
 
 from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
-from dapeer.collecting.rows.process_rows import Gathered
+from dapeer.collecting.rows.collected import Gathered
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dapeer.base.text.fitting import shortened
 from dapeer.collecting.points import LATE, without_calls
-from dapeer.collecting.rows.collected import TRACER
+from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
 from dapeer.mirror.failures import TRACING
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints

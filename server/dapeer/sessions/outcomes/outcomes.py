@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted, shortened
-from dapeer.collecting.rows.collected import TRACER
+from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
 from dapeer.mirror.mirror import Mirror

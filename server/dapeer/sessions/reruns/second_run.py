@@ -8,7 +8,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.waiters import unless_cancelled
-from dapeer.collecting.rows.collected import OF_LIVES, Point
+from dapeer.collecting.rows.collection import OF_LIVES, Point
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dapeer.collecting.rows.collected import Collection
+from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.text.summary import section
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.core.session import Session
