@@ -110,14 +110,14 @@ INSIDES = {
         ("clients", "collecting", "ide", "kinds", "opencodes", "shared", "starts"),
     ),
     "sessions": (
-        ("reruns",),
+        ("reruns", "run_until"),
         ("debugger",),
         ("outcomes",),
         ("core",),
         ("breakpoints", "inspection"),
         ("traits",),
     ),
-    "tools": ((OTHERS,), ("run_until",), ("breakpoints", "collected", "starts"), ("base",)),
+    "tools": ((OTHERS,), ("breakpoints", "collected", "starts"), ("base",)),
     "view": (
         ("advice", "brief", "render"),
         ("snapshot",),

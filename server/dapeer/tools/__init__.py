@@ -13,6 +13,7 @@ from dapeer.tools import (
     output,
     raw,
     reverse,
+    run_until,
     sessions,
     stack,
     terminal,
@@ -21,12 +22,11 @@ from dapeer.tools.base.call import AnyTool, Call, Reply
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
 from dapeer.tools.collected import collected, comparing, life
-from dapeer.tools.run_until import until
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,
     *execution.TOOLS,
-    *until.TOOLS,
+    *run_until.TOOLS,
     *reverse.TOOLS,
     *breakpoints.TOOLS,
     *functions.TOOLS,
