@@ -109,14 +109,14 @@ INSIDES = {
         ("clients", "collecting", "kinds", "notifications", "shared", "starts"),
     ),
     "sessions": (
-        ("reruns",),
+        ("reruns", "run_until"),
         ("debugger",),
         ("outcomes",),
         ("core",),
         ("breakpoints", "inspection"),
         ("traits",),
     ),
-    "tools": ((OTHERS,), ("run_until",), ("breakpoints", "starts"), ("base",)),
+    "tools": ((OTHERS,), ("breakpoints", "starts"), ("base",)),
     "view": (
         ("advice", "brief", "render"),
         ("snapshot",),

@@ -29,13 +29,13 @@ from dapeer.tools import (
     output,
     raw,
     reverse,
+    run_until,
     sessions,
     stack,
     terminal,
 )
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
-from dapeer.tools.run_until import until
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 from tests.required import REQUIRED, WELCOME
@@ -55,7 +55,7 @@ WHERE_POSSIBLE = "°"
 
 GROUPS = (
     ("Start and end", sessions.TOOLS),
-    ("Run", (*execution.TOOLS, *until.TOOLS, *reverse.TOOLS)),
+    ("Run", (*execution.TOOLS, *run_until.TOOLS, *reverse.TOOLS)),
     ("Stop", (*breakpoints.TOOLS, *functions.TOOLS, *data_breakpoints.TOOLS)),
     ("Collect", (*collected_rows.TOOLS, *call_life.TOOLS)),
     ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS, *comparing.TOOLS)),

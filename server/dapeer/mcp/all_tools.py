@@ -12,18 +12,18 @@ from dapeer.tools import (
     output,
     raw,
     reverse,
+    run_until,
     sessions,
     stack,
     terminal,
 )
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
-from dapeer.tools.run_until import until
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,
     *execution.TOOLS,
-    *until.TOOLS,
+    *run_until.TOOLS,
     *reverse.TOOLS,
     *breakpoints.TOOLS,
     *functions.TOOLS,

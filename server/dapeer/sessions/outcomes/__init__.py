@@ -1,1 +1,1 @@
-"""What became of breakpoints, and of changes to several sessions. Pure, except for `broadcast`."""
+"""What became of breakpoints, and of changes to sessions; `broadcast` and `in_memory` also send."""

@@ -12,9 +12,9 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.tools.breakpoints import data_breakpoints
-from dapeer.tools.run_until.driving import SECONDS_TO_EVALUATE, Driving, is_in, place_of
-from dapeer.tools.run_until.looked_at import NoConditions
+from dapeer.sessions.outcomes import in_memory
+from dapeer.sessions.run_until.condition_places import NoConditions
+from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, is_in, place_of
 
 _PLAIN = re.compile(r"[-\w.:]+( '.+')?")
 """A value as adapters show numbers, characters and constants."""
@@ -33,7 +33,7 @@ class AtWatchpoint(Driving):
         self._end = self._end if watch.every else float("inf")
         self._known = known
         self._number = ""
-        self._set: data_breakpoints.MemoryRow | None = None
+        self._set: in_memory.MemoryRow | None = None
         self._depth = 0
         """The frame in which the value is looked up, counted from the outermost."""
         self._function = ""
@@ -53,9 +53,7 @@ class AtWatchpoint(Driving):
         if self.watch.on == "change":
             await self._check_plain(frame_id)
         if session.supports("setDataBreakpoints"):
-            self._set = await data_breakpoints.added(
-                session, expression, frame_id, "write", self._known
-            )
+            self._set = await in_memory.added(session, expression, frame_id, "write", self._known)
         else:
             command = self._known.set.replace("${expression}", expression)
             answer = await self._command(command, frame_id)
@@ -122,7 +120,7 @@ class AtWatchpoint(Driving):
     async def end(self) -> None:
         """Remove the watchpoint."""
         if self._set is not None:
-            await data_breakpoints.take_away(self.session, self._set)
+            await in_memory.take_away(self.session, self._set)
         elif self._number:
             await self._command(self._known.remove.replace("${number}", self._number), None)
 

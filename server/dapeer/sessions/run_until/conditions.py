@@ -20,8 +20,14 @@ from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools.run_until.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
-from dapeer.tools.run_until.looked_at import ConditionPlace, NoConditions, places, text_of, unshared
+from dapeer.sessions.run_until.condition_places import (
+    ConditionPlace,
+    NoConditions,
+    places,
+    text_of,
+    unshared,
+)
+from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, holds, place_of
 from dapeer.view.enclosing import is_inside, is_outside
 from dapeer.view.stacks import frame_path
 

@@ -19,6 +19,10 @@ from dapeer.collecting.rows.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.run_until.condition_places import NoConditions
+from dapeer.sessions.run_until.conditions import ByConditions, usable
+from dapeer.sessions.run_until.stepping import Driving, Stepping
+from dapeer.sessions.run_until.watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
@@ -26,10 +30,6 @@ from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
 from dapeer.tools.base.stop.waiting import look, next_stop, resume
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
-from dapeer.tools.run_until.at_watchpoint import AtWatchpoint
-from dapeer.tools.run_until.by_conditions import ByConditions, usable
-from dapeer.tools.run_until.driving import Driving, Stepping
-from dapeer.tools.run_until.looked_at import NoConditions
 from dapeer.view.stacks import frame_path
 
 STEPS_SHARE = 0.9

@@ -1,0 +1,172 @@
+"""Breakpoints in the memory of one program, on data and on instructions."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from dapeer.adapters.definition.until import Watchpoints
+from dapeer.base.errors import ArgumentError, RequestFailed
+from dapeer.base.text.lines import continued
+from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
+from dapeer.sessions.breakpoints.breakpoints import unsupported
+from dapeer.sessions.core import evaluating
+from dapeer.sessions.core.session import Session
+from dapeer.view import render
+
+_BEFORE_WHY = re.compile(r"(error: )?(<[^>]*>:\d+:\d+: )?")
+"""What LLDB puts before the reason."""
+Access = Literal["read", "write", "readWrite"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """A breakpoint in the memory of one program."""
+
+    session: Session
+    kind: Literal["data", "instruction"]
+    place: str
+    requested: DataBreakpoint | InstructionBreakpoint
+    made: Breakpoint
+
+    @property
+    def ignored(self) -> Sequence[str]:
+        """Its options that the adapter does not heed."""
+        return unsupported(self.session.mirror, cast("RequestedBreakpoint", self.requested))
+
+    def text(self) -> str:
+        """Return it as one line."""
+        labels = (("accessType", "on"), ("condition", "if"), ("hitCondition", "hits"))
+        options = [
+            f"{label} {self.requested[key]}" for key, label in labels if key in self.requested
+        ]
+        extra = f" ({'; '.join(options)})" if options else ""
+        reason = f": {self.made['message']}" if "message" in self.made else ""
+        note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
+        state = f"{render.breakpoint_state(self.made)}{reason}, in session {self.session.id}"
+        return continued(f"{self.kind} {self.place}{extra} {state}{note}")
+
+    def data(self) -> dict[str, Any]:
+        """Return it as facts."""
+        facts = {
+            "access": self.requested.get("accessType"),
+            "condition": self.requested.get("condition"),
+            "hit_condition": self.requested.get("hitCondition"),
+            "state": render.breakpoint_state(self.made),
+            "message": self.made.get("message"),
+            "not_supported": list(self.ignored) or None,
+            "session_id": self.session.id,
+        }
+        return {self.kind: self.place, **{key: each for key, each in facts.items() if each}}
+
+
+async def added(
+    session: Session,
+    path: str,
+    frame: int | None,
+    access: Access,
+    known: Watchpoints,
+    more: Mapping[str, Any] | None = None,
+) -> MemoryRow:
+    """Set a data breakpoint with `more` options, beside the others of a session.
+
+    Raises:
+        ArgumentError: It cannot be set; nothing has changed.
+    """
+    placed = [each for each, _ in session.mirror.placed.data]
+    info = await _data_info(session, path, frame, known)
+    data_point = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
+    data_point.update(cast("Any", more or {}))
+    session.mirror.name_data(data_point["dataId"], path)
+    others = [each for each in placed if each["dataId"] != data_point["dataId"]]
+    await send_data(session, [*others, data_point])
+    row = next((row for row in data_rows(session) if row.requested == data_point), None)
+    if row is None or not row.made.get("verified"):
+        await send_data(session, others)
+        why = row and row.made.get("message")
+        raise ArgumentError(
+            f"The breakpoint on {path} was not set{f': {why}' if why else ''}.",
+            "There may be too many: a processor supports about four.",
+        )
+    return row
+
+
+async def take_away(session: Session, row: MemoryRow) -> None:
+    """Remove a data breakpoint."""
+    placed = [each for each, _ in session.mirror.placed.data]
+    await send_data(session, [each for each in placed if each != row.requested])
+
+
+async def _data_info(
+    session: Session, path: str, frame: int | None, watchpoints: Watchpoints
+) -> Body:
+    """Ask the adapter what can be watched at a path: a shown variable, or what an expression names."""
+    found, container = await evaluating.known(session, path, frame)
+    if found is not None:
+        shown = {"name": found["name"], "variablesReference": container}
+        with contextlib.suppress(RequestFailed):
+            found = await session.request("dataBreakpointInfo", shown)
+            if found.get("dataId"):
+                return found
+    name = watchpoints.address.replace("${expression}", path) or path
+    arguments: dict[str, Any] = {"name": name}
+    if frame is not None:
+        arguments["frameId"] = frame
+    try:
+        return await session.request("dataBreakpointInfo", arguments)
+    except RequestFailed as error:
+        return {"description": error.what}
+
+
+def _data_id(info: Body, path: str, access: str) -> str:
+    data_id = info.get("dataId")
+    if not data_id:
+        lines = str(info.get("description") or "the adapter does not say why").strip().splitlines()
+        why = _BEFORE_WHY.sub("", lines[0]).rstrip(".")
+        raise ArgumentError(
+            f"{path} cannot be watched: {why}.",
+            "Give something that lies in memory: a variable or member.",
+        )
+    offered = cast("Sequence[str]", info.get("accessTypes") or ())
+    if offered and access not in offered:
+        raise ArgumentError(
+            f"`access`: the adapter cannot watch {path} for {access}.",
+            f"It can for: {', '.join(offered)}.",
+        )
+    return str(data_id)
+
+
+async def send_data(session: Session, requested: Sequence[DataBreakpoint]) -> None:
+    """Make these the data breakpoints of a session."""
+    if requested or session.mirror.placed.data:
+        await session.request("setDataBreakpoints", {"breakpoints": list(requested)})
+
+
+async def send_instructions(session: Session, requested: Sequence[InstructionBreakpoint]) -> None:
+    """Make these the instruction breakpoints of a session."""
+    if requested or session.mirror.placed.instructions:
+        await session.request("setInstructionBreakpoints", {"breakpoints": list(requested)})
+
+
+def data_rows(session: Session) -> Iterator[MemoryRow]:
+    """Yield the data breakpoints of a session."""
+    for data_point, made in session.mirror.placed.data:
+        place = session.mirror.placed.names.get(data_point["dataId"], data_point["dataId"])
+        yield MemoryRow(session, "data", place, data_point, made)
+
+
+def instruction_rows(session: Session) -> Iterator[MemoryRow]:
+    """Yield the instruction breakpoints of a session."""
+    for instruction_point, made in session.mirror.placed.instructions:
+        yield MemoryRow(
+            session,
+            "instruction",
+            evaluating.tidy(instruction_point["instructionReference"]),
+            instruction_point,
+            made,
+        )
