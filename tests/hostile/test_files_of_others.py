@@ -38,7 +38,7 @@ READERS = {
     "integrations/claude_ide/lock_files.py",
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
-    "opencode/plugin.py",
+    "integrations/opencode/relay/plugin.py",
     "collecting/row_files.py",
     "tools/base/schema.py",
     # The system's tables.
