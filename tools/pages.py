@@ -17,7 +17,6 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
-    TOOLS,
     code,
     execution,
     expressions,
@@ -40,6 +39,7 @@ from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 from tests.required import REQUIRED, WELCOME
 from tools import collecting_page
+from tools.known_answers import EVERY
 
 NVIM = Path(sys.executable).parent / "nvim"
 SPECS = """
@@ -72,7 +72,7 @@ def tool_table() -> str:
     for title, tools in GROUPS:
         rows.append(f"| **{title}** | | |")
         rows += [_row(tool) for tool in tools]
-    assert sum(len(tools) for _, tools in GROUPS) == len(TOOLS + OF_OPENCODE)
+    assert sum(len(tools) for _, tools in GROUPS) == len(EVERY)
     return "\n".join(rows)
 
 
