@@ -69,7 +69,7 @@ INSIDES = {
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
     # None knows another one.
-    "integrations": (("claude_ide", "opencode"),),
+    "integrations": (("entries",), ("claude_ide", "opencode"), ("entry", "variables")),
     "dap": (
         ("content_length", "handshake"),
         ("channel", "decoding"),
@@ -263,6 +263,20 @@ def test_the_table_of_processes_has_one_reader() -> None:
         "base/secrets/files.py",
         "base/system/process_table.py",
         "sessions/debugger/files.py",
+    ]
+
+
+def test_a_program_that_is_integrated_is_named_where_its_work_is_only() -> None:
+    """Beside its integration, clients have files to install into, and the person consents to its tools by name."""
+    named = re.compile(rb"opencode|claude", re.IGNORECASE)
+    assert not [
+        name
+        for file in sorted(PACKAGE.rglob("*"))
+        if file.is_file() and "__pycache__" not in file.parts
+        if not (name := name_of(file)).startswith(
+            ("integrations/", "cli/install/", "peers/kinds.py")
+        )
+        if named.search(file.read_bytes())
     ]
 
 

@@ -4,10 +4,9 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
-from dapeer.mcp.all_tools import TOOLS
 from dapeer.peers.kinds import TABLE
 from tests.programs import ROOT
+from tools import known_answers
 from tools.pages import OFF, lua_tools
 
 HELP = ROOT / "doc" / "dapeer.txt"
@@ -19,7 +18,7 @@ WIDTH = 78
 
 def lines() -> Iterator[str]:
     """Yield the table: each tool with what it always asks for, and below it what adds to that."""
-    names = [tool.name for tool in (*TOOLS, *OF_OPENCODE) if tool.name in TABLE]
+    names = [tool.name for tool in known_answers.EVERY if tool.name in TABLE]
     for counts in dict.fromkeys(TABLE[name] for name in names):
         alike = ", ".join(name for name in names if TABLE[name] == counts)
         always = ", ".join(counts.always) or "-"

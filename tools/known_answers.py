@@ -3,18 +3,20 @@
 These are their schemas, and what `dapeer stdio` answers before the whole server is loaded.
 """
 
+import argparse
 import asyncio
 import json
 import socket
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.cli.command_line import command_parser
+from dapeer.integrations.entries import ENTRIES
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front.conversation import KNOWN
@@ -22,11 +24,20 @@ from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base import schema
+from dapeer.tools.base.tool import Tool
 from tests.json_types import Json
 from tests.mcp.wire import opening, request
 from tests.programs import ROOT
 
-EVERY = (*TOOLS, *OF_OPENCODE)
+
+def of_integrations() -> Iterator[Tool]:
+    """Yield the tools that integrations may offer."""
+    usual = command_parser().parse_args(["stdio"], argparse.Namespace(credentials={}))
+    for each in ENTRIES:
+        yield from (tool for tool in each.integration(usual).tools if isinstance(tool, Tool))
+
+
+EVERY = (*TOOLS, *of_integrations())
 LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
 
 

@@ -9,8 +9,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dapeer.base.errors import ArgumentError
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
-from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.toolbox import OF_LEAN
 from dapeer.peers import Peers
@@ -45,7 +43,7 @@ RESUMING = {
     "dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to", "dap_run_until", "dap_step_back",
 }  # fmt: skip
 
-ALL = (*TOOLS, *OF_OPENCODE)
+ALL = known_answers.EVERY
 NONE: frozenset[str] = frozenset()
 """What adapters support while none runs."""
 

@@ -16,7 +16,6 @@ import httpx2
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ArgumentError, Stranger
 from dapeer.base.json_types import Json, as_object
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD, OPENCODE_URL
 from dapeer.base.text.fitting import shortened
 from dapeer.integrations.opencode.errors import (
     NoOpenCode,
@@ -24,6 +23,7 @@ from dapeer.integrations.opencode.errors import (
     OpenCodeLocked,
     OpenCodeMissing,
 )
+from dapeer.integrations.variables import OPENCODE_PASSWORD, OPENCODE_URL
 
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"

@@ -12,7 +12,6 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import Json
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.integrations.opencode.catalogue import Catalogue
 from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_here
 from dapeer.integrations.opencode.registrations.registrations import (
@@ -21,6 +20,7 @@ from dapeer.integrations.opencode.registrations.registrations import (
     Report,
     Use,
 )
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from dapeer.mcp.server.integration import Core
 
 log = logging.getLogger(__name__)
