@@ -41,7 +41,6 @@ INSIDES = {
     "adapters": (
         ("process",),
         ("choice", "runners"),
-        ("mappings",),
         ("definition",),
     ),
     "base": (
@@ -72,7 +71,7 @@ INSIDES = {
         ("repeat",),
         ("start",),
         ("configurations", "plans", "starts"),
-        ("keys", "launch_json", "request"),
+        ("keys", "launch_json", "mappings", "request"),
     ),
     "mcp": (
         ("web",),

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
-from dapeer.base.system.waiters import WaitFor
+from dapeer.base.system.exchange import WaitFor
 from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.collected.watch import Watch
 from dapeer.mirror.mirror import Mirror

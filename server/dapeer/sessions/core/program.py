@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
-from dapeer.base.system.waiters import Waiters
+from dapeer.base.system.exchange import Waiters
 from dapeer.dap.messages import Message
 from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.failures import Failures

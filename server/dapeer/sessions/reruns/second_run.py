@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.waiters import unless_cancelled
+from dapeer.base.system.exchange import unless_cancelled
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.mirror.collected.collected import OF_LIVES, Point
 from dapeer.mirror.collected.rows import CollectedRow
