@@ -47,7 +47,6 @@ INSIDES = {
     "adapters": (
         ("process",),
         ("choice", "runners"),
-        ("mappings",),
         ("definition",),
     ),
     "base": (
@@ -80,7 +79,7 @@ INSIDES = {
     "launch": (
         ("start",),
         ("configurations", "plans", "starts"),
-        ("keys", "launch_json", "request"),
+        ("keys", "launch_json", "mappings", "request"),
     ),
     "mcp": (
         ("web",),

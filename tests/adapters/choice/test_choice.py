@@ -7,9 +7,10 @@ import pytest
 
 from dapeer.adapters.choice.choice import choose, debugs
 from dapeer.adapters.definition.loading import load, load_all, shipped
-from dapeer.adapters.definition.magic import fits, parts, starts_others
+from dapeer.adapters.definition.variants import fits, parts
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.errors import AdapterUnknown, ArgumentError
+from dapeer.base.system.program_files import starts_others
 
 DEFINITIONS = load_all(shipped())
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.magic import has_section, holds, is_binary, shebang
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import foreign_files
+from dapeer.base.system.program_files import has_section, holds, is_binary, shebang
 
 Definitions = Mapping[str, Definition]
 Ready = Callable[[Definition], bool]

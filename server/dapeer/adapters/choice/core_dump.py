@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from dapeer.adapters.definition.magic import is_binary
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
+from dapeer.base.system.program_files import is_binary
 
 # ELF, 64 bit, little-endian: see elf(5) and core(5).
 _HEADER = struct.Struct("<4s12xHHIQQQIHHH6x")

@@ -11,20 +11,18 @@ from typing import Any, Literal, TypeAlias
 from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
-from dapeer.adapters.definition.magic import (
-    PARTS,
-    accepts_name,
-    fits,
-    inside,
-    is_named,
-    parts,
-    shebang,
-)
 from dapeer.adapters.definition.placeholders import added, either, fill_table, placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.definition.until import Until, Watchpoints
+from dapeer.adapters.definition.until import Until
+from dapeer.adapters.definition.until import Watchpoints
+from dapeer.adapters.definition.variants import PARTS
+from dapeer.adapters.definition.variants import accepts_name
+from dapeer.adapters.definition.variants import fits
+from dapeer.adapters.definition.variants import inside
+from dapeer.adapters.definition.variants import is_named
+from dapeer.adapters.definition.variants import parts
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -38,6 +36,7 @@ from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings
+from dapeer.base.system.program_files import shebang
 from dapeer.mirror.places import Sight
 
 RequestName: TypeAlias = Literal["launch", "attach"]

@@ -1,13 +1,21 @@
-"""How one task hands something to another: an answer, or a mailbox."""
+"""How one task waits for others: for an answer, at a mailbox, or until a predicate is true."""
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import anyio
 
+from dapeer.base.errors import Overdue
+
 T = TypeVar("T")
+Predicate = Callable[[], bool]
+WaitFor = Callable[[Predicate, float | None], Awaitable[bool]]
+"""Waits until a predicate is true, or for so many seconds; returns whether it is."""
 
 
 class Answer(Generic[T]):
@@ -82,3 +90,52 @@ class Mailbox(Generic[T]):
                 self._news = anyio.Event()
             await self._news.wait()
         return self._items.popleft()
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    predicate: Predicate
+    woken: anyio.Event
+
+
+class Waiters:
+    """The callers that wait until a predicate is true; `wake` evaluates the predicates.
+
+    It is cheap without waiters, so it may be called after every message.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[_Waiter] = []
+
+    def wake(self) -> None:
+        """Wake the waiters whose predicate has become true."""
+        for waiter in self._waiting:
+            if not waiter.woken.is_set() and waiter.predicate():
+                waiter.woken.set()
+
+    async def wait_for(self, predicate: Predicate, seconds: float | None) -> bool:
+        """Wait until `predicate` is true; False when `seconds` pass first (None: no limit)."""
+        if predicate():
+            return True
+        waiter = _Waiter(predicate, anyio.Event())
+        self._waiting.append(waiter)
+        try:
+            with anyio.fail_after(seconds):
+                await waiter.woken.wait()
+        except TimeoutError:
+            return predicate()
+        else:
+            return True
+        finally:
+            self._waiting.remove(waiter)
+
+
+@contextlib.asynccontextmanager
+async def unless_cancelled(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
+    """Run the body; if it is cancelled and was the last waiter, `end` the work."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class():
+        with anyio.CancelScope(shield=True), contextlib.suppress(Overdue):
+            await end(whom)
+        raise

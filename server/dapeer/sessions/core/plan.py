@@ -14,12 +14,12 @@ from dapeer.adapters.choice.core_dump import CoreDump
 from dapeer.adapters.choice.interpreter import faster
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.hints import advise
-from dapeer.adapters.definition.magic import C_LIBRARY, has_section, named_libraries
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.definition.quirks import ANY_FILE
 from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.base.system import foreign_files
+from dapeer.base.system.program_files import C_LIBRARY, has_section, named_libraries
 from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
 from dapeer.mirror.post_mortem import PostMortem

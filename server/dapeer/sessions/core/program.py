@@ -11,9 +11,10 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
-from dapeer.base.system.waiters import Waiters
-from dapeer.collecting.row_files import RowFiles, RowFolders
+from dapeer.collecting.row_files import RowFiles
+from dapeer.collecting.row_files import RowFolders
 from dapeer.collecting.rows.collected import Collected
+from dapeer.base.system.exchange import Waiters
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror

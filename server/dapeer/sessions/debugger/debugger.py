@@ -15,9 +15,9 @@ from dapeer.adapters.choice.choice import debugs
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
+from dapeer.base.system.exchange import unless_cancelled
 from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
-from dapeer.base.system.waiters import unless_cancelled
 from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints

@@ -9,8 +9,7 @@ from typing import Any, Literal
 import anyio
 
 from dapeer.base.errors import DapeerError
-from dapeer.base.system.exchange import Answer
-from dapeer.base.system.waiters import WaitFor
+from dapeer.base.system.exchange import Answer, WaitFor
 from dapeer.base.text.folding import is_folded, is_list, says_nothing
 from dapeer.base.text.structure import MAX_READ_CHARS
 from dapeer.dap.messages import Body

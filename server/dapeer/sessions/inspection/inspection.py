@@ -13,8 +13,8 @@ import anyio
 
 from dapeer.base.errors import RequestFailed
 from dapeer.base.secrets.files import HIDDEN, SecretFiles
+from dapeer.base.system.exchange import WaitFor
 from dapeer.base.system.tasks import BackgroundTask
-from dapeer.base.system.waiters import WaitFor
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import anyio
 
-from dapeer.base.system.waiters import WaitFor
+from dapeer.base.system.exchange import WaitFor
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import StackFrame

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
-from dapeer.base.system.waiters import unless_cancelled
+from dapeer.base.system.exchange import unless_cancelled
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looked_at

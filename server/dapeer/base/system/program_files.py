@@ -1,22 +1,17 @@
-"""Recognizes programs by a file's first bytes."""
+"""What a program's file is, by its first bytes and the names in it, and which files lie around it."""
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from types import MappingProxyType
 
-from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.system import foreign_files
 
 _HEADER_BYTES = 256
-_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 # ELF, and Mach-O: 32 and 64 bit of either byte order.
 _BINARY = (
@@ -126,49 +121,9 @@ def holds(folder: str, names: Iterable[str]) -> bool:
     return any(next(foreign_files.matching(folder, name), None) for name in names)
 
 
-def fits(
-    variant: Variant, inputs: Mapping[str, object], config: Mapping[str, object] = _NOTHING
-) -> bool:
-    """Whether all conditions of a variant hold for a launch."""
-    program = inputs.get("program")
-    matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
-    if variant.without:
-        matches.append(config.keys().isdisjoint(variant.without))
-    if variant.unless:
-        matches.append(all(config.get(name) != value for name, value in variant.unless.items()))
-    if variant.root:
-        matches.append(is_root())
-    if variant.binary or variant.holds or variant.names or variant.outside or variant.inside:
-        matches.append(program is not None and _is_of_kind(Path(str(program)), variant))
-    return bool(matches) and all(matches)
-
-
 def is_root() -> bool:
     """Whether dapeer runs as root on Linux, where some programs behave otherwise then."""
     return sys.platform == "linux" and os.geteuid() == 0
-
-
-def _is_of_kind(path: Path, variant: Variant) -> bool:
-    """Whether a program meets the conditions of a variant."""
-    return (
-        (not variant.binary or is_binary(str(path)))
-        and (not variant.holds or has_section(str(path), [variant.holds]))
-        and (not variant.names or any(fnmatch(path.name, name) for name in variant.names))
-        and (not variant.outside or above(path, variant.outside) is None)
-        and (not variant.inside or above(path, variant.inside) is not None)
-    )
-
-
-def parts(program: object) -> dict[str, object]:
-    """Return the values of the placeholders that are parts of a program's path."""
-    if program is None:
-        return {}
-    path = Path(str(program))
-    folder = path if foreign_files.is_folder(path) else path.parent
-    return {"program_dir": str(folder), "program_stem": path.stem}
-
-
-PARTS = ("program_dir", "program_stem")
 
 
 def above(path: Path, names: Iterable[str]) -> Path | None:
@@ -183,25 +138,3 @@ def _first_bytes(path: str) -> bytes:
         return foreign_files.read_bytes(path, _HEADER_BYTES)
     except OSError:
         return b""
-
-
-def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[str, object]:
-    """Return the file that the fitting variants have looked for, the last one's first."""
-    program = Path(str(inputs.get("program")))
-    found = (above(program, each.inside) for each in reversed(variants) if each.inside)
-    return dict([("inside", str(file)) for file in found if file is not None][:1])
-
-
-# Each session is asked at each change of a breakpoint, for each definition.
-@functools.lru_cache(1000)
-def accepts_name(name: str, extensions: Sequence[str], files: Sequence[str]) -> bool | None:
-    """Return whether a source file of this name may be an adapter's; None: its first line says it."""
-    if not extensions or is_named(name, files):
-        return True
-    suffix = Path(name).suffix
-    return suffix.lower() in extensions if suffix else None
-
-
-def is_named(name: str, files: Sequence[str]) -> bool:
-    """Whether a file name matches one of these patterns."""
-    return any(fnmatch(name, pattern) for pattern in files)
