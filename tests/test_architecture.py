@@ -131,6 +131,8 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "starlette": ("mcp/transports/http.py",),
     "uvicorn": ("mcp/transports/connections.py",),
     "h11": ("mcp/transports/connections.py",),
+    # Only for type checkers.
+    "_typeshed": ("adapters/definition/table.py",),
     # The installation reads what tomlkit, or it itself, has written by another reader.
     "tomllib": ("adapters/definition/table.py", "cli/install/toml_statements.py"),
     "pydantic": ("tools/", "collecting/tools/", "mcp/", "integrations/opencode/tools/"),

@@ -22,7 +22,6 @@ NOBODY = 65534
 SECONDS = 1.5
 """For one connection to say something."""
 GREETING = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
-STATUS = b"GET / HTTP/1.1\r\n"
 PORT = re.compile(rb"\b([1-6]\d{4})\b")
 
 

@@ -18,8 +18,6 @@ from tests.programs import ROOT
 from tests.pythons import found_python
 
 PROCESSES = "2"
-NO_TESTS = 5
-"""pytest's exit code."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -21,8 +21,6 @@ from tests.opencode.story import story
 from tests.processes import LIMIT
 from tests.programs import copied
 
-ORDER = ("kettle", "mug", "tea", "spoon")
-
 
 async def test_a_model_in_opencode_finds_a_bug_with_the_debugger(
     shared: OpenCode, tmp_path: Path

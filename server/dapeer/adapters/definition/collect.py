@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.adapters.definition.table import DefinitionTable, Regex
 
 VALUE = "{${expression}}"
 """How most adapters are asked for a value in a log message."""
@@ -21,7 +22,7 @@ class Collect:
 
     `${spec}` in them stands for what is collected, as a text of JSON. None: log points collect.
     """
-    syntax: str = ""
+    syntax: Literal["", "python"] = ""
     """The language of expressions, where they are checked before anything runs: `python`."""
 
     conditions: bool = True
@@ -38,7 +39,7 @@ class Collect:
 
     Empty: the adapter names the only one in its answer.
     """
-    place: str = ""
+    place: Regex = ""
     """A pattern of one place in its answer, with the groups `path` and `line`, and perhaps `column`."""
     functions: bool = False
     """Function breakpoints take log messages, too, which DAP does not know."""
@@ -51,19 +52,7 @@ class Collect:
     def read(cls, table: DefinitionTable) -> Collect:
         """Read `[collect]`."""
         tracers = (table.expression("tracer"), table.expression("brought"))
-        found = cls(
-            tuple(filter(None, tracers)),
-            table.one_of("syntax", ("", "python"), ""),
-            table.get("conditions", bool, default=True),
-            table.get("value", str, VALUE),
-            table.get("places", str, ""),
-            table.pattern("place"),
-            table.get("functions", bool, default=False),
-            table.get("removes", bool, default=False),
-            table.get("at_entry", bool, default=False),
-        )
-        table.done()
-        return found
+        return table.read(cls, tracers=tuple(filter(None, tracers)))
 
     def places_in(self, answer: str) -> Iterator[tuple[str, int, int]]:
         """Yield path, line and column (0: not told) of each place that an answer tells, each once."""

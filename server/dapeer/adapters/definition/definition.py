@@ -14,15 +14,9 @@ from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.placeholders import added, either, fill_table, placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
-from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.definition.until import Until
-from dapeer.adapters.definition.until import Watchpoints
-from dapeer.adapters.definition.variants import PARTS
-from dapeer.adapters.definition.variants import accepts_name
-from dapeer.adapters.definition.variants import fits
-from dapeer.adapters.definition.variants import inside
-from dapeer.adapters.definition.variants import is_named
-from dapeer.adapters.definition.variants import parts
+from dapeer.adapters.definition.table import Evaluated, own_values
+from dapeer.adapters.definition.until import Until, Watchpoints
+from dapeer.adapters.definition.variants import PARTS, accepts_name, fits, inside, is_named, parts
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -70,7 +64,7 @@ LATE = ("socket", "tmpdir", "tty", "word")
 _HARMLESS = ("cwd", "python", "follow_children")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """One debug adapter: how to find, install and start it, and the arguments of its requests."""
 
@@ -89,14 +83,14 @@ class Definition:
     """Patterns of file names that it is chosen for, too."""
     folders: tuple[str, ...]
     """A folder with a file of such a name is a program."""
-    binaries: bool
+    binaries: bool = False
     """It debugs compiled programs: `extensions` are of their sources."""
     sections: tuple[str, ...]
     """A compiled program with a section of such a name is rather for it than for the others."""
-    rank: int
+    rank: int = 1
     """Where several adapters fit and are there, the one of the lowest rank is taken."""
     adapter_id: str
-    attached: str
+    attached: Evaluated = ""
     """An expression to evaluate in an attached program before its breakpoints are set; empty: none."""
     detect: Detect
     install: tuple[Install, ...]
@@ -116,7 +110,7 @@ class Definition:
     sight: Sight
     cannot: tuple[str, ...]
     """Common features that this adapter lacks; each one of `CANNOT`."""
-    open_to_others: str
+    open_to_others: str = ""
     """A sentence on what another user of the machine can do while it debugs; empty: nothing."""
     hints: tuple[Hint, ...]
     timeouts: Timeouts

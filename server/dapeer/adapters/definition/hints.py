@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dapeer.adapters.definition.placeholders import UNSET, fill
-from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.adapters.definition.table import DefinitionTable, Regex
 
 PLACES = (
     "exception",
@@ -47,7 +47,7 @@ class Hint:
 
     at: str
     """One of `PLACES`."""
-    pattern: str
+    pattern: Regex
     """A regular expression, searched for in the message."""
     say: str
     """A sentence; it is left out when a placeholder in it, or a named group of the pattern, has no value."""
@@ -62,10 +62,7 @@ class Hint:
     @classmethod
     def read(cls, table: DefinitionTable) -> Hint:
         """Read one `[[hint]]`."""
-        at = table.one_of("at", PLACES)
-        hint = cls(at, table.pattern("pattern"), table.text("say"), table.texts("unless"))
-        table.done()
-        return hint
+        return table.read(cls, at=table.one_of("at", PLACES))
 
 
 def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str) -> str | None:

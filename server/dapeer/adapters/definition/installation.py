@@ -53,14 +53,7 @@ class Version:
     command: tuple[str, ...]
     regex: str
     """Its first group is the version."""
-    min: str
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Version:
-        """Read `detect.version`."""
-        version = cls(table.texts("command"), table.text("regex"), table.get("min", str, "0"))
-        table.done()
-        return version
+    min: str = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +69,12 @@ class Detect:
     @classmethod
     def read(cls, table: DefinitionTable) -> Detect:
         """Read `[detect]`."""
-        detect = cls(
-            tuple(map(Need.read, table.tables("any"))),
-            tuple(map(Need.read, table.tables("all"))),
-            Version.read(table.table("version")) if "version" in table else None,
-            table.texts("patches"),
+        return table.read(
+            cls,
+            any=tuple(map(Need.read, table.tables("any"))),
+            all=tuple(map(Need.read, table.tables("all"))),
+            version=table.table("version").read(Version) if "version" in table else None,
         )
-        table.done()
-        return detect
 
     def placeholders(self) -> set[str]:
         """Return the names of all placeholders that detection may give a value."""

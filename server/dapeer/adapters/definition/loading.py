@@ -126,48 +126,30 @@ def _over(own: Json, shared: Json) -> dict[str, Any]:
 
 
 def _definition(table: DefinitionTable, path: Path) -> Definition:
-    launch_env = table.table("launch_env")
     attach = table.table("attach")
-    definition = Definition(
-        id=table.text("id"),
+    definition = table.read(
+        Definition,
         title=table.get("title", str, table.text("id")),
-        aliases=table.texts("aliases"),
-        stands_in_for=table.texts("stands_in_for"),
-        languages=table.texts("languages"),
-        extensions=table.texts("extensions"),
-        opens=table.texts("opens"),
-        shebangs=table.texts("shebangs"),
-        files=table.texts("files"),
-        folders=table.texts("folders"),
-        binaries=table.get("binaries", bool, default=False),
-        sections=table.texts("sections"),
-        rank=table.get("rank", int, 1),
-        adapter_id=table.text("adapter_id"),
-        attached=table.expression("attached"),
         detect=Detect.read(table.table("detect")),
         install=tuple(map(Install.read, table.tables("install"))),
         transport=TransportTable.read(table.table("transport")),
-        launch=table.table("launch").free(),
         launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
-        launch_env={name: launch_env.text(name) for name in launch_env},
         attach={way: Attach.read(attach.table(way)) for way in WAYS if way in attach},
         interpreter=Interpreter.read(table.table("interpreter")),
-        children=Children.read(table.table("children")) if "children" in table else None,
+        children=table.table("children").read(Children) if "children" in table else None,
         cannot=table.some_of("cannot", CANNOT),
-        tests=Tests.read(table.table("tests")) if "tests" in table else None,
+        tests=table.table("tests").read(Tests, rest="arguments") if "tests" in table else None,
         stopping=Stopping.read(table),
         collect=Collect.read(table.table("collect")),
-        watchpoints=Watchpoints.read(table.table("watchpoint")),
-        until=Until.read_from(table.table("until")),
-        open_to_others=table.get("open_to_others", str, ""),
+        watchpoints=table.table("watchpoint").read(Watchpoints),
+        until=table.table("until").read(Until),
         hints=tuple(map(Hint.read, table.tables("hint"))),
         sight=sight(table.table("threads")),
-        timeouts=Timeouts.read(table.table("timeouts")),
+        timeouts=table.table("timeouts").read(Timeouts),
         quirks=Quirks.read(table.table("quirks")),
         path=path,
     )
     attach.done()
-    table.done()
     return definition
 
 

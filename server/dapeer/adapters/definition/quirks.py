@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from dapeer.adapters.definition.misfires import BEGINS, KINDS, LEGIBLE_LINE, is_legible
-from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.adapters.definition.table import DefinitionTable, Regex
 from dapeer.dap.messages import Request
 from dapeer.dap.requests import NEEDS, OPTIONS
 
@@ -27,7 +27,7 @@ class Quirks:
 
     exit_code: ExitCode = "plain"
     """How `exited.exitCode` encodes a deadly signal: not at all, as 256 - signal, or as the signal."""
-    exit_code_in_output: str = ""
+    exit_code_in_output: Regex = ""
     """A regular expression: output whose first group is the exit code, if `exited` is missing."""
     repl_is_command: bool = False
     """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
@@ -44,9 +44,9 @@ class Quirks:
     """The request of a launch: `attach` if the adapter's command has already started the program."""
     skip_first_stop: str = ""
     """The reason of an unrequested stop before the first line."""
-    pause_reads: str = ""
+    pause_reads: Regex = ""
     """A regular expression: the description of an `exception` that is the answer to a pause."""
-    write_reads: str = ""
+    write_reads: Regex = ""
     """A regular expression: the description of a `breakpoint` that is a data breakpoint."""
     unasked_step: str = ""
     """The real reason of a `step` that no client has requested: `exception`."""
@@ -57,16 +57,16 @@ class Quirks:
     """
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
-    own_words: str = ""
+    own_words: Regex = ""
     """A regular expression: lines of output that are the adapter's, who greets, and says what its
     events say."""
-    own_console: str = ""
+    own_console: Regex = ""
     """The same, of output in the category `console` only, where a program may print such lines, too."""
-    value_tail: str = ""
+    value_tail: Regex = ""
     """A regular expression: the end of a value that says it once more."""
-    thread_mark: str = ""
+    thread_mark: Regex = ""
     """A regular expression: what stands before the name of a thread that is selected."""
-    runs_meanwhile: str = ""
+    runs_meanwhile: Regex = ""
     """A regular expression: output that says that other threads run until the adapter can answer; the
     `continued` and `stopped` that tell of it are no news."""
     last_words_of_adapter: bool = False
@@ -74,7 +74,7 @@ class Quirks:
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
-    hit_conditions: str = ""
+    hit_conditions: Regex = ""
     """A regular expression: all of a hit condition that it understands; empty: not known."""
     passes_hits: bool = False
     """A number as hit condition is the hits to pass by; others stop at the hit of that number."""
@@ -102,7 +102,7 @@ class Quirks:
 
     `*`: any file but the program's may run in one.
     """
-    starts_others: str = ""
+    starts_others: Regex = ""
     """A regular expression for sources that start processes which the adapter does not follow.
 
     It is looked for in the source of a program, its file or its folder's.
@@ -167,47 +167,16 @@ class Quirks:
     @classmethod
     def read(cls, table: DefinitionTable) -> Quirks:
         """Read the `[quirks]` table."""
-        harmful = table.table("harmful")
-        failed, misread = table.table("failed"), table.table("misread")
-        private = table.table("private")
-        quirks = cls(
-            exit_code=table.one_of("exit_code", EXIT_CODES, "plain"),
-            exit_code_in_output=table.pattern("exit_code_in_output"),
-            repl_is_command=table.get("repl_is_command", bool, default=False),
-            also_runs=table.texts("also_runs"),
-            added=table.texts("added"),
-            detach_launched=table.get("detach_launched", bool, default=True),
-            killed_first=table.one_of("killed_first", ("", "program", "adapter"), ""),
-            launch_request=table.one_of("launch_request", ("launch", "attach"), "launch"),
-            skip_first_stop=table.get("skip_first_stop", str, ""),
-            pause_reads=table.pattern("pause_reads"),
-            write_reads=table.pattern("write_reads"),
-            unasked_step=table.get("unasked_step", str, ""),
-            screen=table.get("screen", bool, default=False),
-            terminal_output=table.get("terminal_output", bool, default=False),
-            own_words=table.pattern("own_words"),
-            own_console=table.pattern("own_console"),
-            value_tail=table.pattern("value_tail"),
-            thread_mark=table.pattern("thread_mark"),
-            runs_meanwhile=table.pattern("runs_meanwhile"),
-            last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
+        failed, private = table.table("failed"), table.table("private")
+        quirks = table.read(
+            cls,
             refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
-            hit_conditions=table.pattern("hit_conditions"),
-            passes_hits=table.get("passes_hits", bool, default=False),
             failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
-            harmful={command: harmful.text(command) for command in harmful},
             private=private.pattern("named"),
             private_inside=private.get("inside", str, ""),
-            unfollowed=table.texts("unfollowed"),
-            starts_others=table.pattern("starts_others"),
-            misread={pattern: misread.text(pattern) for pattern in misread},
-            stack_levels=table.get("stack_levels", int, default=20),
-            leaves_stopped=table.get("leaves_stopped", bool, default=False),
-            maps_paths=table.get("maps_paths", bool, default=False),
         )
         failed.done()
         private.done()
-        table.done()
         return quirks
 
 

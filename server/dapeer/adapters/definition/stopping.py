@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.adapters.definition.table import Compiled, DefinitionTable, Evaluated
 from dapeer.dap.exception_filters import Filter, Filters, TypeFilter
 from dapeer.mirror.frames import ForeignFrames, Frames, Raised
 
@@ -19,12 +19,12 @@ class Expressions:
     """The number of the signal that the program has got."""
     exception: str = ""
     """The exception that it has stopped at."""
-    members: str = ""
+    members: Evaluated = ""
     """Its value is a JSON object: members, by name, of the variables that the adapter does not expand.
 
     `${names}` are these variables.
     """
-    bare: re.Pattern[str] | None = None
+    bare: Compiled = None
     """A pattern of such a value, as the adapter shows it."""
 
 
@@ -54,10 +54,10 @@ class Stopping:
             tuple(map(_foreign, top.tables("frames"))),
             tuple(raised),
             Filters(filters, types),
-            _expressions(top.table("expressions")),
+            top.table("expressions").read(Expressions),
             _traceback(top),
-            re.compile(folded) if (folded := top.pattern("folded")) else None,
-            re.compile(more) if (more := top.pattern("more_elements")) else None,
+            top.compiled("folded"),
+            top.compiled("more_elements"),
         )
 
     def frames(self, project: Path) -> Frames:
@@ -65,25 +65,9 @@ class Stopping:
         return Frames(self.foreign, project, self.raised)
 
 
-def _expressions(table: DefinitionTable) -> Expressions:
-    bare = table.pattern("bare")
-    read = Expressions(
-        table.get("signal", str, ""),
-        table.get("exception", str, ""),
-        table.expression("members"),
-        re.compile(bare) if bare else None,
-    )
-    table.done()
-    return read
-
-
 def _foreign(table: DefinitionTable) -> ForeignFrames:
-    path, function = table.pattern("path"), table.pattern("function")
-    read = ForeignFrames(
-        table.text("of"),
-        re.compile(path) if path else None,
-        re.compile(function) if function else None,
-    )
+    path, function = table.compiled("path"), table.compiled("function")
+    read = ForeignFrames(table.text("of"), path, function)
     if not path and not function:
         raise table.wrong(f"`{table.at('path')}` or `function` is missing")
     table.done()
@@ -97,7 +81,7 @@ def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
         table.text("name"),
         table.get("default", bool, default=False),
         table.texts("functions"),
-        {name: environment.text(name) for name in environment},
+        environment.all_texts(),
     )
     table.done()
     return read
@@ -109,7 +93,7 @@ def _types(table: DefinitionTable) -> TypeFilter:
         table.text("filter"),
         table.get("condition", str, ""),
         table.get("category", str, ""),
-        {name: modes.text(name) for name in modes},
+        modes.all_texts(),
     )
     if bool(read.condition) is bool(read.modes):
         raise table.wrong(f"one of `{table.at('condition')}` or `modes` is required, and not both")
@@ -118,8 +102,7 @@ def _types(table: DefinitionTable) -> TypeFilter:
 
 
 def _traceback(top: DefinitionTable) -> re.Pattern[str] | None:
-    pattern = top.pattern("traceback")
-    compiled = re.compile(pattern, re.MULTILINE) if pattern else None
+    compiled = top.compiled("traceback", re.MULTILINE)
     if compiled is not None and not {"file", "line"} <= compiled.groupindex.keys():
         raise top.wrong("key `traceback` needs the groups `file` and `line`")
     return compiled

@@ -1,4 +1,4 @@
-"""Checked reading of one table of a definition file, whose keys of earlier versions are ignored."""
+"""Checked reading of one table of a definition file."""
 
 from __future__ import annotations
 
@@ -7,35 +7,28 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from dapeer.adapters.definition.retired import is_retired
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
 from dapeer.companions.python.in_debuggee.dapeer_patching import SETTING
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
+Record = TypeVar("Record", bound="DataclassInstance")
 
 COMPANIONS = Path(__file__).parents[2] / "companions"
 """The folder of dapeer's programs that run elsewhere, by language."""
-_KEPT_READY = "No adapter is kept ready for the next session."
-RETIRED: dict[str, str] = {
-    "attach.core.transport.kept_ready": _KEPT_READY,
-    "attach.pid.transport.kept_ready": _KEPT_READY,
-    "attach.tcp.transport.kept_ready": _KEPT_READY,
-    "launch_variant.transport.kept_ready": _KEPT_READY,
-    "quirks.answers_ahead": "No adapter answers ahead of questions.",
-    "transport.kept_ready": _KEPT_READY,
-}
-"""A sentence on what became of a key, by its dotted name without the numbers of lists.
-
-`quirks.example` stands for `[quirks] example`.
-"""
-
-_NUMBER = re.compile(r"\[\d+\]")
 
 
 def own_values() -> dict[str, object]:
@@ -72,6 +65,37 @@ class DefinitionTable:
         self._values = values
         self._known: set[str] = set()
 
+    def read(self, kind: type[Record], rest: str = "", **given: Any) -> Record:
+        """Return a dataclass: each field that is not `given` is the key of its name, read by its type.
+
+        The field `rest` has all keys that are not read. Without one there may be none.
+
+        Raises:
+            DefinitionError: A key is unknown or missing, or its value is of another type.
+        """
+        for each in fields(kind):
+            if each.name not in {*given, rest}:
+                given[each.name] = self._read(each.name, _types(kind)[each.name], each.default)
+        if rest:
+            given[rest] = self.free()
+        else:
+            self.done()
+        return kind(**given)
+
+    def _read(self, key: str, kind: Any, default: Any) -> Any:
+        form, inside = typing.get_origin(kind), typing.get_args(kind)
+        if form is Annotated:
+            read = inside[1]
+            return read(self, key) if default in (MISSING, None) else read(self, key, default)
+        if form is Literal:
+            return self.one_of(key, inside, default)
+        if form in (tuple, Sequence):
+            return self.texts(key)
+        if form is Mapping:
+            table = self.table(key)
+            return table.free() if inside[1] is Any else table.all_texts()
+        return self.text(key) if default is MISSING else self.get(key, kind, default)
+
     def get(self, key: str, kind: type[T], default: T) -> T:
         """Return the value of a key, or `default` when it is absent.
 
@@ -87,8 +111,8 @@ class DefinitionTable:
             raise self.wrong(f"key `{self.at(key)}` is missing")
         return self.get(key, str, "")
 
-    def expression(self, key: str) -> str:
-        """Return an expression, empty when the key is absent.
+    def expression(self, key: str, default: str = "") -> str:
+        """Return an expression.
 
         In it `${texts:PATTERN}` is a JSON object: the texts, by name, of the companions' files that match, and the user's `DAPEER_PATCHES`.
 
@@ -103,7 +127,7 @@ class DefinitionTable:
             known = {each.name: each.read_text(encoding="utf-8") for each in files}
             return json.dumps({**known, SETTING: os.environ.get(SETTING, "")})
 
-        return _TEXTS.sub(texts, self.get(key, str, ""))
+        return _TEXTS.sub(texts, self.get(key, str, default))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings, empty if the key is absent; a single string counts as a list of it."""
@@ -119,9 +143,9 @@ class DefinitionTable:
         """Whether the value of a key is a text."""
         return isinstance(self._values.get(key), str)
 
-    def pattern(self, key: str) -> str:
-        """Return a regular expression, empty when the key is absent."""
-        pattern = self.get(key, str, "")
+    def pattern(self, key: str, default: str = "") -> str:
+        """Return a regular expression."""
+        pattern = self.get(key, str, default)
         try:
             re.compile(pattern)
         except re.error as error:
@@ -129,6 +153,15 @@ class DefinitionTable:
                 f"key `{self.at(key)}` is not a valid regular expression: {error}"
             ) from error
         return pattern
+
+    def compiled(self, key: str, flags: int = 0) -> re.Pattern[str] | None:
+        """Return a regular expression, ready for use; None when the key is absent."""
+        pattern = self.pattern(key)
+        return re.compile(pattern, flags) if pattern else None
+
+    def all_texts(self) -> dict[str, str]:
+        """Return all keys, whose values are texts."""
+        return {key: self.text(key) for key in self}
 
     def seconds(self, key: str, default: float) -> float:
         """Return a duration in seconds."""
@@ -235,6 +268,20 @@ class DefinitionTable:
         return self.wrong(f"key `{self.at(key)}` must be {expected}, not {value!r}")
 
 
+@cache
+def _types(kind: type[Any]) -> Mapping[str, Any]:
+    return typing.get_type_hints(kind, include_extras=True)
+
+
+Regex = Annotated[str, DefinitionTable.pattern]
+"""A regular expression; empty: none."""
+Compiled = Annotated[re.Pattern[str] | None, DefinitionTable.compiled]
+"""The same, ready for use; None: none."""
+Evaluated = Annotated[str, DefinitionTable.expression]
+"""An expression of the program's language, with `${texts:…}` in it; empty: none."""
+Seconds = Annotated[float, DefinitionTable.seconds]
+
+
 def parsed(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file.
 
@@ -249,19 +296,3 @@ def parsed(path: Path) -> dict[str, Any]:
         raise DefinitionError(
             f"{path}: a value is nested too deeply.", "Correct the definition file."
         ) from error
-
-
-def is_retired(name: str) -> bool:
-    """Whether a dotted name, perhaps with numbers of lists, is of a retired key."""
-    return _NUMBER.sub("", name) in RETIRED
-
-
-def retired_in(values: Mapping[str, object], above: str = "") -> Iterator[str]:
-    """Yield the dotted name of each retired key in a definition, each time that it is there."""
-    for key, value in values.items():
-        name = f"{above}{key}"
-        if name in RETIRED:
-            yield name
-        for each in value if is_array(value) else [value]:
-            if is_object(each):
-                yield from retired_in(each, f"{name}.")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.adapters.definition.table import Regex
 
 NUMBER = re.compile(r"\d+")
 
@@ -42,28 +42,8 @@ class Until:
 
     lines: str = ""
     """The lines of `${path}` that can have a breakpoint, with commas; empty: the adapter lists them."""
-    failed: str = ""
+    failed: Regex = ""
     """A pattern of a stop that is one because the condition could not be evaluated."""
-
-    @classmethod
-    def read_from(cls, table: DefinitionTable) -> Until:
-        """Read `[until]`."""
-        keys = (
-            "holds",
-            "fails",
-            "changes",
-            "begin",
-            "read",
-            "undo",
-            "end",
-            "files",
-            "lines",
-            "shared",
-        )
-        texts = {key: table.get(key, str, "") for key in keys}
-        found = cls(**texts, failed=table.pattern("failed"))
-        table.done()
-        return found
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
         """Return one of its texts with values for placeholders."""
@@ -82,23 +62,10 @@ class Watchpoints:
     """Removes that of `${number}`."""
     writer: str = ""
     """The line of the instruction before `${pc}`, which has written; empty: the stop's line is shown."""
-    line: str = ""
+    line: Regex = ""
     """A pattern of that answer; its first group is the line."""
     address: str = ""
     """What a data breakpoint on `${expression}` is set by, where the adapter takes a value for an address."""
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Watchpoints:
-        """Read `[watchpoint]`."""
-        found = cls(
-            table.get("set", str, ""),
-            table.get("remove", str, ""),
-            table.get("writer", str, ""),
-            table.pattern("line"),
-            table.get("address", str, ""),
-        )
-        table.done()
-        return found
 
     def line_in(self, answer: str) -> str:
         """Return the line that an answer tells; empty: none."""

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.installation import PLATFORMS
-from dapeer.adapters.definition.table import DefinitionTable
+from dapeer.adapters.definition.table import DefinitionTable, Regex, Seconds
 from dapeer.mirror.places import Outside, Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
-KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
 
 
 @dataclass(frozen=True, slots=True)
 class TransportTable:
     """How messages travel: by the stdio of `command`, by the port or Unix socket it opens, or by a port."""
 
-    kind: Kind
+    kind: Kind = "stdio"
     command: tuple[str, ...] = ()
     env: Mapping[str, Any] | str = field(default_factory=dict[str, Any])
     """Additions to the environment; a text is one placeholder that has them."""
@@ -37,21 +36,15 @@ class TransportTable:
     @classmethod
     def read(cls, table: DefinitionTable) -> TransportTable:
         """Read a `transport` table."""
-        transport = cls(
-            table.one_of("kind", KINDS, "stdio"),
-            table.texts("command"),
-            table.text("env") if table.is_text("env") else table.table("env").free(),
-            table.text("cwd") if "cwd" in table else None,
-            table.one_of("stdin", ("null", "open", "program"), "null"),
-            table.one_of("output", ("log", "program"), "log"),
-            table.texts("hide"),
-            table.get("loopback", bool, default=False),
+        transport = table.read(
+            cls,
+            env=table.text("env") if table.is_text("env") else table.table("env").free(),
+            cwd=table.text("cwd") if "cwd" in table else None,
         )
         if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(
                 f"`{table.at('command')}` is required for every kind but `connect`, and not allowed for that one"
             )
-        table.done()
         return transport
 
 
@@ -109,7 +102,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """How tests are run so that the debugger sees them fail."""
+    """`[tests]`: how tests are run so that the debugger sees them fail."""
 
     runners: tuple[str, ...]
     """Modules and names of programs that run tests, with the argument for it: `manage.py test`."""
@@ -118,21 +111,14 @@ class Tests:
     `module` or `program`, the runner and its arguments."""
     arguments: Mapping[str, Any]
     """Further arguments of its launch."""
-    none: str = ""
+    none: Regex = ""
     """A regular expression: output of the launcher when no test has run."""
-    files: str = ""
+    files: Regex = ""
     """A regular expression: the path of a file of tests."""
-    written: str = ""
+    written: Regex = ""
     """The same, found in a file that has tests."""
-    main: str = ""
+    main: Regex = ""
     """The same, found in a file that runs its tests as a program."""
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Tests:
-        """Read `[tests]`."""
-        runners, launcher = table.texts("runners"), table.text("launcher")
-        patterns = [table.pattern(key) for key in ("none", "files", "written", "main")]
-        return cls(runners, launcher, table.free(), *patterns)
 
     def is_named(self, path: str) -> bool:
         """Whether a file is called as files of tests are."""
@@ -148,45 +134,29 @@ class Tests:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """How processes that the debuggee starts are debugged."""
+    """`[children]`: how processes that the debuggee starts are debugged."""
 
-    connect: Literal["server", "configuration"]
+    connect: Literal["server", "configuration"] = "configuration"
     """Where a session of their own is to be had: another connection to the server that we have
     started, or at `connect` of the configuration that the adapter sends."""
-    primary: bool
+    primary: bool = False
     """The first child is the program; its parent never stops."""
-    refuse: bool
+    refuse: bool = False
     """Children that nobody wants are offered all the same, and run on when they are refused: those
     that are not offered keep their parent's breakpoints, and nobody to continue them there."""
-    event: str
+    event: str = ""
     """An event that offers a child, of adapters that do not ask; empty: none."""
-    pid: str
+    pid: str = ""
     """The key of the configuration that has the child's process id."""
-    pid_in: str
+    pid_in: Regex = ""
     """A regular expression: its first group, found in that key's text, is the process id."""
-    command: str
+    command: Regex = ""
     """A regular expression for that process's command line; its first group is the program's own."""
-    relay: str
+    relay: Regex = ""
     """A regular expression for the command line of the debugger's relay, a process of the child.
 
     The debugger's messages pass through that one, and the child sends them by TCP.
     """
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Children:
-        """Read `[children]`."""
-        children = cls(
-            table.one_of("connect", ("server", "configuration"), "configuration"),
-            table.get("primary", bool, default=False),
-            table.get("refuse", bool, default=False),
-            table.get("event", str, ""),
-            table.get("pid", str, ""),
-            table.pattern("pid_in"),
-            table.pattern("command"),
-            table.pattern("relay"),
-        )
-        table.done()
-        return children
 
     def pid_of(self, configuration: Mapping[str, object]) -> int:
         """Return the process id of an offered child; 0 if unknown."""
@@ -220,74 +190,50 @@ def sight(table: DefinitionTable) -> Sight:
     return read
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attach:
     """One way to attach: the arguments of the request, and a transport if it is another one."""
 
     arguments: Mapping[str, Any]
     transport: TransportTable | None
-    ptrace: bool
+    ptrace: bool = False
     """The system must allow processes to trace others."""
     helper: Mapping[str, str]
     """By platform: a program on PATH that the adapter attaches with."""
-    knock: bool
+    knock: bool = False
     """A port can be tried first, without harm to the program there."""
     usual_ports: Sequence[int]
     """The usual ports of such programs."""
-    served_by: str
+    served_by: str = ""
     """A pattern in the executable and the command line of what listens at such a port."""
-    port_in: str
+    port_in: str = ""
     """A pattern for the command line of a process that listens; its first group is the port."""
-    listen: str
+    listen: str = ""
     """The command that makes a process listen there."""
-    sent_as: Literal["launch", "attach"]
+    sent_as: Literal["launch", "attach"] = "attach"
     """The request that is sent."""
-    pages: str
+    pages: str = ""
     """Where the listener at the port lists its pages by HTTP, to attach to one; empty: it has none."""
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Attach:
-        """Read `[attach.pid]` or `[attach.tcp]`."""
+        """Read `[attach.pid]`, `[attach.tcp]` or `[attach.core]`."""
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
         platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
         helper.done()
-        return cls(
-            transport=own,
-            ptrace=table.get("ptrace", bool, default=False),
-            helper=platforms,
-            knock=table.get("knock", bool, default=False),
-            usual_ports=tuple(map(int, table.get("usual_ports", list, []))),
-            served_by=table.get("served_by", str, ""),
-            port_in=table.get("port_in", str, ""),
-            listen=table.get("listen", str, ""),
-            sent_as=table.one_of("sent_as", ("launch", "attach"), "attach"),
-            pages=table.get("pages", str, ""),
-            arguments=table.free(),  # what is left
-        )
+        ports = tuple(map(int, table.get("usual_ports", list, [])))
+        return table.read(cls, rest="arguments", transport=own, helper=platforms, usual_ports=ports)
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long the adapter may take, in seconds."""
+    """`[timeouts]`: how long the adapter may take."""
 
-    start: float
+    start: Seconds = 10
     """To start and to answer `initialize`."""
-    request: float
-    control: float
+    request: Seconds = 10
+    control: Seconds = 5
     """For requests that resume, pause or end; a timeout means that the adapter hangs."""
-    launch: float
-    attach: float
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Timeouts:
-        """Read `[timeouts]`."""
-        timeouts = cls(
-            start=table.seconds("start", 10),
-            request=table.seconds("request", 10),
-            control=table.seconds("control", 5),
-            launch=table.seconds("launch", 30),
-            attach=table.seconds("attach", 15),
-        )
-        table.done()
-        return timeouts
+    launch: Seconds = 30
+    attach: Seconds = 15

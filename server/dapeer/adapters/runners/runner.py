@@ -9,13 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from dapeer.adapters.definition.table import DefinitionTable, parsed
+from dapeer.adapters.definition.table import DefinitionTable, Regex, Seconds, parsed
 from dapeer.base.json_types import is_array
 from dapeer.base.system import foreign_files
 
-Pattern = re.Pattern[str] | None
+
+def _pattern(table: DefinitionTable, key: str) -> re.Pattern[str] | None:
+    return table.compiled(key, re.MULTILINE)
+
+
+Pattern = Annotated[re.Pattern[str] | None, _pattern]
 
 PART = "${part}"
 MOST_FILES = 500
@@ -34,23 +39,16 @@ class Sign:
     holds: Pattern
     """Is found in the file."""
 
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Sign:
-        """Read one of `signs`."""
-        sign = cls(table.text("file"), _pattern(table, "holds"))
-        table.done()
-        return sign
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
     """How the runner selects tests."""
 
-    join: str
+    join: str = " "
     """Joins the parts of a name."""
-    part: str
+    part: str = PART
     """The form of each part, with `${part}` in it."""
-    regex: bool
+    regex: bool = False
     """The runner takes a regular expression: special characters of a part are quoted."""
     replace: Mapping[str, str]
     """Characters that the runner replaces in names."""
@@ -58,27 +56,10 @@ class Naming:
     """Arguments with `${name}` in them, or `${last}`, its last part; without a name none are passed."""
     written: Pattern
     """How a file names its tests: the first group that fits is a name."""
-    unknown: str
+    unknown: Regex = ""
     """A pattern of the runner's output when no test has the name `${name}`; empty: none is known."""
     none: Pattern
     """The same, when no test ran; None: `unknown` says that, too."""
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Naming:
-        """Read `[name]`."""
-        replace = table.table("replace")
-        naming = cls(
-            table.get("join", str, " "),
-            table.get("part", str, PART),
-            table.get("regex", bool, default=False),
-            {key: replace.text(key) for key in replace},
-            table.texts("args"),
-            _pattern(table, "written"),
-            table.pattern("unknown"),
-            _pattern(table, "none"),
-        )
-        table.done()
-        return naming
 
     def parts(self, name: str) -> list[str]:
         """Return the parts of a name; those that the runner itself joins are apart where each has a form."""
@@ -114,23 +95,16 @@ class Build:
     """How the program is made that the tests are in."""
 
     command: Sequence[str]
-    seconds: float
-
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Build:
-        """Read `[build]`."""
-        build = cls(table.texts("command"), table.seconds("seconds", 600))
-        table.done()
-        return build
+    seconds: Seconds = 600
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
     """How to find the program that contains a test: a command that lists programs as JSON."""
 
     command: Sequence[str]
     """Empty: use the output of the build."""
-    at: str
+    at: str = ""
     """The dotted key of the list; empty: each line is an object."""
     where: Mapping[str, Any]
     """Required values at dotted keys of an object; `true`: any value."""
@@ -141,23 +115,8 @@ class Lookup:
     listed: Pattern
     """A line of that list: the first group is a test."""
 
-    @classmethod
-    def read(cls, table: DefinitionTable) -> Lookup:
-        """Read `[lookup]`."""
-        take = table.table("take")
-        lookup = cls(
-            table.texts("command"),
-            table.get("at", str, ""),
-            table.table("where").free(),
-            {name: take.text(name) for name in take},
-            table.texts("tests"),
-            _pattern(table, "listed"),
-        )
-        table.done()
-        return lookup
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
     """One test runner: its names, and how to run it so that a debugger stops at failures."""
 
@@ -174,10 +133,10 @@ class Runner:
     main: Pattern
     """Is found in a source that makes its folder a program; other folders are tests and what they test."""
     signs: Sequence[Sign]
-    rank: int
+    rank: int = 1
     programs: Sequence[str]
     """Its program: in the project's folder or above it, at a path, or a name on PATH."""
-    install: str
+    install: str = ""
     """The command that gets it."""
     naming: Naming
     build: Build | None
@@ -214,37 +173,22 @@ class Runner:
         """Read a whole file."""
         stops, reads = table.table("stops"), table.table("read")
         filters = stops.table("exceptions")
-        runner = cls(
-            id=table.text("id"),
+        runner = table.read(
+            cls,
             title=table.get("title", str, table.text("id")),
-            type=table.text("type"),
-            files=table.texts("files"),
-            collects=table.texts("collects"),
-            holds=_pattern(table, "holds"),
-            main=_pattern(table, "main"),
-            signs=tuple(map(Sign.read, table.tables("signs"))),
-            rank=table.get("rank", int, 1),
+            signs=tuple(each.read(Sign) for each in table.tables("signs")),
             programs=table.texts("program"),
-            install=table.get("install", str, ""),
-            naming=Naming.read(table.table("name")),
-            build=Build.read(table.table("build")) if "build" in table else None,
-            lookup=Lookup.read(table.table("lookup")) if "lookup" in table else None,
+            naming=table.table("name").read(Naming),
+            build=table.table("build").read(Build) if "build" in table else None,
+            lookup=table.table("lookup").read(Lookup) if "lookup" in table else None,
             in_file={name: _pattern(reads, name) for name in reads},
-            launch=table.table("launch").free(),
-            config=table.table("config").free(),
-            exceptions={each: filters.text(each) for each in filters} or None,
+            exceptions=filters.all_texts() or None,
             functions=stops.texts("functions"),
             awaited=_pattern(stops, "awaited"),
             path=path,
         )
         stops.done()
-        table.done()
         return runner
-
-
-def _pattern(table: DefinitionTable, key: str) -> Pattern:
-    text = table.pattern(key)
-    return re.compile(text, re.MULTILINE) if text else None
 
 
 @functools.cache

@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.base.system.exchange import WaitFor
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.watch import Watch
 from dapeer.collecting.text.watched import outcome
-from dapeer.base.system.exchange import WaitFor
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
 

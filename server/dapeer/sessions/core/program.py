@@ -11,10 +11,9 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
-from dapeer.collecting.row_files import RowFiles
-from dapeer.collecting.row_files import RowFolders
-from dapeer.collecting.rows.collected import Collected
 from dapeer.base.system.exchange import Waiters
+from dapeer.collecting.row_files import RowFiles, RowFolders
+from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror

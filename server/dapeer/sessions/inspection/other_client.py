@@ -85,7 +85,7 @@ class OtherClient:
                 self._answered(message)
             case _:
                 return
-        self._active = _now()
+        self._active = anyio.current_time()
 
     def _answered(self, response: Response) -> None:
         if response.command == "stackTrace" and self.present and self._due is None:
@@ -142,7 +142,7 @@ class OtherClient:
             if self.asks:
                 goes_on = await self._wait_for(lambda: over() or not self.asks, SECONDS_TO_ANSWER)
             else:
-                left = self._active + SECONDS_WITHOUT_REQUEST - _now()
+                left = self._active + SECONDS_WITHOUT_REQUEST - anyio.current_time()
                 goes_on = await self._wait_for(lambda: over() or self.asks, left)
         return goes_on
 
@@ -179,7 +179,3 @@ def _is_same(request: Request, command: str, arguments: Body) -> bool:
         for each, value in arguments.items()
         if each not in {*PARTS, "levels"}
     )
-
-
-def _now() -> float:
-    return anyio.current_time()

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
-from dapeer.collecting.rows.collection import OF_LIVES
-from dapeer.collecting.rows.collection import Point
-from dapeer.collecting.rows.table import CollectedRow
-from dapeer.collecting.text.call_lines import ARGUMENTS
-from dapeer.collecting.text.call_lines import FUNCTION
-from dapeer.collecting.text.call_lines import RESULT
 from dapeer.base.system.exchange import unless_cancelled
+from dapeer.collecting.rows.collection import OF_LIVES, Point
+from dapeer.collecting.rows.table import CollectedRow
+from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import DirectSession
