@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar
 
 from dapeer.adapters.definition.retired import is_retired
 from dapeer.base.errors import DefinitionError
@@ -20,12 +20,14 @@ from dapeer.base.json_types import is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
 from dapeer.companions.python.in_debuggee.dapeer_patching import SETTING
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+
+class _Dataclass(Protocol):  # what `dataclasses.fields` accepts
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
-Record = TypeVar("Record", bound="DataclassInstance")
+Record = TypeVar("Record", bound=_Dataclass)
 
 COMPANIONS = Path(__file__).parents[2] / "companions"
 """The folder of dapeer's programs that run elsewhere, by language."""
