@@ -20,6 +20,8 @@ from dapeer.companions.python.in_debuggee.dapeer_patching import SETTING
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 
+PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
+"""The systems that a definition names, as Python names them."""
 COMPANIONS = Path(__file__).parents[2] / "companions"
 """The folder of dapeer's programs that run elsewhere, by language."""
 
