@@ -22,19 +22,25 @@ name_of = SOURCE.name_of
 
 LAYERS = (
     ("cli",),
+    ("integrations",),
     ("mcp",),
+    ("collecting.tools",),
     ("tools",),
     ("launch",),
     ("peers",),
     ("sessions",),
-    ("adapters", "neovim", "opencode"),
+    ("adapters", "neovim"),
     ("view",),
     ("mirror",),
+    ("collecting",),
     ("dap",),
     ("companions",),
     ("base",),
 )
-"""Top first. A room, which is a folder or a module at the top, imports from the layers below its own."""
+"""Top first. A room, which is a folder or a module at the top, imports from the layers below its own.
+
+`tools.source` names the folders inside of a room that have a layer of their own.
+"""
 
 OTHERS = "*"
 INSIDES = {
@@ -44,7 +50,7 @@ INSIDES = {
         ("definition",),
     ),
     "base": (
-        ("schemas", "connections"),
+        ("schemas", "connections", "sources"),
         ("system",),
         ("secrets",),
         ("text",),
@@ -58,8 +64,11 @@ INSIDES = {
         ("adapters", "demo", "doctor"),
         ("install", "patches", "trial"),
     ),
+    "collecting": (("tools",), ("comparison",), ("text",), ("points", "row_files"), ("rows",)),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
+    # None knows another one.
+    "integrations": (("entries",), ("claude_ide", "opencode"), ("entry", "variables")),
     "dap": (
         ("content_length", "handshake"),
         ("channel", "decoding"),
@@ -68,7 +77,6 @@ INSIDES = {
         ("exception_filters", "messages", "requests", "types"),
     ),
     "launch": (
-        ("repeat",),
         ("start",),
         ("configurations", "plans", "starts"),
         ("keys", "launch_json", "mappings", "request"),
@@ -77,36 +85,27 @@ INSIDES = {
         ("web",),
         ("serving",),
         ("loading",),
-        ("ide",),
         ("transports",),
         ("rendezvous",),
         ("front",),
         ("server",),
-        ("data_extension",),
+        ("all_tools", "data_extension"),
     ),
     "mirror": (
-        ("reader_state",),
         ("mirror",),
         ("fetched",),
-        ("notes", "printed", "suspended"),
-        ("failures", "logged", "modules", "stops", "threads"),
-        ("bounded", "breakpoint_status", "collected", "frames", "output", "places", "post_mortem"),
+        ("notes", "printed", "threads"),
+        ("failures", "modules", "stops"),
+        ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem"),
     ),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
-    "opencode": (
-        ("relay",),
-        ("servers", "tool_run"),
-        ("catalogue", "registrations", "runs"),
-        ("events", "registration", "report", "session"),
-        ("asks", "claims", "client", "messages", "narration", "plugin"),
-    ),
     "peers": (
         ("peers",),
-        ("attaching", "search"),
+        ("attaching",),
         ("peer",),
         ("lua_tools",),
         ("approvals", "lua_tool", "nvim_sessions"),
-        ("clients", "collecting", "ide", "kinds", "opencodes", "shared", "starts"),
+        ("clients", "collecting", "kinds", "notifications", "shared", "starts"),
     ),
     "sessions": (
         ("reruns", "run_until"),
@@ -116,33 +115,33 @@ INSIDES = {
         ("breakpoints", "inspection"),
         ("traits",),
     ),
-    "tools": ((OTHERS,), ("breakpoints", "collected", "starts"), ("base",)),
+    "tools": ((OTHERS,), ("breakpoints", "starts"), ("base",)),
     "view": (
         ("advice", "brief", "render"),
         ("snapshot",),
-        ("comparison", "output"),
-        ("collected", "returns", "variables"),
+        ("output",),
+        ("returns", "variables"),
         (OTHERS,),
     ),
 }
 """The same inside each room, where `OTHERS` stands for what is not named."""
 
 OWNERS: dict[str, tuple[str, ...]] = {
-    "mcp": ("cli/demo/", "mcp/", "tools/", "cli/install/reach.py"),
+    "mcp": ("cli/demo/", "integrations/", "mcp/", "tools/", "cli/install/reach.py"),
     "starlette": ("mcp/transports/http.py",),
     "uvicorn": ("mcp/transports/connections.py",),
     "h11": ("mcp/transports/connections.py",),
     # The installation reads what tomlkit, or it itself, has written by another reader.
     "tomllib": ("adapters/definition/table.py", "cli/install/toml_statements.py"),
-    "pydantic": ("tools/", "mcp/"),
+    "pydantic": ("tools/", "collecting/tools/", "mcp/", "integrations/opencode/tools/"),
     "typing_extensions": ("view/snapshot.py", "tools/"),
     "anyio": ("",),
     "jsonschema": ("base/schemas/rules.py",),
     "referencing": ("base/schemas/rules.py",),
     "pydantic_core": ("mcp/transports/jsonl.py",),
-    "httpx2": ("opencode/client.py",),
+    "httpx2": ("integrations/opencode/client.py",),
     "tomlkit": ("cli/install/toml_text.py",),
-    "websockets": ("mcp/ide/service.py",),
+    "websockets": ("integrations/claude_ide/service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
     # Started inside the debug adapter's own process, never in ours.
@@ -153,16 +152,16 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror/", "view/", "base/text/",
+    "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
-    "adapters/definition/", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
+    "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
 ASYNCIO = {
     "processes": (
-        "adapters/process/started.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
+        "adapters/process/spawn.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
         "sessions/inspection/thread_locations.py",
     ),
     "descriptors": (
@@ -182,9 +181,9 @@ ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semapho
 
 IN_OUR_PYTHON = ("companions/python/debugpy_",)
 """Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
-MOST_ARROWS = 63
+MOST_ARROWS = 71
 """Pairs of rooms of which one imports the other."""
-MOST_FLOORS = 11
+MOST_FLOORS = 14
 """Rooms in the longest chain of imports."""
 MOST_FLOORS_INSIDE = 6
 """Modules and rooms in the longest chain of imports inside a room."""
@@ -216,20 +215,17 @@ def goes_down(importer: str, imported: str, layers: tuple[tuple[str, ...], ...])
     return above < below or (above == below and OTHERS in layers[above])
 
 
-def upward(layers: tuple[tuple[str, ...], ...], depth: int, inside: tuple[str, ...]) -> list[str]:
+def upward(layers: tuple[tuple[str, ...], ...], *inside: str) -> list[str]:
     """Return which modules of a room import one of its rooms that does not lie below their own."""
     return [
         f"{'.'.join(importer)} imports {'.'.join(imported)}"
-        for importer, all_imported in SOURCE.graph.items()
-        for imported in all_imported
-        if importer[:depth] == imported[:depth] == inside
-        if min(len(importer), len(imported)) > depth and importer[depth] != imported[depth]
-        if not goes_down(importer[depth], imported[depth], layers)
+        for importer, imported, rooms in SOURCE.crossings(*inside)
+        if not goes_down(*rooms, layers)
     ]
 
 
 def test_every_room_of_the_package_has_a_layer() -> None:
-    rooms = {module[0] for module in BY_NAME if module} - {"__main__"}
+    rooms = {SOURCE.room_of(module) for module in BY_NAME if module} - {"__main__"}
     assert rooms == {room for layer in LAYERS for room in layer}
 
 
@@ -269,6 +265,20 @@ def test_the_table_of_processes_has_one_reader() -> None:
     ]
 
 
+def test_a_program_that_is_integrated_is_named_where_its_work_is_only() -> None:
+    """Beside its integration, clients have files to install into, and the person consents to its tools by name."""
+    named = re.compile(rb"opencode|claude", re.IGNORECASE)
+    assert not [
+        name
+        for file in sorted(PACKAGE.rglob("*"))
+        if file.is_file() and "__pycache__" not in file.parts
+        if not (name := name_of(file)).startswith(
+            ("integrations/", "cli/install/", "peers/kinds.py")
+        )
+        if named.search(file.read_bytes())
+    ]
+
+
 def test_few_modules_lie_outside_of_a_room() -> None:
     assert len(list(PACKAGE.glob("[!_]*.py"))) <= 5
 
@@ -289,12 +299,12 @@ def test_a_folder_holds_few_modules_flat() -> None:
 
 def test_imports_go_down_only() -> None:
     layers = (("__main__",), *LAYERS)
-    assert not upward(layers, 0, ())
+    assert not upward(layers)
 
 
 @pytest.mark.parametrize("room", INSIDES)
 def test_imports_inside_a_room_go_down_only(room: str) -> None:
-    assert not upward(INSIDES[room], 1, (room,))
+    assert not upward(INSIDES[room], room)
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -304,6 +314,26 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_the_rooms_lie_on_few_floors_and_few_arrows_join_them() -> None:
     assert len(SOURCE.arrows()) <= MOST_ARROWS
     assert 0 < SOURCE.floors() <= MOST_FLOORS
+
+
+COLLECTING_FROM_OUTSIDE = {
+    "points", "row_files",
+    "rows.collected", "rows.collection", "rows.table", "rows.watch",
+    "text.call_lines", "text.live_rows", "text.summary", "text.watched",
+    "tools.call_life", "tools.collected_rows", "tools.comparing",
+}  # fmt: skip
+"""What the rest of dapeer needs of collected rows: how they are written, read, aligned and laid out stays inside."""
+
+
+def test_few_modules_for_collected_rows_are_imported_from_outside() -> None:
+    from_outside = {
+        ".".join(imported[1:])
+        for importer, all_imported in SOURCE.graph.items()
+        if importer[:1] != ("collecting",)
+        for imported in all_imported
+        if imported[:1] == ("collecting",)
+    }
+    assert from_outside == COLLECTING_FROM_OUTSIDE
 
 
 def test_what_runs_elsewhere_imports_nothing_of_dapeer() -> None:
@@ -422,7 +452,7 @@ def test_a_mirror_writes_no_text_for_a_reader() -> None:
     importing = {
         name_of(path)
         for path in MODULES
-        if name_of(path).startswith("mirror/")
+        if name_of(path).startswith(("mirror/", "collecting/rows/"))
         if any(imported[:3] == ("dapeer", "base", "text") for imported in imports(path))
     }
     assert importing == SHOWS_MEMBERS
@@ -442,13 +472,13 @@ def test_a_mirror_changes_by_its_own_methods_only() -> None:
     changing = CONTAINERS | {
         name
         for path in MODULES
-        if name_of(path).startswith("mirror/")
+        if name_of(path).startswith(("mirror/", "collecting/rows/"))
         for name in changing_methods(path)
     }
     wrong = [
         f"{name_of(path)}:{node.lineno}: {ast.unparse(node)}"
         for path in MODULES
-        if not name_of(path).startswith(("mirror/", "companions/"))
+        if not name_of(path).startswith(("mirror/", "collecting/rows/", "companions/"))
         for node in ast.walk(parse(path))
         if isinstance(node, ast.Call | ast.Attribute | ast.Subscript)
         if is_write(node, changing - GIVES_NUMBERS)

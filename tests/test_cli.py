@@ -16,14 +16,15 @@ from mcp import Client
 import dapeer
 from dapeer.adapters.choice.detection import Detection
 from dapeer.adapters.definition.loading import load, shipped
-from dapeer.adapters.definition.retired import RETIRED
+from dapeer.adapters.definition.table import RETIRED
 from dapeer.adapters.runners.runner import load_runners
 from dapeer.base.secrets import credentials
 from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off
 from dapeer.cli.main import main
 from dapeer.cli.patches import rows_of
+from dapeer.integrations.variables import SECRETS
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.transports import http, token
-from dapeer.tools import TOOLS
 from tests.harness import DATA, ask, has_all
 from tests.mcp.small import LEGACY, MODERN, http_client, streamable
 from tests.mcp.wire import call, request, serving, started
@@ -429,7 +430,7 @@ async def test_a_token_in_the_environment_is_used_and_not_handed_on(
 
 
 async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in credentials.NAMES:
+    for name in (credentials.TOKEN, *SECRETS):
         monkeypatch.setenv(name, "of-nobody-else")
     p = program("loop.py")
     async with started("dapeer", "stdio", "--no-bridge", "--nvim", "none") as wire:
@@ -437,7 +438,7 @@ async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.M
         await wire.ask(call(1, "dap_run", program=str(p), breakpoints=[p.at("inner")]))
         # The adapter, the reaper, debugpy's launcher and the program itself.
         assert len(descendants(wire.process.pid)) >= 3
-        for name in credentials.NAMES:
+        for name in (credentials.TOKEN, *SECRETS):
             assert processes_of("of-nobody-else", name) in ([], [wire.process.pid])
         expression = "sorted(__import__('os').environ.values())"
         told = await wire.ask(call(2, "dap_evaluate", expression=expression))
@@ -449,7 +450,7 @@ async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.M
 def test_an_unusable_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(credentials.TOKEN, text)
     with pytest.raises(Exception, match=r"\$DAPEER_TOKEN contains no valid token"):
-        token.given(credentials.taken())
+        token.given(credentials.taken(()))
     assert credentials.TOKEN not in os.environ
 
 

@@ -13,10 +13,9 @@ import pytest
 
 from dapeer.cli import command_line as cli
 from dapeer.mcp.server.prompts import PROMPTS
-from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.programs import ROOT
 from tests.shown import COLUMNS, ROWS
-from tools import languages_page
+from tools import known_answers, languages_page
 from tools.pages import PARTS, lua_tools, made, pitfalls, with_part
 
 FOLDERS = (".", "docs", "docs/design", ".github", ".github/ISSUE_TEMPLATE")
@@ -69,7 +68,7 @@ def broken(page: str) -> Iterator[str]:
 @cache
 def arguments_of_tools() -> dict[str, set[str]]:
     """Return the arguments of every tool, by its name."""
-    ours = {one.name: one.input_schema for one in (*TOOLS, *OF_OPENCODE)}
+    ours = {one.name: one.input_schema for one in known_answers.EVERY}
     of_lua = {f"nvim_{one.name}": one.input_schema for one in lua_tools()}
     return {name: set(schema["properties"]) for name, schema in (ours | of_lua).items()}
 
@@ -94,7 +93,7 @@ def test_the_tables_are_those_that_the_code_makes(page: str) -> None:
 
 def test_the_table_of_tools_names_each_argument_that_is_required() -> None:
     table = text_of("docs/tools.md")
-    for one in (*TOOLS, *OF_OPENCODE):
+    for one in known_answers.EVERY:
         [row] = re.findall(rf"^\| `{one.name}`°? \| (.*?) \|", table, re.MULTILINE)
         assert set(re.findall(r"`(\w+)`", row)) == set(
             one.schema_for(frozenset()).get("required", ())

@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Iterator
 
 from dapeer.peers.kinds import TABLE
-from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.programs import ROOT
+from tools import known_answers
 from tools.pages import OFF, lua_tools
 
 HELP = ROOT / "doc" / "dapeer.txt"
@@ -18,7 +18,7 @@ WIDTH = 78
 
 def lines() -> Iterator[str]:
     """Yield the table: each tool with what it always asks for, and below it what adds to that."""
-    names = [tool.name for tool in (*TOOLS, *OF_OPENCODE) if tool.name in TABLE]
+    names = [tool.name for tool in known_answers.EVERY if tool.name in TABLE]
     for counts in dict.fromkeys(TABLE[name] for name in names):
         alike = ", ".join(name for name in names if TABLE[name] == counts)
         always = ", ".join(counts.always) or "-"

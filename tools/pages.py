@@ -14,10 +14,10 @@ import pytest
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.collecting.tools import call_life, collected_rows, comparing
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
-    OF_OPENCODE,
-    TOOLS,
     code,
     execution,
     expressions,
@@ -35,11 +35,11 @@ from dapeer.tools import (
 )
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
-from dapeer.tools.collected import collected, comparing, life
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 from tests.required import REQUIRED, WELCOME
 from tools import collecting_page
+from tools.known_answers import EVERY
 
 NVIM = Path(sys.executable).parent / "nvim"
 SPECS = """
@@ -57,7 +57,7 @@ GROUPS = (
     ("Start and end", sessions.TOOLS),
     ("Run", (*execution.TOOLS, *run_until.TOOLS, *reverse.TOOLS)),
     ("Stop", (*breakpoints.TOOLS, *functions.TOOLS, *data_breakpoints.TOOLS)),
-    ("Collect", (*collected.TOOLS, *life.TOOLS)),
+    ("Collect", (*collected_rows.TOOLS, *call_life.TOOLS)),
     ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS, *comparing.TOOLS)),
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
     ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),
@@ -72,7 +72,7 @@ def tool_table() -> str:
     for title, tools in GROUPS:
         rows.append(f"| **{title}** | | |")
         rows += [_row(tool) for tool in tools]
-    assert sum(len(tools) for _, tools in GROUPS) == len(TOOLS + OF_OPENCODE)
+    assert sum(len(tools) for _, tools in GROUPS) == len(EVERY)
     return "\n".join(rows)
 
 

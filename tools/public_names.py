@@ -19,9 +19,9 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.adapters.runners.runner import load_runners
 from dapeer.cli.command_line import command_parser
-from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.adapters.definition.test_documentation import example
 from tests.programs import ROOT
+from tools import known_answers
 from tools.pages import NVIM, lua_tools
 
 NAMES = ROOT / "tests" / "public_names.txt"
@@ -57,7 +57,7 @@ def _line(of: str, names: Iterable[str]) -> str:
 
 def _tools() -> Iterator[str]:
     """Yield each tool with its arguments, also those that an adapter must support."""
-    given = {tool.name: tool.schema_for(tool.all_needs) for tool in (*TOOLS, *OF_OPENCODE)}
+    given = {tool.name: tool.schema_for(tool.all_needs) for tool in known_answers.EVERY}
     given |= {f"nvim_{tool.name}": tool.input_schema for tool in lua_tools()}
     for name, schema in sorted(given.items()):
         yield _line(f"tool {name}", schema["properties"])

@@ -13,6 +13,8 @@ ROOT = Path(__file__).parent.parent
 Node = TypeVar("Node", bound=Hashable)
 Module = tuple[str, ...]
 """A module as its dotted parts below `dapeer`; a package is its folder."""
+ON_FLOORS_OF_THEIR_OWN = (("collecting", "tools"),)
+"""Folders that are rooms themselves, on another floor than the rest of their room."""
 
 
 class RelativeImportError(Exception):
@@ -79,16 +81,26 @@ class Source:
             parts = parts[:-1]
         return parts if imported[0] == "dapeer" and parts else None
 
+    def room_of(self, module: Module, depth: int = 0) -> str:
+        """Return the room of a module: a folder or module of the package, or `depth` folders deeper."""
+        own = next((each for each in ON_FLOORS_OF_THEIR_OWN if module[: len(each)] == each), ())
+        return module[depth] if depth or not own else ".".join(own)
+
+    def crossings(self, *inside: str) -> Iterator[tuple[Module, Module, tuple[str, str]]]:
+        """Yield who imports whom in another room, of the package or inside one of its rooms, and these two rooms."""
+        depth = len(inside)
+        for importer, all_imported in self.graph.items():
+            for imported in all_imported:
+                if not importer[:depth] == imported[:depth] == inside:
+                    continue
+                if min(len(importer), len(imported)) > depth:
+                    rooms = (self.room_of(importer, depth), self.room_of(imported, depth))
+                    if rooms[0] != rooms[1]:
+                        yield importer, imported, rooms
+
     def arrows(self, *inside: str) -> set[tuple[str, str]]:
         """Return the pairs of rooms, of the package or inside one of its rooms, of which one imports the other."""
-        depth = len(inside)
-        return {
-            (importer[depth], imported[depth])
-            for importer, all_imported in self.graph.items()
-            for imported in all_imported
-            if importer[:depth] == imported[:depth] == inside
-            if min(len(importer), len(imported)) > depth and importer[depth] != imported[depth]
-        }
+        return {rooms for _, _, rooms in self.crossings(*inside)}
 
     def floors(self, *inside: str) -> int:
         """Return how many rooms the longest chain of imports has; 0 where they import each other in a circle."""

@@ -9,9 +9,9 @@ from typing import Any
 from mcp import Client
 
 from dapeer.base.json_types import Json
-from dapeer.mirror.collected.row_blocks import BlockPart
-from dapeer.mirror.collected.rows import CollectedRow
-from dapeer.mirror.collected.rows_file import Written, read
+from dapeer.collecting.rows.row_blocks import BlockPart
+from dapeer.collecting.rows.rows_file import Written, read
+from dapeer.collecting.rows.table import CollectedRow
 from tests.harness import ask
 
 COLLECT = "__import__('in_debuggee.collecting.dapeer_collecting', fromlist=['_']).collect({!r})"

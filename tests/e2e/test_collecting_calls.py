@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mirror.collected.rows import FAILED, CollectedRow
+from dapeer.collecting.rows.table import FAILED, CollectedRow
 from tests.e2e.collecting import collect, rows
 from tests.harness import ask, client, has_all, read, refusal
 from tests.processes import LIMIT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.definition.table import own_values
-from dapeer.mirror.collected.rows import FAILED
+from dapeer.collecting.rows.table import FAILED
 from tests.e2e.collecting import cells, collect, files, parsed, rows
 from tests.e2e.running import listening
 from tests.harness import ask, client, evaluate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.sessions.core import kept_rows
+from dapeer.collecting.rows import collected
 from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program
@@ -137,7 +137,7 @@ async def test_rows_that_had_to_make_room_are_said_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of the last two runs are kept whatever room there is."""
-    monkeypatch.setattr(kept_rows, "KEPT_FIELDS", 1)
+    monkeypatch.setattr(collected, "KEPT_FIELDS", 1)
     p = written(tmp_path, "cart.py", CART_PY)
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         asked = {"program": "cart.py", "breakpoints": [p.at("add", collect=["price"])]}

@@ -14,10 +14,10 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.base.connections.ownership import connected
 from dapeer.base.connections.promptness import duplicated, refusal
 from dapeer.dap.messages import Message, Request
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools import TOOLS
 from tests.e2e.running import free_port, started
 from tests.harness import DATA, ask, client, needs, read
 from tests.processes import LIMIT, descendants

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests.harness import FAKE_PROGRAM, Json, ask, client, fake, printed, read, refusal
 from tests.ordinary_user import without_root_rights
 from tests.processes import LIMIT

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests.harness import FAKE_PROGRAM, Fake, fake
 from tests.hostile.adapters import EVERYTHING
 from tests.hostile.fuzzed_calls import calls

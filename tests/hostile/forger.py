@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests.json_types import Json
 
 TEXT = (

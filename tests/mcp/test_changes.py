@@ -12,7 +12,7 @@ from mcp.client.session import IncomingMessage
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 from mcp.types import TextResourceContents
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests.harness import DATA, ask
 from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected
 from tests.processes import LIMIT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests import npm
 from tests.hosts.page import COMMAND, DATA, REFUSED, RESULT, refusal, row, shown
 from tests.mcp.small import TOKEN

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.own_folders import private
+from dapeer.base.system.folder_names import private
 from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
 from dapeer.mcp.rendezvous.reaching import GREETING, reach
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap

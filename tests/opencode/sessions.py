@@ -7,9 +7,9 @@ from typing import Any
 
 from mcp import Client
 
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.opencode.events import CONNECTED, follow
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.events import CONNECTED, follow
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, served
 from tests.json_types import Json
 from tests.opencode.server import OpenCode

@@ -14,9 +14,9 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.tools import OF_OPENCODE
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, read, refusal, served
 from tests.mcp.small import LEGACY
 from tests.opencode.provider import Say

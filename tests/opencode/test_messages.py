@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.opencode.asks import chosen, reply
-from dapeer.opencode.messages import last_prompt, new_id, turn_of
+from dapeer.integrations.opencode.prompts.asks import chosen, reply
+from dapeer.integrations.opencode.prompts.messages import last_prompt, new_id, turn_of
 from tests.json_types import Json
 
 

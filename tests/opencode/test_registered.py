@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.errors import OpenCodeFailed
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.opencode.registration import Core, configuration
-from dapeer.opencode.registration import register as register_with
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.errors import OpenCodeFailed
+from dapeer.integrations.opencode.registrations.registration import configuration
+from dapeer.integrations.opencode.registrations.registration import register as register_with
+from dapeer.integrations.variables import OPENCODE_PASSWORD
+from dapeer.mcp.server.integration import Core
 from tests.harness import has_all
 from tests.mcp.wire import serving
 from tests.opencode.server import OpenCode, free_port

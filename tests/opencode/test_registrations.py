@@ -7,12 +7,12 @@ import anyio
 import pytest
 
 from dapeer.base.json_types import Json
-from dapeer.base.system.own_folders import state_folder
-from dapeer.opencode import claims
-from dapeer.opencode.client import is_here
-from dapeer.opencode.registration import Core
-from dapeer.opencode.registrations import Use
-from dapeer.opencode.servers import Servers
+from dapeer.base.system import folder_names
+from dapeer.integrations.opencode.client import is_here
+from dapeer.integrations.opencode.registrations import claims
+from dapeer.integrations.opencode.registrations.registrations import Use
+from dapeer.integrations.opencode.servers import Servers
+from dapeer.mcp.server.integration import Core
 from tests.processes import LIMIT
 
 CORE = Core("http://127.0.0.1:9/mcp", "a-token")
@@ -111,12 +111,12 @@ def test_each_core_has_a_name_of_its_own_which_is_free_again_when_it_leaves() ->
     assert list(claims.abandoned(SERVER)) == []
     for claim in (second, third, *elsewhere):
         claim.release()
-    assert list((state_folder() / "opencode").iterdir()) == []
+    assert list((Path(folder_names.state()) / "opencode").iterdir()) == []
 
 
 def test_a_core_has_a_name_where_nothing_can_be_written() -> None:
-    state_folder().parent.mkdir()
-    state_folder().write_text("no folder")
+    Path(folder_names.state()).parent.mkdir()
+    Path(folder_names.state()).write_text("no folder")
     claim = claims.take(SERVER, "/shop")
     assert claim.name == "dapeer"
     claim.release()

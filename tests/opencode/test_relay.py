@@ -14,10 +14,10 @@ import pytest
 from mcp import Client
 from mcp.types import ImageContent, TextContent
 
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.opencode.events import CONNECTED, follow
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.events import CONNECTED, follow
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, call, read, refusal, served
 from tests.opencode.server import OpenCode, install_relay, opencode
 

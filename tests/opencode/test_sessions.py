@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.opencode.events import CONNECTED, follow
-from dapeer.tools import OF_OPENCODE
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.events import CONNECTED, follow
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import DATA, ask, read, refusal, text
 from tests.mcp.small import LEGACY, streamable
 from tests.mcp.wire import serving

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.opencode import report, runs
+from dapeer.integrations.opencode.prompts import report, runs
 from tests.harness import ask, read, refusal
 from tests.json_types import Json
 from tests.opencode.provider import Call, Say

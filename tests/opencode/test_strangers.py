@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.errors import NoOpenCode
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
 from dapeer.cli.main import main
-from dapeer.opencode.client import OpenCode
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import NoOpenCode
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests import second_user
 from tests.mcp.wire import serving
 from tests.processes import LIMIT

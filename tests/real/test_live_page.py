@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from mcp import Client
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests.harness import DATA, ask, has_all
 from tests.mcp.small import TOKEN, over_http, streamable
 from tests.processes import LIMIT

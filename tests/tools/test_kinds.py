@@ -7,11 +7,12 @@ import pytest
 
 from dapeer.peers import read_tools
 from dapeer.peers.kinds import TABLE, kinds_of
-from dapeer.tools import OF_OPENCODE, TOOLS, Tool
+from dapeer.tools.base.tool import Tool
+from tools import known_answers
 from tools.consent_table import BEGIN, END, HELP, lines
 from tools.pages import lua_tools
 
-EVERY = {tool.name: tool for tool in (*TOOLS, *OF_OPENCODE)}
+EVERY = {tool.name: tool for tool in known_answers.EVERY}
 ALL = {"run", "evaluate", "write"}
 
 WITHOUT_MORE = {

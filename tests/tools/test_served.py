@@ -14,8 +14,8 @@ from dapeer.mcp.server.toolbox import OF_LEAN
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
-from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
-from dapeer.tools.base import schema
+from dapeer.tools.base.call import Call
+from dapeer.tools.base.tool import Tool
 from tools import known_answers
 
 CHANGING = {
@@ -43,7 +43,7 @@ RESUMING = {
     "dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to", "dap_run_until", "dap_step_back",
 }  # fmt: skip
 
-ALL = (*TOOLS, *OF_OPENCODE)
+ALL = known_answers.EVERY
 NONE: frozenset[str] = frozenset()
 """What adapters support while none runs."""
 
@@ -54,8 +54,8 @@ each_tool = pytest.mark.parametrize("tool", ALL, ids=[tool.name for tool in ALL]
 
 
 def test_what_a_client_is_told_before_the_server_is_loaded_is_up_to_date() -> None:
-    now = known_answers.schemas()
-    assert schema.KNOWN.read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
+    for path, now in known_answers.schemas().items():
+        assert path.read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
     now = known_answers.made()
     assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mirror.collected.collected import Collected
-from dapeer.mirror.collected.row_blocks import BlockPart
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.row_blocks import BlockPart
+from dapeer.collecting.text.live_rows import drawn
+from dapeer.collecting.text.summary import section
 from dapeer.view import render, snapshot
-from dapeer.view.collected.live_rows import drawn
-from dapeer.view.collected.summary import section
 from tests.told import Told
 
 HALF = 1000

@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
+from dapeer.base.sources import relative
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.stops.stack import Stack
@@ -432,7 +433,7 @@ def test_much_output_of_an_ended_program_is_cut_and_counted() -> None:
     ],
 )
 def test_a_path_in_the_project_is_written_relative_to_it(path: str, written: str) -> None:
-    assert stacks.relative(path, PROJECT) == written
+    assert relative(path, PROJECT) == written
 
 
 def test_a_frame_without_a_file_is_written_by_what_is_known() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.mirror.collected.collected import Collected
-from dapeer.mirror.collected.rows_file import read
-from dapeer.view.collected.summary import section
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.rows_file import read
+from dapeer.collecting.text.summary import section
 from tests.e2e.collecting import collect
 from tests.harness import ask, client, evaluate
 from tests.programs import program

@@ -8,10 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from dapeer.mirror.collected.collected import Collected
-from dapeer.mirror.collected.row_blocks import BlockPart
-from dapeer.view.comparison.divergence import compared
-from dapeer.view.comparison.run_rows import places, run
+from dapeer.collecting.comparison.divergence import compared
+from dapeer.collecting.comparison.run_rows import places, run
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.row_blocks import BlockPart
 
 ROWS = 100_000
 ROUNDS = 5

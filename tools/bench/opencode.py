@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.opencode.messages import new_id
-from dapeer.opencode.relay import NAME
+from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
+from dapeer.integrations.opencode.prompts.messages import new_id
+from dapeer.integrations.opencode.relay.relay import NAME
+from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import read, served
 from tests.opencode.server import OpenCode, install_relay, opencode
 from tools.bench.statistics import Measured, Samples, in_turn

@@ -1,6 +1,6 @@
 """Everything that dapeer reports as a failure.
 
-All errors of dapeer. Each is one sentence on what happened and one on what to do next.
+All errors of dapeer, but for those of its integrations. Each is one sentence on what happened and one on what to do next.
 
     DapeerError
     ├── ArgumentError          the caller's arguments cannot be used
@@ -20,11 +20,6 @@ All errors of dapeer. Each is one sentence on what happened and one on what to d
     │   ├── NeovimBusy         it does not answer now: it waits for a key, or works
     │   ├── NeovimFailed       what it was asked to do failed there
     │   └── NeovimGone         it has ended
-    ├── OpenCodeError
-    │   ├── NoOpenCode         none listens there, or it has ended
-    │   ├── OpenCodeLocked     it wants a password, or another one
-    │   └── OpenCodeFailed     it refused, or what it was asked to do failed there
-    │       └── OpenCodeMissing  it does not know what was asked for
     ├── Stranger               another user of this machine is at the other end
     ├── SystemRefuses          the system gives no descriptor, no room, no folder
     ├── Refused                the person did not allow it
@@ -232,26 +227,6 @@ class NeovimFailed(NeovimError):
 
 class NeovimGone(NeovimError):
     """It has ended, or hung up."""
-
-
-class OpenCodeError(DapeerError):
-    """An error of the connection to an OpenCode server."""
-
-
-class NoOpenCode(OpenCodeError):
-    """No server listens there, or it has ended."""
-
-
-class OpenCodeLocked(OpenCodeError):
-    """It requires a password, or a different one."""
-
-
-class OpenCodeFailed(OpenCodeError):
-    """It rejected the request, or the request failed there."""
-
-
-class OpenCodeMissing(OpenCodeFailed):
-    """It does not know the name or id of the request."""
 
 
 class Refused(DapeerError):

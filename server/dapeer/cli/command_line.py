@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import dapeer
 from dapeer.base.errors import DapeerError
 from dapeer.base.secrets import credentials
+from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs, preconditions
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
 from dapeer.cli.install import arguments as installing
+from dapeer.integrations.entries import ENTRIES
+from dapeer.integrations.entry import AddParser
+from dapeer.integrations.variables import SECRETS
 from dapeer.mcp.rendezvous.reaching import AUTO, NONE
-from dapeer.view.sources import expanded
 
 if TYPE_CHECKING:
     import socket
@@ -26,8 +29,6 @@ LEVELS: Final = ("debug", "info", "warning", "error")
 WRONG_USE: Final = 2
 """Exit code for a mistake of the user, as argparse has it."""
 INTERRUPTED: Final = 130
-
-AddParser = Callable[..., argparse.ArgumentParser]
 
 
 def run(given: Sequence[str], front: Front | None = None, door: socket.socket | None = None) -> int:
@@ -40,7 +41,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     """
     preconditions.open_standard_streams()
     # First of all, so that no child process inherits them.
-    secrets = credentials.taken()
+    secrets = credentials.taken(SECRETS)
     known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
     arguments = command_parser().parse_args(given, known)
     try:
@@ -70,7 +71,8 @@ def command_parser() -> argparse.ArgumentParser:
     _add_stdio(add_parser)
     _add_serve(add_parser)
     _add_demo(add_parser)
-    _add_opencode(add_parser)
+    for each in ENTRIES:
+        each.add_commands(add_parser, _add)
     installing.add_to(_add(add_parser, "install", installing.SUMMARY))
     _add_doctor(add_parser)
     _add_adapters(add_parser)
@@ -161,37 +163,6 @@ def _add_doctor(add_parser: AddParser) -> None:
     parser.set_defaults(command=commands.doctor)
 
 
-def _add_opencode(add_parser: AddParser) -> None:
-    parser = _add(add_parser, "opencode", "work with an OpenCode server")
-    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    registering = _add(
-        subcommands.add_parser,
-        "register",
-        "give the tools of this project's `dapeer serve` to a running OpenCode server",
-    )
-    registering.add_argument(
-        "--url",
-        help="where OpenCode listens ($DAPEER_OPENCODE_URL, else http://127.0.0.1:4096); its "
-        "password comes from $OPENCODE_SERVER_PASSWORD",
-    )
-    registering.add_argument("--name", default="dapeer", help="the tools' prefix (%(default)s)")
-    registering.add_argument(
-        "--directory", type=Path, default=Path(), help="the directory of its sessions (this one)"
-    )
-    registering.set_defaults(command=commands.register)
-    for name, installs, summary in (
-        (
-            "install",
-            True,
-            "let dapeer's clients call OpenCode's tools: puts a plugin into your OpenCode",
-        ),
-        ("remove", False, "take that plugin away"),
-    ):
-        _add(subcommands.add_parser, name, summary).set_defaults(
-            command=commands.plugin, installs=installs
-        )
-
-
 def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:
     parser = add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
     # An option may be given before or after the command; the later one wins.
@@ -237,13 +208,8 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also return results as data (structuredContent); some hosts then show the model only that",
     )
-    parser.add_argument(
-        "--opencode",
-        type=_url,
-        metavar="URL",
-        help="offer the sessions of this OpenCode server, too ($DAPEER_OPENCODE_URL; its password "
-        "comes from $OPENCODE_SERVER_PASSWORD)",
-    )
+    for each in ENTRIES:
+        each.add_options(parser)
 
 
 def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str | None) -> None:
@@ -286,10 +252,6 @@ def _target(text: str) -> str:
 def _groups(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     return names or _wrong(text, "GROUP, or several with commas between")
-
-
-def _url(text: str) -> str:
-    return text or _wrong(text, "URL")
 
 
 def _wrong(text: str, expected: str) -> NoReturn:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dapeer.base.errors import ArgumentError
-from dapeer.base.secrets.credentials import OPENCODE_URL
 from dapeer.base.system.stderr import say
+from dapeer.integrations.entries import ENTRIES
 from dapeer.mcp.rendezvous.reaching import ANY, AUTO, NONE
 
 if TYPE_CHECKING:
@@ -44,7 +42,8 @@ def stdio(arguments: argparse.Namespace) -> int:
     with loading.quickly():
         from dapeer.mcp.serving import serve_stdio
 
-    anyio.run(serve_stdio, _offer(arguments, nvim), arguments.front)
+        offer = _offer(arguments, nvim)
+    anyio.run(serve_stdio, offer, arguments.front)
     return 0
 
 
@@ -75,9 +74,9 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
         "--tools": arguments.tools,
         "--readable": arguments.readable,
         "--no-redact": arguments.no_redact,
-        "--opencode": arguments.opencode,
-        f"${OPENCODE_URL}": os.environ.get(OPENCODE_URL),
     }
+    for each in ENTRIES:
+        options |= each.of_whole_server(arguments)
     return [name for name, value in options.items() if value]
 
 
@@ -90,19 +89,17 @@ def serve(arguments: argparse.Namespace) -> int:
     with loading.quickly():
         from dapeer.mcp.web import ServerAddress, serve_http
 
+        offer = _offer(arguments, arguments.nvim)
     address = ServerAddress(
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
-    offer = _offer(arguments, arguments.nvim)
     anyio.run(lambda: serve_http(offer, address, with_stdin=arguments.with_stdin))
     return 0
 
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
     from dapeer.mcp.serving import ServerOptions
-    from dapeer.opencode.client import address
 
-    url = arguments.opencode or os.environ.get(OPENCODE_URL)
     return ServerOptions(
         arguments.read_only,
         arguments.tools,
@@ -110,10 +107,10 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         arguments.data,
         nvim=None if nvim == NONE else nvim,
         patient=getattr(arguments, "successor", False),
-        opencode=address(url) if url else None,
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
         door=getattr(arguments, "door", None),
+        integrations=[each.integration(arguments) for each in ENTRIES],
     )
 
 
@@ -140,10 +137,11 @@ def demo(arguments: argparse.Namespace) -> int:
     """Play a demo."""
     import anyio
 
-    from dapeer.cli.demo import story, story_collect, story_nvim
+    from dapeer.cli.demo import story, story_nvim
 
-    chosen = story_nvim if arguments.nvim else story_collect if arguments.collect else story
-    return anyio.run(chosen.run)
+    if arguments.nvim:
+        return anyio.run(story_nvim.run)
+    return anyio.run(lambda: story.run(collects=arguments.collect))
 
 
 def doctor(arguments: argparse.Namespace) -> int:
@@ -153,40 +151,6 @@ def doctor(arguments: argparse.Namespace) -> int:
     if arguments.patches:
         return patches.report_patches()
     return doctor.check(arguments.adapter) if arguments.adapter else doctor.report()
-
-
-def register(arguments: argparse.Namespace) -> int:
-    """Give this project's tools to a running OpenCode server."""
-    import anyio
-
-    from dapeer.mcp.rendezvous import announcement
-    from dapeer.opencode.client import OpenCode, address
-    from dapeer.opencode.registration import Core, register
-
-    directory = arguments.directory.resolve()
-    found = announcement.serving_http(directory)
-    if found is None:
-        raise ArgumentError(
-            f"No dapeer server serves HTTP for {directory}.",
-            "Start one there with `dapeer serve`, or name its project with --directory.",
-        )
-
-    async def run() -> str:
-        async with OpenCode(address(arguments.url), arguments.credentials) as opencode:
-            core = Core(found.url, found.token)
-            return await register(opencode, core, directory, name=arguments.name)
-
-    sys.stdout.write(f"{anyio.run(run)}\n")
-    return 0
-
-
-def plugin(arguments: argparse.Namespace) -> int:
-    """Install or remove the plugin of OpenCode."""
-    from dapeer.opencode import plugin
-
-    done = plugin.install() if arguments.installs else plugin.remove()
-    sys.stdout.write(f"{done}\n")
-    return 0
 
 
 def adapters(_arguments: argparse.Namespace) -> int:

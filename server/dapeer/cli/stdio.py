@@ -39,9 +39,10 @@ def run(given: Sequence[str]) -> int | None:
 
         if reached := reaching.reach(os.getcwd(), nvim):
             from dapeer.base.secrets import credentials
+            from dapeer.integrations.variables import SECRETS
             from dapeer.mcp.rendezvous import bridge, standing
 
-            wish = standing.ClientWish(nvim, given, credentials.taken(), data=DATA in flags)
+            wish = standing.ClientWish(nvim, given, credentials.taken(SECRETS), data=DATA in flags)
             return bridge.carry(reached, wish)
     return _serve(given, for_neovims=nvim != NONE, data=DATA in flags)
 
@@ -62,8 +63,8 @@ def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
 
 def _is_usual() -> bool:
     """Whether a whole server would start with nothing but its own tools, and without an error."""
-    from dapeer.base.secrets.credentials import OPENCODE_URL
     from dapeer.base.system.folder_names import configuration
+    from dapeer.integrations.variables import OF_SERVERS
     from dapeer.mcp.front.streams import can_serve
 
     try:
@@ -72,9 +73,9 @@ def _is_usual() -> bool:
         return False
     return (
         can_serve()
-        # The Neovim around, OpenCode's tools, adapters of the user's own.
+        # The Neovim around, an integration's tools, adapters of the user's own.
         and not (os.environ.get("NVIM") or os.environ.get("NVIM_LISTEN_ADDRESS"))
-        and not os.environ.get(OPENCODE_URL)
+        and not any(map(os.environ.get, OF_SERVERS))
         and not os.path.lexists(os.path.join(configuration(), "adapters"))
     )
 

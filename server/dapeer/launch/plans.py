@@ -19,10 +19,13 @@ from dapeer.adapters.choice.choice import able, choose
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
-from dapeer.adapters.definition.definition import LOOPBACK, TARGETS, Definition, names_in
+from dapeer.adapters.definition.definition import TARGETS
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.definition import names_in
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.node_ids import as_program, node_id
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings

@@ -16,10 +16,10 @@ from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, is_array, is_object
+from dapeer.base.sources import check_line, expanded, source_file
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import surroundings
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
-from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]
 BreakpointInFile: TypeAlias = tuple[str, RequestedBreakpoint]

@@ -18,11 +18,11 @@ from dapeer.base.errors import SystemRefuses
 from dapeer.base.system.stderr import say
 from dapeer.base.system.threads import Clients
 from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
+from dapeer.mcp.server.integration import Core
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.serving import ServerOptions, running
 from dapeer.mcp.transports import http, token, unix_socket
 from dapeer.mcp.transports.guard import is_loopback, rules_for
-from dapeer.opencode.registration import Core
 
 
 @dataclass(frozen=True, slots=True)

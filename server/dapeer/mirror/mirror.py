@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dapeer.base.errors import NotStopped
+from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, Gathered
 from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -16,16 +17,13 @@ from dapeer.dap.types import Breakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed
-from dapeer.mirror.collected.collected import ROW, Collected
-from dapeer.mirror.collected.process_rows import REMOVED, Gathered
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.modules import Loaded
 from dapeer.mirror.notes import Notes
 from dapeer.mirror.printed import Printed
 from dapeer.mirror.stops.stops import Stop
-from dapeer.mirror.suspended import Suspended
-from dapeer.mirror.threads import Threads
+from dapeer.mirror.threads import Suspended, Threads
 
 UNKNOWN = -1
 """A placeholder for the stopped thread until the threads are listed."""
@@ -119,6 +117,11 @@ class Mirror(Notes):
         if self.stop:
             return Phase.STOPPED
         return Phase.RUNNING if self._started else Phase.STARTING
+
+    @property
+    def has_started(self) -> bool:
+        """Whether the program has got as far as to run, or further."""
+        return self.phase is not Phase.STARTING
 
     @property
     def epoch(self) -> int:

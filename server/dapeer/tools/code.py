@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.sources import MAX_READ_BYTES, part, relative, source_file
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.messages import Body
@@ -16,12 +17,9 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.fetching import quietly
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, SessionId
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.notes import noted
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import snapshot as views
-from dapeer.view.sources import MAX_READ_BYTES, part, source_file
-from dapeer.view.stacks import relative
 
 
 @tool("Read source", read_only=True)

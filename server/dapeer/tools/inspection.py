@@ -22,10 +22,9 @@ from dapeer.sessions.core.views import looking
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import find
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.report import silence, tasks, waits_of

@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.sources import relative
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.sessions.core.evaluating import tidy
@@ -19,7 +20,7 @@ from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.lookup import place_of
 from dapeer.tools.base.tool import tool
-from dapeer.view.stacks import frame_path, relative
+from dapeer.view.stacks import frame_path
 
 ROW_BYTES = 16
 """Bytes in a row of a hex dump."""

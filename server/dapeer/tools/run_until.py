@@ -11,10 +11,11 @@ from typing import Annotated
 import anyio
 from pydantic import Field
 
-from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
-from dapeer.mirror.collected.watch import On, Watch, watch
+from dapeer.collecting.rows.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -29,7 +30,6 @@ from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
 from dapeer.tools.base.stop.waiting import look, next_stop, resume
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import tool
-from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
 STEPS_SHARE = 0.9

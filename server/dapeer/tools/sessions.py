@@ -13,6 +13,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
+from dapeer.base.sources import relative
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
@@ -22,8 +23,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base.arguments import SessionId, thread_of
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.call import Call, Reply, located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.report import running
@@ -33,7 +33,6 @@ from dapeer.tools.starts import starting
 from dapeer.tools.starts.inheritance import follow_edits
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
-from dapeer.view.stacks import relative
 
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.history import History
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stops import History, Stop
+from dapeer.view.stacks import HEAD_NAME_CHARS
 
 ACTIVATION = "dapeerActivation"
 """A key of `stopped` from dapeer's launcher of debugpy: a number that identifies the innermost call.
@@ -23,8 +23,6 @@ STEPS = frozenset({"next", "stepIn", "stepOut"})
 """Requests that do not leave a function without a stop in its caller."""
 JUMP = "goto"
 """The request that moves a call to another of its lines, and runs nothing."""
-NAME_CHARS = 80
-"""Characters of a function's name."""
 
 
 NOT_COMPARED = "not compared"
@@ -54,7 +52,7 @@ class ActivationComparison:
         """Notes on the changes, as lines."""
         if self.earlier is None or self.earlier.top is None or self.same is not False:
             return []
-        name = shortened(self.earlier.top["name"], NAME_CHARS)
+        name = shortened(self.earlier.top["name"], HEAD_NAME_CHARS)
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
@@ -13,7 +14,7 @@ from dapeer.dap.types import Breakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import ThreadLocation
 from dapeer.view.snapshot import KILLED, Snapshot
-from dapeer.view.stacks import relative
+from dapeer.view.stacks import HEAD_NAME_CHARS
 
 
 def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
@@ -127,14 +128,14 @@ def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     top = each.frames[max(called, 0)]
     path = str(frame.get("source", {}).get("path") or "")
     path = path if frames.is_users(frame) else frames.short(path)
-    inside = f", inside {shortened(top['name'], NAME_CHARS)}" if top is not frame else ""
-    return location(path, frame["line"], shortened(frame["name"], NAME_CHARS), project) + inside
+    inside = f", inside {shortened(top['name'], HEAD_NAME_CHARS)}" if top is not frame else ""
+    return (
+        location(path, frame["line"], shortened(frame["name"], HEAD_NAME_CHARS), project) + inside
+    )
 
 
 MAX_LISTED_VALUES = 20
 """Values of an option that are told."""
-NAME_CHARS = 80
-"""Characters of a function's name."""
 
 
 def assignments(values: Mapping[str, str]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import FrameRun, Frames, count, is_label
@@ -19,21 +19,14 @@ MAX_STACK_LINES = 5
 MIN_FOLDED_FRAMES = 3
 """Frames of a library, or of a function that calls itself, from which on they are one line."""
 NAME_CHARS = 120
-"""Characters of the name of a function."""
+"""Characters of the name of a function in a stack."""
+HEAD_NAME_CHARS = 80
+"""Characters of the name of a function elsewhere."""
 
 
 def frame_path(frame: StackFrame) -> str:
     """Return the file of a frame, empty when the adapter knows none."""
     return str(frame.get("source", {}).get("path") or "")
-
-
-def relative(path: str, project: Path) -> str:
-    """Return a path as a person in the project would write it.
-
-    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
-    'src/a.py'
-    """
-    return path.removeprefix(f"{project}{os.sep}")
 
 
 def path_of(filename: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.system.own_folders import private
+from dapeer.base.system.folder_names import private
 from dapeer.mcp.rendezvous.announcement import announced, file_of, runtime_folder
 from dapeer.mcp.rendezvous.reaching import Announcement
 from dapeer.mcp.server.uris import SESSIONS

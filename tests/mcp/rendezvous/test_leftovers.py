@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from dapeer.base.system.own_folders import state_folder
+from dapeer.base.system import folder_names
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 from dapeer.mcp.rendezvous.leftovers import swept
 from tests.mcp.wire import serving
@@ -11,7 +11,11 @@ from tests.processes import LIMIT, process_gone
 
 
 def names() -> set[str]:
-    return {path.name for folder in (runtime_folder(), state_folder()) for path in folder.glob("*")}
+    return {
+        path.name
+        for folder in (runtime_folder(), Path(folder_names.state()))
+        for path in folder.glob("*")
+    }
 
 
 async def test_a_server_that_starts_removes_what_a_killed_one_has_left_and_nothing_of_one_that_lives(

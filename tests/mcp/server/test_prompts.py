@@ -7,12 +7,12 @@ from mcp import Client, MCPError
 from mcp.types import TextContent
 
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.instructions import INSTRUCTIONS, instructions
 from dapeer.mcp.server.prompts import PROMPTS, Prompt
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools import TOOLS
 from tests.mcp.small import in_memory
 from tests.programs import ROOT
 

@@ -4,8 +4,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp import types as t
 
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.resources import LONGEST_OUTPUT
-from dapeer.tools import TOOLS
 from tests.harness import DATA, ask
 from tests.mcp.small import LEGACY, in_memory
 from tests.processes import LIMIT

@@ -10,8 +10,8 @@ import pytest
 from mcp import Client, MCPError
 
 from dapeer.base.errors import ArgumentError
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.toolbox import LEAN, OF_LEAN, Selection
-from dapeer.tools import TOOLS
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 from tests.mcp.small import SMALL, in_memory, text

@@ -15,8 +15,8 @@ from mcp.server.subscriptions import ToolsListChanged
 
 import dapeer
 from dapeer.base.errors import ArgumentError
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.transports import http
-from dapeer.tools import TOOLS
 from tests.harness import DATA, ask
 from tests.mcp.small import (
     ERAS,

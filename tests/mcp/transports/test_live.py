@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.tools import TOOLS
+from dapeer.mcp.all_tools import TOOLS
 from tests.harness import DATA, ask
 from tests.json_types import Json
 from tests.mcp.small import http_client, over_http, streamable

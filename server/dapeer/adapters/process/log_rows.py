@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dapeer.adapters.definition.misfires import error_of, is_legible
+from dapeer.collecting.rows.collected import ROW
+from dapeer.collecting.rows.table import FAILED
 from dapeer.dap.messages import Event
-from dapeer.mirror.collected.collected import ROW
-from dapeer.mirror.collected.rows import FAILED
 from dapeer.mirror.failures import EVENT
 
 POINT = "dapeerPoint"

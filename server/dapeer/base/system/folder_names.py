@@ -1,4 +1,4 @@
-"""Where the user's folders are, as text.
+"""Where the user's folders are, as text, and how one is made that only they can enter.
 
 Only the standard library, and little of it: a bridge's start waits for this.
 """
@@ -6,6 +6,10 @@ Only the standard library, and little of it: a bridge's start waits for this.
 from __future__ import annotations
 
 import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def named(variable: str) -> str:
@@ -73,3 +77,10 @@ def runtime() -> str:
     """Return the user's folder for what ends with a process: sockets, announcements."""
     base = session()
     return os.path.join(base, "dapeer") if base else state()
+
+
+def private(folder: Path) -> Path:
+    """Make a folder that only its owner can enter, and return it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder

@@ -18,7 +18,7 @@ from typing import Final
 
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.own_folders import private
+from dapeer.base.system.folder_names import private
 from dapeer.base.system.termination import removing
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 

@@ -21,7 +21,7 @@ from typing import Final
 import anyio
 
 from dapeer.base.errors import Stranger
-from dapeer.base.system.own_folders import private
+from dapeer.base.system.folder_names import private
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
 from dapeer.mcp.rendezvous.reaching import Reached, candidates, lock_of, reach, read
 from dapeer.mcp.rendezvous.standing import ClientWish

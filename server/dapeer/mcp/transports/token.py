@@ -17,7 +17,7 @@ from typing import Final
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.secrets.credentials import TOKEN
-from dapeer.base.system.own_folders import private, state_folder
+from dapeer.base.system import folder_names
 from dapeer.mcp.rendezvous.leftovers import in_use, swept
 
 MAX_TOKEN_CHARS: Final = 4096
@@ -61,10 +61,10 @@ def fresh(port: int) -> Generator[tuple[str, Path]]:
     Raises:
         ArgumentError: The folder for it cannot be written.
     """
-    path = state_folder() / f"token-{port}"
+    path = Path(folder_names.state()) / f"token-{port}"
     lock = ExitStack()
     try:
-        with swept(private(path.parent)):
+        with swept(folder_names.private(path.parent)):
             path.unlink(missing_ok=True)
             token = _create(path)
             lock.enter_context(in_use(path))

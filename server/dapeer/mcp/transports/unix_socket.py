@@ -15,7 +15,7 @@ import anyio
 
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.own_folders import private
+from dapeer.base.system.folder_names import private
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
 from dapeer.mcp.rendezvous.announcement import announced, runtime_folder

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dapeer.collecting.points import CollectionPoints, FunctionPoints
 from dapeer.dap.requested_breakpoints import (
     RequestedBreakpoint,
     RequestedFunction,
@@ -15,7 +16,6 @@ from dapeer.dap.requested_breakpoints import (
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.breakpoints.collection_points import CollectionPoints, FunctionPoints
 
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""

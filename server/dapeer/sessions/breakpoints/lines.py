@@ -16,15 +16,15 @@ import anyio
 
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.base.system.tasks import BackgroundTask
+from dapeer.collecting.points import point_at, point_of
+from dapeer.collecting.rows.collected import REMOVED, Collected
+from dapeer.collecting.rows.collection import OF_LIVES, Point
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.breakpoint_status import TRACED
-from dapeer.mirror.collected.collected import OF_LIVES, Collected, Point
-from dapeer.mirror.collected.process_rows import REMOVED
 from dapeer.mirror.places import SPEC
-from dapeer.sessions.breakpoints.collection_points import point_at, point_of
 from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.traits import SendRequest, Traits
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from dapeer.adapters.definition.collect import Collect
 from dapeer.base.errors import DapeerError
+from dapeer.collecting.points import point_at, point_of
+from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
-from dapeer.mirror.collected.collected import Collected
-from dapeer.sessions.breakpoints.collection_points import point_at, point_of
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.traits import SendRequest
 

@@ -10,12 +10,12 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.watch import Watch
+from dapeer.collecting.text.watched import outcome
 from dapeer.base.system.exchange import WaitFor
-from dapeer.mirror.collected.collected import Collected
-from dapeer.mirror.collected.watch import Watch
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
-from dapeer.view.collected.watched import outcome
 
 ScopeSpec = Mapping[str, list[str]]
 """The code that is looked at: its `files` and `functions`; neither: all that is no library."""

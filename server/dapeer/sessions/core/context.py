@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.secrets.files import SecretFiles
-from dapeer.sessions.core.row_files import RowFolders
+from dapeer.collecting.row_files import RowFolders
 
 
 @dataclass(frozen=True, slots=True)

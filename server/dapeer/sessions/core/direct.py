@@ -23,8 +23,8 @@ from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.context import SessionContext
+from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.detached import Detached
-from dapeer.sessions.core.ending import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.process_watch import ProcessWatch
 from dapeer.sessions.core.reverse_requests import Offer, run_in_terminal

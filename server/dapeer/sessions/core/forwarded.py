@@ -17,7 +17,7 @@ from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
 from dapeer.sessions.core.context import SessionContext
-from dapeer.sessions.core.ending import SECONDS_TO_END_ITSELF
+from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.traits import Traits
 

@@ -11,15 +11,16 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
+from dapeer.collecting.row_files import RowFiles
+from dapeer.collecting.row_files import RowFolders
+from dapeer.collecting.rows.collected import Collected
 from dapeer.base.system.exchange import Waiters
 from dapeer.dap.messages import Message
-from dapeer.mirror.collected.collected import Collected
 from dapeer.mirror.failures import Failures
-from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
 from dapeer.sessions.breakpoints.awaited import Awaited
-from dapeer.sessions.core.row_files import RowFiles, RowFolders
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 
 SECONDS_BETWEEN_LINES = 0.5
@@ -165,7 +166,7 @@ class Program(Generic[Of]):
 
     def child_runs(self, parent: Of) -> bool:
         """Whether a process that one has started has got as far as to run, or further."""
-        return any(each.mirror.phase is not Phase.STARTING for each in self.children(parent))
+        return any(each.mirror.has_started for each in self.children(parent))
 
     def acting(self, session: Of, *, exactly: bool) -> Of:
         """Return the session to work on when this one is meant.

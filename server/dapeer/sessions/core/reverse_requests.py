@@ -13,11 +13,8 @@ from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import DapeerError, Overstepped
 from dapeer.base.system.exchange import Answer
-from dapeer.base.text.fitting import shortened
+from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
 from dapeer.dap.messages import Body
-
-MAX_QUOTED_CHARS = 200
-"""Characters of a command in an error."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

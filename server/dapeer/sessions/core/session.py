@@ -10,12 +10,12 @@ from functools import partial
 import anyio
 
 from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
+from dapeer.collecting.rows.collected import Gathered
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
-from dapeer.mirror.collected.process_rows import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.post_mortem import PostMortem
@@ -25,9 +25,8 @@ from dapeer.sessions.breakpoints.log_lines import LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.context import SessionContext
-from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.control import Ending, SessionControl
 from dapeer.sessions.core.detached import Detached
-from dapeer.sessions.core.ending import Ending
 from dapeer.sessions.core.program import Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors

@@ -1,4 +1,7 @@
-"""What a session looks like, for who asks; another client may end its stop meanwhile."""
+"""What a session looks like, for who asks, and what a reader has seen of it.
+
+Another client may end its stop meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,29 @@ from typing import cast
 import anyio
 
 from dapeer.base.errors import DapeerError, NotStopped
-from dapeer.mirror.reader_state import Telling
+from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look
+from dapeer.view.stacks import frame_line
 
 MAX_LOOKS = 10
 """Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
+
+
+class Reading:
+    """One reading of a session, from its start until it is answered: more may happen meanwhile."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+        self.stop = mirror.stop
+        self._end = mirror.output.end
+        self._failures = [(failure, failure.count) for failure in mirror.failures]
+
+    def mark_reported(self) -> None:
+        """Record that a reader has seen all of it."""
+        self._mirror.mark_reported(self.stop, self._end, self._failures)
 
 
 def view_of(session: Session) -> look.Snapshot:
@@ -64,8 +82,8 @@ async def _completed(session: Session) -> None:
 async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
     """Return the session's state with what a stop needs, as far as that arrives within `seconds`."""
     await looked_at(session, min(seconds, SECONDS_TO_LOOK))
-    telling, view = Telling(session.mirror), view_of(session)
-    telling.mark_reported()
+    reading, view = Reading(session.mirror), view_of(session)
+    reading.mark_reported()
     return session.advice.noted(view, session.program.output)
 
 
@@ -90,6 +108,13 @@ def summary(session: Session) -> look.Summary:
     facts |= {"problem": session.channel.fault or session.mirror.left_out, "feed": session.feed}
     kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
     return cast("look.Summary", {key: facts[key] for key in facts if key in kept})
+
+
+def last_place(session: Session) -> str:
+    """Return where a program is stopped, or has stopped last; empty: nowhere yet."""
+    last = session.mirror.history.latest
+    top = last.top if last else None
+    return frame_line(top, session.project) if top else ""
 
 
 class looking:  # noqa: N801 - it is used like a function

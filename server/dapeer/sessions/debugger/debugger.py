@@ -18,11 +18,11 @@ from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.exchange import unless_cancelled
 from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
+from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
-from dapeer.sessions.core.row_files import RowFolders
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.registry import Restart, Sessions
 from dapeer.sessions.debugger.supervisor import Supervisor

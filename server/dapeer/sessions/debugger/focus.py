@@ -6,11 +6,12 @@ import secrets
 from collections.abc import Sequence
 
 from dapeer.base.errors import NoSession
+from dapeer.base.sources import relative
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.brief import Reader
-from dapeer.view.stacks import frame_path, relative
+from dapeer.view.stacks import frame_path
 
 
 class Focus:

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import NoSession
+from dapeer.collecting.row_files import RowFolders
+from dapeer.collecting.rows import collected
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
-from dapeer.sessions.core import kept_rows
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.program import Program
-from dapeer.sessions.core.row_files import RowFolders
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.files import Files
 
@@ -144,7 +144,7 @@ class Sessions(Mapping[int, Session]):
         for program in over[:-KEPT_PROGRAMS]:
             self._drop(program.sessions)
         self._over = over[-KEPT_PROGRAMS:]
-        kept_rows.bound(self._over)
+        collected.bound([each.collected for each in self._over])
         if self.focused is session and failed:
             self.focused = next(reversed(self._known.values()), None)
         self._notify("sessions", session)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dapeer.base.sources import read_lines
 from dapeer.view.enclosing import runs_late
-from dapeer.view.sources import read_lines
 
 MAX_KEPT_FILES = 200
 """Files of one session whose text is kept."""

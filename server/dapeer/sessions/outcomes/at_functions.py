@@ -1,4 +1,4 @@
-"""The functions at which a program does not stop or collect, or to which it never came. Pure."""
+"""Functions at which a program does not stop or collect, and doubts about what was not hit. Pure."""
 
 from __future__ import annotations
 
@@ -6,23 +6,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.requested_breakpoints import function_breakpoint
-from dapeer.mirror.collected.collected import TRACER
+from dapeer.collecting.points import LATE, without_calls
+from dapeer.collecting.rows.collection import TRACER
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
+from dapeer.mirror.failures import TRACING
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.breakpoints.collection_points import without_calls
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.doubts import unseen
 
 State = Literal[
     "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
     "never ended",
 ]  # fmt: skip
 REASON_CHARS = 160
-"""Characters of why one was rejected."""
+"""Characters of why a breakpoint was rejected, or not sent."""
 NO_FUNCTIONS = "has no function breakpoints: set one on a line of it"
 NEVER_HELD = " (or its condition never held)"
 OF_LIBRARY = " (a library's function needs its module: `json.dumps`)"
 """Said behind the last of those without a module: they are of the program's own code."""
+HELD = " (its condition never held, or could not be evaluated: the adapter does not report which)"
+STARTED = " (or in a process that it started: {} follows none)"
+UNSEEN = " (or not seen: tracing failed)"
 
 
 def at_functions(
@@ -87,3 +90,20 @@ def reason(messages: Iterable[str]) -> str:
     """Return the first of these messages, in brackets."""
     message = next(filter(None, (" ".join(message.split()) for message in messages)), "")
     return f" ({shortened(message, REASON_CHARS)})" if message else ""
+
+
+def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
+    """Return a doubt about a breakpoint without a hit; a `mute` adapter reports no failed conditions."""
+    if mute and "condition" in requested:
+        return HELD
+    late = first.inspect.editions.is_late(path, requested["line"])
+    _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
+    hint = first.advice.of_not_hit(path, lines)
+    known = unseen(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
+    # That reads all libraries of a compiled program.
+    return known or (STARTED.format(first.adapter) if first.may_run_elsewhere(path) else "")
+
+
+def unseen(first: Session) -> str:
+    """Return a doubt about all that was not seen of a program that has ended its debugger's tracing."""
+    return UNSEEN if any(each.kind == TRACING for each in first.program.failures) else ""

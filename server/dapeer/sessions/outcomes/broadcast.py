@@ -14,14 +14,13 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.source_versions import RESTART
+from dapeer.sessions.outcomes.at_functions import REASON_CHARS
 from dapeer.sessions.outcomes.outcomes import as_loaded
 
 log = logging.getLogger(__name__)
 
 SECONDS_FOR_OTHERS = 1.0
 """Seconds that a change waits for further sessions after the first has applied it."""
-REASON_CHARS = 160
-"""Characters of why a session has not taken something."""
 
 SendChange = Callable[[Session], Awaitable[object]]
 """Sends a change to one session, within its own deadline."""

@@ -7,19 +7,18 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted, shortened
+from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
-from dapeer.mirror.collected.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, reason
-from dapeer.sessions.outcomes.doubts import doubt
+from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, doubt, reason
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
-from dapeer.view.stacks import relative
 
 MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
+from dapeer.collecting.rows.collection import OF_LIVES
+from dapeer.collecting.rows.collection import Point
+from dapeer.collecting.rows.table import CollectedRow
+from dapeer.collecting.text.call_lines import ARGUMENTS
+from dapeer.collecting.text.call_lines import FUNCTION
+from dapeer.collecting.text.call_lines import RESULT
 from dapeer.base.system.exchange import unless_cancelled
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
-from dapeer.mirror.collected.collected import OF_LIVES, Point
-from dapeer.mirror.collected.rows import CollectedRow
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.view.collected.call_lines import ARGUMENTS, FUNCTION, RESULT
 
 WHOLE_LIKENESS = 3
 """The likeness of two calls that are alike in all."""

@@ -12,9 +12,9 @@ from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.threads import in_thread
+from dapeer.collecting.rows.watch import Watch
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.collected.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate

@@ -13,9 +13,9 @@ from fnmatch import fnmatch
 import anyio
 
 from dapeer.base.errors import DapeerError
+from dapeer.collecting.rows.table import FAILED, CollectedRow
+from dapeer.collecting.rows.watch import Watch
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.collected.rows import FAILED, CollectedRow
-from dapeer.mirror.collected.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate

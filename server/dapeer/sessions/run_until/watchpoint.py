@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
+from dapeer.adapters.definition.until import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
-from dapeer.mirror.collected.rows import FAILED
-from dapeer.mirror.collected.watch import Watch
+from dapeer.collecting.rows.table import FAILED
+from dapeer.collecting.rows.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dapeer.collecting.rows.collection import Collection
+from dapeer.collecting.text.summary import section
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
-from dapeer.mirror.collected.collected import Collection
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.syntax import check_breakpoint, check_condition, check_expressions, is_python
-from dapeer.view.collected.summary import section
 
 LOST = "{:,} row{} lost: the program could not write what it collected{}"
 

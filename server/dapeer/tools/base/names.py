@@ -10,11 +10,11 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import is_array, is_object
+from dapeer.base.sources import expanded
 from dapeer.base.system.foreign_files import exists
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, escaped
-from dapeer.view.sources import expanded
 
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
 NAMES: Final = PATHS | {"module", "names", "target", "function", "calls"}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dapeer.base.sources import line_text, relative
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -14,12 +15,10 @@ from dapeer.dap.types import Breakpoint
 from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes.outcomes import as_loaded
+from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.collecting import is_of_another
 from dapeer.view import render
-from dapeer.view.sources import line_text
-from dapeer.view.stacks import relative
 
 _TEXTS = (
     ("condition", "condition"),
@@ -27,8 +26,6 @@ _TEXTS = (
     ("log_message", "logMessage"),
 )
 """Our names of options that are texts, and DAP's."""
-MAX_LISTED_BREAKPOINTS = 10
-"""Breakpoints that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.sources import check_line, relative, source_file
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS
 from dapeer.tools.base.arguments import (
     AT_LINES,
     CollectArgument,
@@ -25,19 +27,11 @@ from dapeer.tools.base.arguments import (
     one_place,
     source_breakpoint,
 )
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collecting import mine
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
-from dapeer.tools.breakpoints.breakpoint_rows import (
-    MAX_LISTED_BREAKPOINTS,
-    listed,
-    rows_of,
-    text_of,
-)
-from dapeer.view.sources import check_line, source_file
-from dapeer.view.stacks import relative
+from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of
 
 
 @tool("Set a breakpoint", idempotent=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.dap.types import InstructionBreakpoint
 from dapeer.sessions.core.evaluating import tidy

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dapeer.adapters.choice.choice import debugs
 from dapeer.base.errors import RequestTimeout
+from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted
 from dapeer.dap.requested_breakpoints import (
     RequestedBreakpoint,
@@ -20,7 +21,6 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import listed
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.tools.base.call import Call
-from dapeer.view.stacks import relative
 
 MAX_NAMED_BREAKPOINTS = 5
 """Breakpoints that are named."""

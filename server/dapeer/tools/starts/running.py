@@ -5,22 +5,66 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from dapeer.base.errors import ArgumentError
 from dapeer.base.text.lines import continued
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
-from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import BreakpointInFile
+from dapeer.launch.start import Where
 from dapeer.launch.starts import Start
 from dapeer.sessions.core.detached import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.sessions.reruns.repetition import Repetition
-from dapeer.tools.base.call import Call, Reply
+from dapeer.sessions.reruns.repetition import RepeatUntil, Repetition
+from dapeer.tools.base.call import Call, Reply, located, noted
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.starts.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How often a program is run, and until when."""
+
+    times: int = 1
+    until: RepeatUntil | None = None
+    """None: any stop."""
+    collects: bool = False
+    """It is to collect, which in nvim-dap only Python programs do."""
+
+    def __post_init__(self) -> None:
+        """Refuse an end without a repetition.
+
+        Raises:
+            ArgumentError: There is only one run.
+        """
+        if self.until is not None and not self.is_repeated:
+            raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether there is more than one run."""
+        return self.times > 1
+
+    def place(self, where: Where) -> Where:
+        """Return where to start: in no Neovim, unless the caller names one.
+
+        Many runs would flash by there, and a run that collects needs no editor.
+        """
+        return "direct" if (self.is_repeated or self.collects) and where == "auto" else where
+
+    def check(self, start: Start) -> None:
+        """Look whether it can be run again.
+
+        Raises:
+            ArgumentError: It is attached to.
+        """
+        if self.is_repeated and not start.launched:
+            raise ArgumentError(
+                "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
+            )
+
 
 MILLISECONDS_WITHOUT_STOP = 1000
 """Milliseconds to wait for a stop after an attach that nothing is going to stop."""

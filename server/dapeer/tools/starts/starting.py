@@ -19,7 +19,6 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
-from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.sessions.debugger.debugger import Debugger
@@ -31,7 +30,7 @@ from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.tool import tool
 from dapeer.tools.starts.inheritance import before
-from dapeer.tools.starts.running import Running
+from dapeer.tools.starts.running import Repeat, Running
 
 MAX_LISTED_CONFIGURATIONS = 50
 """Configurations that are listed."""

@@ -1,0 +1,128 @@
+"""Source files as callers name them, and their lines for people to read."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system import foreign_files
+
+MAX_FILE_BYTES = 8 << 20
+"""Bytes; a larger file is not read for its source lines."""
+MAX_READ_BYTES = 256 << 20
+"""Bytes that are read of a larger file for some requested lines."""
+MAX_LINE_BYTES = 10_000
+"""Bytes of a line there."""
+MADE = re.compile(r"<.+>")
+"""What an interpreter calls code that has no file."""
+BY_FUNCTION = (
+    "Name a function of it instead: a breakpoint with `function` stops there, `calls` collects."
+)
+
+
+def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
+    """Return some lines of a file of any size, and its number of lines; None: more than these.
+
+    Of a file larger than `MAX_FILE_BYTES` no more than `MAX_READ_BYTES` bytes are read, and of a line `MAX_LINE_BYTES`: call it in a thread.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if Path(path).stat().st_size <= MAX_FILE_BYTES:
+        lines = read_lines(path) or []
+        return lines[first - 1 : first - 1 + count], len(lines)
+    with foreign_files.open_file(path) as file:
+        return _far(file, first, count)
+
+
+def _far(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]:
+    found: list[str] = []
+    number, beginning, size = 1, True, 0
+    while size < MAX_READ_BYTES and (read := file.readline(MAX_LINE_BYTES)):
+        size += len(read)
+        if beginning and first <= number < first + count:
+            found.append(read.decode("utf-8", "replace").rstrip("\r\n"))
+        beginning = read.endswith(b"\n")
+        number += beginning
+        if number >= first + count:
+            return found, None
+    more = size >= MAX_READ_BYTES
+    return found, None if more else number - beginning
+
+
+def read_lines(path: str) -> list[str] | None:
+    """Return a file's lines as they are on disk now, or None when it cannot be read."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - each look asks, and pathlib takes several times as long
+        if status.st_size > MAX_FILE_BYTES:
+            return None
+        return _lines(path, status.st_mtime_ns)
+    except NotADirectoryError:
+        return _member_lines(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _member_lines(path: str) -> list[str] | None:
+    """Return the lines of a file in a zip archive; None if there is none, or it is too large."""
+    try:
+        held = foreign_files.read_member(path, MAX_FILE_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return None if len(held) > MAX_FILE_BYTES else held.decode("utf-8", "replace").splitlines()
+
+
+@lru_cache(maxsize=64)
+def _lines(path: str, _modified: int) -> list[str]:
+    """Return a file's lines; read anew only when it was modified."""
+    return foreign_files.read_text(path).splitlines()
+
+
+def expanded(name: str) -> Path:
+    """Return a path with the home folder in place of `~`; with an unknown user it stays unchanged."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
+
+
+def source_file(filename: str, base: Path) -> str:
+    """Return the absolute path of an existing file, given absolute or relative to `base`.
+
+    Raises:
+        ArgumentError: There is no such file, or it cannot be read.
+    """
+    path = (base / expanded(filename)).absolute()
+    if (reason := foreign_files.why_no_file(path)) and _member_lines(str(path)) is None:
+        if MADE.fullmatch(filename):
+            raise ArgumentError(f"{filename} is the name of code that has no file.", BY_FUNCTION)
+        raise ArgumentError(
+            f"`filename`: {path} {reason}.",
+            f"Give an existing file, absolute or relative to {base}.",
+        )
+    return str(path)
+
+
+def relative(path: str, project: Path) -> str:
+    """Return a path as a person in the project would write it.
+
+    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
+    'src/a.py'
+    """
+    return path.removeprefix(f"{project}{os.sep}")
+
+
+def check_line(path: str, line: int) -> None:
+    """Raise `ArgumentError` when a file ends before this line."""
+    lines = read_lines(path)
+    if lines is not None and line > len(lines):
+        raise ArgumentError(
+            f"`line`: {path} has only {len(lines)} lines.", "Read it with dap_source."
+        )
+
+
+def line_text(path: str, line: int) -> str:
+    """Return one source line; empty if there is none."""
+    lines = read_lines(path)
+    return lines[line - 1] if lines and 1 <= line <= len(lines) else ""

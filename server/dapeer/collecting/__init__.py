@@ -1,0 +1,16 @@
+"""What programs collect while they run.
+
+The way of a row:
+
+* `points` has the breakpoints that collect, each client's apart. In a program each is a `Point` (`rows/collection`).
+* The program writes a row each time it comes by, into a file of the folder that `row_files` reads, in the form of
+  `rows/rows_file`. Where an adapter can only log, its output is made a row (`adapters/process/log_rows`), which
+  `rows/collected.Gathered` takes.
+* `rows/collected` keeps the rows of each point and process in tables (`rows/table`).
+* `text/summary` sums them up, `text/row_listing` lists them; calls are a tree (`text/calls`). `comparison/` aligns
+  the rows of two runs.
+* `tools/` has the tools that show more. A stop's answer has what is new (`tools/base/collecting`), a person's page a
+  picture (`text/live_rows`).
+
+What a program is run until (`rows/watch`) collects as well: its rows are the lines that did it (`text/watched`).
+"""

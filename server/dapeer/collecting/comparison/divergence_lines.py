@@ -1,0 +1,191 @@
+"""Where two runs part, as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dapeer.base.sources import relative
+from dapeer.collecting.comparison.divergence import Parting, RunComparison
+from dapeer.collecting.comparison.run_rows import ColumnNumbers, RunRows
+from dapeer.collecting.rows.collection import Point
+from dapeer.collecting.text.call_lines import FUNCTION, as_text
+from dapeer.collecting.text.column_lines import value
+
+ROWS_BEFORE = 4
+"""Rows before the place where runs part that are told."""
+MAX_NAMED_COLUMNS = 6
+"""Columns that are told by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two runs, and what of them is told."""
+
+    found: RunComparison
+    points: Sequence[tuple[Point, Point]]
+    """By number of a place, as each of them has it."""
+    project: Path
+
+    def text(self) -> list[str]:
+        """Return where they part, with the rows before it, and what else differs, as lines."""
+        found = self.found
+        first = found.first
+        lines = [self._nothing()] if first is None else [*self._first(first)]
+        second = found.flow if first is found.data else found.data
+        if first is not None and second is not None:
+            lines += [f"Later {self._outcome(second)}", *self._rows(second)]
+        if found.always:
+            columns = [
+                f"{self._column(each)} {value(a)} | {value(b)}"
+                for each, (a, b) in found.always.items()
+            ]
+            lines.append(f"In every row: {_few(columns)}.")
+        return [*lines, *([self._totals()] if first is not None else [])]
+
+    def data(self) -> dict[str, Any]:
+        """Return the same as data."""
+        found, first = self.found, self.found.first
+        facts: dict[str, Any] = {"rows": [len(found.a), len(found.b)], "alike": found.alike}
+        facts |= {"changed": found.rows_changed, "only_a": found.only_a, "only_b": found.only_b}
+        if first is not None:
+            facts["kind"] = first.kind
+            facts["parting"] = [
+                self._fields(found.a, first.a, 0),
+                self._fields(found.b, first.b, 1),
+            ]
+        return facts
+
+    def _fields(self, run: RunRows, number: int | None, which: int) -> dict[str, Any] | None:
+        if number is None:
+            return None
+        row = run.row(number)
+        point = self.points[row.point][which]
+        values = dict(zip(point.columns, row.cells, strict=True))
+        place = {"file": point.path, "line": point.line, "function": point.function}
+        return {"hit": row.hit, **{k: v for k, v in place.items() if v}, "values": values}
+
+    def _nothing(self) -> str:
+        """Say that they do not part."""
+        found, count = self.found, len(self.found.a)
+        rows = f"{count:,} row{'' if count == 1 else 's'}"
+        besides = " but for what differs in all of them" if found.always else ""
+        if found.order is None:
+            return f"They do not part: {rows}, the same in both{besides}."
+        here, there = (self._row(run, found.order, which) for which, run in enumerate(self._both))
+        return (
+            f"Each thread and task did the same in both{besides} ({rows}); they took turns otherwise "
+            f"from {here} in a, {there} in b."
+        )
+
+    @property
+    def _both(self) -> tuple[RunRows, RunRows]:
+        return self.found.a, self.found.b
+
+    def _first(self, first: Parting) -> Iterator[str]:
+        outcome = self._outcome(first)
+        yield f"{outcome[0].upper()}{outcome[1:]}"
+        before = [
+            [self._row(run, n, which) for n in range(max(0, end - ROWS_BEFORE), end)]
+            for which, (run, end) in enumerate(zip(self._both, self._ends(first), strict=True))
+        ]
+        if before[0] == before[1]:
+            yield from ("Before:", *(f"  {each}" for each in before[0])) if before[0] else ()
+        else:
+            for name, rows in zip("ab", before, strict=True):
+                yield from (f"Before, in {name}:", *(f"  {each}" for each in rows))
+        yield from self._rows(first)
+
+    def _ends(self, parting: Parting) -> tuple[int, int]:
+        """Return up to which rows the runs had come."""
+        a, b = parting.a, parting.b
+        return len(self.found.a) if a is None else a, len(self.found.b) if b is None else b
+
+    def _rows(self, parting: Parting) -> Iterator[str]:
+        """Yield the row at which each run parts from the other."""
+        for which, (name, number) in enumerate((("a", parting.a), ("b", parting.b))):
+            shown = (
+                "no more rows" if number is None else self._row(self._both[which], number, which)
+            )
+            yield f"{name} {shown}"
+
+    def _outcome(self, parting: Parting) -> str:
+        """Say how they part there."""
+        a, b = self.found.a, self.found.b
+        thread = f" in {self._who(parting)}" if self.found.threads else ""
+        if parting.kind == "data":
+            names = [f"`{self.points[place][0].columns[n]}`" for place, n in parting.columns]
+            verb = "differs" if len(names) == 1 else "differ"
+            place = self._at(a, parting.a or 0, 0)
+            return f"values part{thread} at {place}: {_few(names)} {verb}."
+        here = None if parting.a is None else self._at(a, parting.a, 0)
+        there = None if parting.b is None else self._at(b, parting.b, 1)
+        more = [
+            f"{count:,} row{'' if count == 1 else 's'} only in {name}"
+            for name, count in zip("ab", parting.rows, strict=True)
+            if count
+        ]
+        where = f"a goes on to {here}, b to {there}"
+        if here is None or there is None:
+            ends, other = (
+                ("a", f"b goes on to {there}") if here is None else ("b", f"a goes on to {here}")
+            )
+            where = f"{ends} collects no more, {other}"
+        elif (
+            parting.a is not None
+            and parting.b is not None
+            and a.place(parting.a) == b.place(parting.b)
+            and (here == there or not self.points[a.place(parting.a)][0].calls)
+        ):
+            where = f"one comes by {here} more often"
+        return f"control flow parts{thread}: {where} ({', '.join(more)})."
+
+    @staticmethod
+    def _who(parting: Parting) -> str:
+        _, thread, task = parting.lane
+        return task or thread or "the main thread"
+
+    def _place(self, place: int, which: int) -> str:
+        point = self.points[place][which]
+        return point.function or f"{relative(point.path, self.project)}:{point.line}"
+
+    def _at(self, run: RunRows, number: int, which: int) -> str:
+        """Return where a row was collected; of a call, its function."""
+        row = run.row(number)
+        if self.points[row.point][which].calls:
+            return row.cells[FUNCTION]
+        return self._place(row.point, which)
+
+    def _row(self, run: RunRows, number: int, which: int) -> str:
+        row = run.row(number)
+        point = self.points[row.point][which]
+        names = point.columns
+        if point.calls:
+            who = f" [{row.task or row.thread}]" if self.found.threads else ""
+            return f"#{row.hit}{who} {as_text(row.cells, point.expressions)}"
+        values = ", ".join(
+            f"{name} = {value(cell)}" for name, cell in zip(names, row.cells, strict=True)
+        )
+        who = f" [{row.task or row.thread}]" if self.found.threads else ""
+        return f"#{row.hit} {self._place(row.point, which)}{who}{f': {values}' if values else ''}"
+
+    def _column(self, column: ColumnNumbers) -> str:
+        place, number = column
+        return f"`{self.points[place][0].columns[number]}` at {self._place(place, 0)}"
+
+    def _totals(self) -> str:
+        found = self.found
+        names = [f"{self._column(each)} {count:,}" for each, count in found.changed.most_common()]
+        parts = [f"{found.alike:,} row{'' if found.alike == 1 else 's'} alike"]
+        verb = "differs" if found.rows_changed == 1 else "differ"
+        parts += [f"{found.rows_changed:,} {verb} ({_few(names)})"] * bool(found.rows_changed)
+        parts += [f"{found.only_a:,} only in a"] * bool(found.only_a)
+        parts += [f"{found.only_b:,} only in b"] * bool(found.only_b)
+        return f"In all: {', '.join(parts)}."
+
+
+def _few(texts: Sequence[str]) -> str:
+    left = len(texts) - MAX_NAMED_COLUMNS
+    return ", ".join([*texts[:MAX_NAMED_COLUMNS], *([f"{left} more"] if left > 0 else [])])

@@ -1,0 +1,145 @@
+"""The breakpoints that collect instead of stopping, each client's apart. Pure."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import Point
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
+
+
+@dataclass(slots=True)
+class CollectionPoints:
+    """The breakpoints that collect instead of stopping. Each client has its own on a line."""
+
+    by_path: dict[str, dict[tuple[int, str], RequestedBreakpoint]] = field(
+        default_factory=dict[str, dict[tuple[int, str], RequestedBreakpoint]]
+    )
+    """By absolute source path, and line and client."""
+    news: int = 0
+    """Counts the changes."""
+    listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
+    """Called at once with the path of a file whose points have changed."""
+
+    def get(self, path: str, line: int, client: str) -> RequestedBreakpoint | None:
+        """Return what a client collects on a line; None: nothing."""
+        return self.by_path.get(path, {}).get((line, client))
+
+    def put(
+        self, path: str, line: int, client: str, requested: RequestedBreakpoint | None
+    ) -> RequestedBreakpoint | None:
+        """Have a client collect on a line, or nothing there any longer; return what it has collected there."""
+        points = self.by_path.setdefault(path, {})
+        before = points.pop((line, client), None)
+        if requested is not None:
+            points[line, client] = requested
+        if not points:
+            del self.by_path[path]
+        if before != requested:
+            self.news += 1
+            for listener in self.listeners:
+                listener(path)
+        return before
+
+    def of(self, path: str) -> list[RequestedBreakpoint]:
+        """Return those of a file, by line."""
+        points = self.by_path.get(path, {})
+        return [points[place] for place in sorted(points)]
+
+    def places(self, client: str) -> list[tuple[str, int]]:
+        """Return path and line of those of a client."""
+        return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
+
+
+class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
+    """The functions at which programs collect, by client and title."""
+
+    def __init__(self) -> None:
+        self.news = 0
+        """Counts the changes."""
+        self.listeners: list[Callable[[], None]] = []
+        """Called at once when they have changed."""
+        super().__init__()
+
+    def __setitem__(self, key: tuple[str, str], item: RequestedFunction) -> None:
+        super().__setitem__(key, item)
+        self._changed()
+
+    def __delitem__(self, key: tuple[str, str]) -> None:
+        super().__delitem__(key)
+        self._changed()
+
+    def _changed(self) -> None:
+        self.news += 1
+        for listener in self.listeners:
+            listener()
+
+
+def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
+    """Return the point of a breakpoint that collects."""
+    return collected.point(
+        requested.get("collect") or (),
+        path=path,
+        line=requested["line"],
+        expect=requested.get("expect") or "",
+        client=requested.get("collectedBy") or "",
+        max_hits=requested.get("maxHits") or 0,
+    )
+
+
+def point_at(collected: Collected, requested: RequestedFunction) -> Point:
+    """Return the point of functions at which a program collects."""
+    return collected.point(
+        requested["collect"],
+        function=requested["name"],
+        client=requested.get("collectedBy") or "",
+        max_hits=requested.get("maxHits") or 0,
+        calls=requested["calls"],
+    )
+
+
+FINALIZER = "__del__"
+LATE = " (unless while the interpreter ended, where the debugger sees nothing)"
+
+
+def without_calls(
+    collected: Collected, name: str, *, calls: bool
+) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
+    """Yield a point's functions, as it names them, without a row: what is true of each, name, doubt."""
+    points = {
+        n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)
+    }
+    found = [each for (_, number), each in collected.collections.items() if number in points]
+    if not collected.complete or any(collected.overwritten.values()):
+        return
+    if any(each.dropped for each in found):
+        return
+    if not calls:
+        if not any(each.hits for each in found):
+            yield "never called", name, ""
+        return
+    # A row has the function's own name, which may be written with more or less of what is around it.
+    seen = {_last(each) for rows in found for each in set(rows.table.cells[0])}
+    called_before = {_last(function) for number, function in collected.called if number in points}
+    for each in name.split(", "):
+        own = _last(each)
+        if any(fnmatchcase(one, own) for one in seen):
+            continue
+        if any(fnmatchcase(one, own) for one in called_before):
+            yield "never ended", each, ""
+        else:
+            yield "never called", each, LATE if own == FINALIZER else ""
+
+
+def _last(name: str) -> str:
+    """Return the last part of a function's name.
+
+    >>> _last("shop.Order.total")
+    'total'
+    """
+    return name.rpartition(".")[2]

@@ -1,0 +1,100 @@
+"""The files into which a program's processes write their rows: where they are, and their new rows."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+
+from dapeer.base.system.folders import held
+from dapeer.base.system.threads import in_thread
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import TRACER
+from dapeer.collecting.rows.rows_file import START, FilePosition, Written, read
+
+
+class RowFiles:
+    """The files of one program."""
+
+    def __init__(self, folder: Path, collected: Collected) -> None:
+        self.folder = folder
+        self._collected = collected
+        self._read: dict[Path, FilePosition] = {}
+        self._reading = anyio.Lock(fast_acquire=True)
+
+    async def read(self) -> None:
+        """Take in what was written since the last time."""
+        async with self._reading:
+            await in_thread(self._take)
+
+    def _take(self) -> None:
+        # A process writes a file more for each program that takes the place of its first one.
+        for path in sorted(
+            self.folder.glob("*.rows"), key=lambda path: (len(path.stem), path.stem)
+        ):
+            for written in _written(path, self._read.get(path, START)):
+                self._read[path] = written.place
+                for part in written.parts:
+                    self._collected.take(written.pid, part, TRACER, written.started)
+                self._collected.lose(written.pid, written.lost, _reason(written.error))
+                self._collected.call(written.pid, written.called, written.dropped)
+        for path in self.folder.glob("*.lost"):
+            self._take_lost(path)
+
+    def _take_lost(self, path: Path) -> None:
+        """Count what a process without a file of rows has lost (format: `dapeer_recording`)."""
+        # A process may remove or spoil what it has written, and removes it once there is room for rows.
+        with contextlib.suppress(OSError, ValueError):
+            of = path.stat()
+            self._collected.lose(int(path.stem), int(of.st_mtime), _reason(int(of.st_atime)))
+
+
+def _reason(error: int) -> str:
+    return os.strerror(error) if error else ""
+
+
+def _written(path: Path, after: FilePosition) -> Iterator[Written]:
+    # A process may remove or spoil what it has written.
+    with (
+        contextlib.suppress(OSError, ValueError),
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        memoryview(data) as seen,
+    ):
+        yield read(seen, after)
+
+
+class FolderReaper(Protocol):
+    """Removes folders, should dapeer be killed."""
+
+    def watch_folder(self, folder: str) -> None:
+        """Have a folder removed when dapeer dies."""
+        ...
+
+    def forget_folder(self, folder: str) -> None:
+        """Leave a folder alone from now on."""
+        ...
+
+
+class RowFolders:
+    """Makes a folder for each program that collects by itself; they last as long as the server."""
+
+    def __init__(self, reaper: FolderReaper) -> None:
+        self._reaper = reaper
+        self._stack = contextlib.ExitStack()
+
+    def made(self, collected: Collected) -> RowFiles:
+        """Return the files of a new program."""
+        folder = str(self._stack.enter_context(held()))
+        self._reaper.watch_folder(folder)
+        self._stack.callback(self._reaper.forget_folder, folder)
+        return RowFiles(Path(folder), collected)
+
+    def close(self) -> None:
+        """Remove all."""
+        self._stack.close()

@@ -1,0 +1,1 @@
+"""The rows that a program has collected: how they come, and how they are kept. Pure."""

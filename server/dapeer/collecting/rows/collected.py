@@ -1,0 +1,223 @@
+"""What a program has collected, in all its processes, and which programs' rows are kept. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dapeer.collecting.rows.collection import LOG, Collection, Point
+from dapeer.collecting.rows.row_blocks import BlockPart
+from dapeer.collecting.rows.table import HEAD, CollectedRow, Table, by_point, in_order
+from dapeer.dap.messages import Body, Event, Message
+
+ROW = "dapeerRow"
+"""Marks output as a row, made from a log point's: the number of its `point`, and its `cells`."""
+REMOVED = "dapeerRemoved"
+"""Tells that the log points of a `point` are gone, since they have brought all rows that were wanted."""
+KEPT_FIELDS = 4_000_000
+"""Fields of rows that are kept in all, some hundred bytes each."""
+KEPT_RUNS = 2
+"""Programs whose rows are kept in any case: so many are compared."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """The rows of a program."""
+
+    points: dict[int, Point] = field(default_factory=dict[int, Point])
+    _known: dict[tuple[object, ...], Point] = field(default_factory=dict[tuple[object, ...], Point])
+    """The points of places, by what was requested."""
+    _at: dict[tuple[str, int], list[int]] = field(default_factory=dict[tuple[str, int], list[int]])
+    """The numbers of the points of a file and a line."""
+    collections: dict[tuple[int, int], Collection] = field(
+        default_factory=dict[tuple[int, int], Collection]
+    )
+    """By process and point, in the order in which they came."""
+    _of: dict[int, list[Collection]] = field(default_factory=dict[int, list[Collection]])
+    """The same by point alone."""
+    given_up: bool = False
+    """Whether there were rows that had to make room for those of later programs."""
+    lost: dict[int, int] = field(default_factory=dict[int, int])
+    """By process the rows that it could not write."""
+    lost_for: str = ""
+    """Why some could not be written, as the system says it; empty: it has not said."""
+    _lost_reported: dict[str, int] = field(default_factory=dict[str, int])
+    """By client how many of these it has been told of."""
+    overwritten: dict[int, int] = field(default_factory=dict[int, int])
+    """By process the rows whose room later ones have taken, in its file."""
+    called: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    """Points and functions that were called; their calls may not be over."""
+    _rows: dict[int, int] = field(default_factory=dict[int, int])
+    """By process how many rows have come."""
+
+    def point(
+        self,
+        expressions: Sequence[str],
+        *,
+        path: str = "",
+        line: int = 0,
+        function: str = "",
+        client: str = "",
+        max_hits: int = 0,
+        calls: bool = False,
+        expect: str = "",
+    ) -> Point:
+        """Return the point of a place and its expressions; a new number where there is none yet."""
+        place = path, line, function, tuple(expressions), client, max_hits
+        identity = (*place, "", False, calls, expect)
+        known = self._known.get(identity)
+        if known is None:
+            known = self._known[identity] = self._add(Point(len(self.points) + 1, *identity))
+        return known
+
+    def watched(
+        self, watch: str, expressions: Sequence[str], client: str = "", *, aside: bool = False
+    ) -> Point:
+        """Return a new point for what is watched."""
+        identity = ("", 0, "", tuple(expressions), client, 0, watch, aside)
+        return self._add(Point(len(self.points) + 1, *identity))
+
+    def _add(self, point: Point) -> Point:
+        self.points[point.number] = point
+        self._at.setdefault((point.path, point.line), []).append(point.number)
+        return point
+
+    def of_point(self, number: int) -> Sequence[Collection]:
+        """Return what was collected at a point, by one process after the other."""
+        return self._of.get(number, ())
+
+    def rows_of(self, point: Point) -> Iterator[CollectedRow]:
+        """Yield the rows of a point, of one process after the other."""
+        for each in self.of_point(point.number):
+            yield from (each.table.row(index, point.number) for index in range(len(each.table)))
+
+    @property
+    def fields(self) -> int:
+        """How many fields all rows have."""
+        tables = (each.table for each in self.collections.values())
+        return sum(len(each) * (HEAD + each.width) for each in tables)
+
+    def give_up(self) -> None:
+        """Forget all rows, to make room."""
+        self.given_up = self.given_up or self.fields > 0
+        self.collections.clear()
+        self._of.clear()
+
+    def of(self, process: int, number: int, road: str = "") -> Collection | None:
+        """Return a point's collection in a process, new where there is none; None: there is no such point."""
+        point = self.points.get(number)
+        if point is None:
+            return None
+        key = process, number
+        if key not in self.collections:
+            table = Table(len(point.columns))
+            new = Collection(point, process, table, road, among=self._rows)
+            self.collections[key] = new
+            self._of.setdefault(number, []).append(new)
+        return self.collections[key]
+
+    def add(self, process: int, row: CollectedRow, road: str) -> None:
+        """Take in one row, which came by itself."""
+        collection = self.of(process, row.point, road)
+        if collection is None or len(row.cells) != collection.table.width:
+            return
+        order = self._rows[process] = self._rows.get(process, 0) + 1
+        collection.add(row, order)
+
+    def take(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
+        """Take in rows that a process has written, which count seconds from a time on."""
+        first = self._rows.get(process, 0) + 1
+        self._rows[process] = first + part.count
+        found: dict[int, Table] = {}
+        for number, (lines, order) in by_point(part.text, part.order).items():
+            collection = self.of(process, number, road)
+            if collection is not None:
+                found[number] = Table(collection.table.width)
+                collection.skip(found[number].extend(lines, order))
+        for number, table in part.tables:
+            collection = self.of(process, number, road)
+            if collection is None or collection.table.width != table.width:
+                continue
+            if number in found:
+                found[number].join(table)
+            else:
+                found[number] = table
+        for number, table in found.items():
+            self.collections[process, number].take(table.in_order(), first, started)
+
+    def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
+        """Take note of a process's calls, by point and function, and of how many of its rows are overwritten."""
+        self.called.update(called)
+        self.overwritten[process] = overwritten
+
+    def lose(self, process: int, count: int, reason: str) -> None:
+        """Take note of how many rows a process could not write, and why."""
+        self.lost[process] = count
+        self.lost_for = reason or self.lost_for
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows have come, so that what has none was not come by."""
+        return not any(self.lost.values())
+
+    def newly_lost(self, client: str) -> int:
+        """Return how many rows the processes could not write, if the client has not seen all; then it has."""
+        lost = sum(self.lost.values())
+        seen, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
+        return lost if lost > seen else 0
+
+    def reached(self, path: str, line: int) -> bool:
+        """Whether some process has come by a collection point, or may have: its rows are lost."""
+        numbers = self._at.get((path, line), ())
+        if numbers and not self.complete:
+            return True
+        return any(each.hits for number in numbers for each in self.of_point(number))
+
+    def rows(self, process: int) -> Iterator[CollectedRow]:
+        """Yield the rows of a process, of all its points, in the order in which they were collected."""
+        tables = [
+            (number, each.table) for (of, number), each in self.collections.items() if of == process
+        ]
+        return in_order(tables)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Takes in what one process collects, as its output tells it."""
+
+    collected: Collected
+    process: int
+    """The number of its session."""
+    _started_at: float | None = None
+
+    def reached(self, path: str, line: int) -> bool:
+        """Whether some process has come by a collection point."""
+        return self.collected.reached(path, line)
+
+    def full(self, message: Message) -> int:
+        """Return the number of the point whose last accepted row a message has brought; 0: of none."""
+        row = message.body.get(ROW) if isinstance(message, Event) else None
+        number = int(row.get("point") or 0) if row else 0
+        rows = self.collected.collections.get((self.process, number))
+        return number if rows and 0 < rows.point.max_hits == rows.hits else 0
+
+    def removed(self, body: Body) -> None:
+        """Take note that the log points of a `point` are gone, since they have brought all rows."""
+        for each in self.collected.of_point(int(body.get("point") or 0)):
+            each.remove()
+
+    def take(self, body: Body, at: float) -> None:
+        """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
+        self._started_at = at if self._started_at is None else self._started_at
+        point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
+        row = CollectedRow(point, 0, at - self._started_at, "", "", "", cells)
+        self.collected.add(self.process, row, LOG)
+
+
+def bound(ended: Sequence[Collected]) -> None:
+    """Give up the rows of programs that ended first, if all have too many; the last one ended last."""
+    total = 0
+    for number, program in enumerate(reversed(ended)):
+        total += program.fields
+        if number >= KEPT_RUNS and total > KEPT_FIELDS:
+            program.give_up()

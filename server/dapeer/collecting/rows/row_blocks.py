@@ -1,0 +1,239 @@
+"""A chunk of a file of rows: lines of text, and between them rows of plain values, 8 bytes each. Pure.
+
+`in_debuggee/collecting/dapeer_recording.py` tells their form.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Any, Literal, NamedTuple
+
+from dapeer.collecting.rows.row_columns import Cells, NumberColumn
+from dapeer.collecting.rows.table import Table
+
+PLAIN = 128
+"""Begins a row of plain values, with the number of its values."""
+FRAME = 3
+"""Pieces of 8 bytes of such a row besides its values: shape and context, hit, and at its end the time."""
+WIDTH = 8
+ROWS_AHEAD = 64
+"""Rows that are looked at before more are."""
+LETTERS = frozenset("qd?x")
+"""Of a value's type: whole number, fraction, truth, nothing."""
+_NUMBER = re.compile(r"[0-9]{1,15}").fullmatch
+_LINES = re.compile(rb"\n(?=[\x80-\xff\0]|\Z)|\0")
+"""The end of lines that follow each other."""
+
+
+class Shape(NamedTuple):
+    """What rows of plain values are like."""
+
+    point: int
+    letters: str
+    """The type of each value."""
+
+
+NOBODY = ("", "", "")
+"""Thread, task and caller that nobody has named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What numbers in rows stand for."""
+
+    zero: float = 0.0
+    """The time from which rows count."""
+    shapes: Mapping[int, Shape] = field(default_factory=dict[int, Shape])
+    contexts: Mapping[int, tuple[str, str, str]] = field(
+        default_factory=dict[int, tuple[str, str, str]]
+    )
+    """Thread, task and caller."""
+    called: frozenset[tuple[int, str]] = frozenset()
+    """Points and functions that were called."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """Rows that follow each other."""
+
+    text: str = ""
+    """Those that are lines."""
+    order: Sequence[int] = ()
+    """The number of each line among the rows of the part."""
+    tables: Sequence[tuple[int, Table]] = ()
+    """Those of plain values, by point; a point may have several."""
+    count: int = 0
+    """How many rows there are."""
+
+    @classmethod
+    def of_text(cls, text: str) -> BlockPart:
+        """Return rows that are all lines."""
+        count = text.count("\n") + (text[-1:] not in {"", "\n"})
+        return cls(text, range(count), (), count)
+
+
+@dataclass(slots=True)
+class _Found:
+    """Rows of a chunk, as bytes."""
+
+    lines: list[bytes] = field(default_factory=list[bytes])
+    order: list[int] = field(default_factory=list[int])
+    plain: dict[int, list[bytes]] = field(default_factory=dict[int, list[bytes]])
+    """By their first byte rows of plain values."""
+    numbers: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    """By their first byte the number of each among the rows of the chunk."""
+    count: int = 0
+    end: int = 0
+
+    def take(self, part: bytes, rows: int) -> None:
+        """Take in rows of one kind that follow each other."""
+        order = range(self.count, self.count + rows)
+        if part[0] < PLAIN:
+            self.lines.append(part)
+            self.order += order
+        else:
+            self.plain.setdefault(part[0], []).append(part)
+            self.numbers.setdefault(part[0], []).extend(order)
+        self.count += rows
+        self.end += len(part)
+
+
+def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
+    """Return what a chunk holds, and up to where; a row that is not complete is left for later."""
+    found = _Found()
+    while found.end < len(chunk) and chunk[found.end]:
+        rows = _lines(chunk, found.end) if chunk[found.end] < PLAIN else _plain(chunk, found.end)
+        if not rows[1]:
+            break
+        found.take(*rows)
+    tables = [
+        table
+        for first, parts in found.plain.items()
+        for table in _tables(b"".join(parts), first - PLAIN, found.numbers[first], names)
+    ]
+    text = b"".join(found.lines).decode("utf-8", "replace")
+    return BlockPart(text, found.order, tables, found.count), found.end
+
+
+def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
+    """Return the complete lines that follow each other from a place on, and how many they are."""
+    end = _LINES.search(chunk, at)
+    last = len(chunk) if end is None else end.end()
+    part = chunk[at : chunk.rfind(b"\n", at, last) + 1]
+    return part, part.count(b"\n")
+
+
+def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
+    """Return consecutive complete rows with as many plain values, from a place on, and their number."""
+    size = WIDTH * (chunk[at] - PLAIN + FRAME)
+    rows = _leading(chunk[at : at + ROWS_AHEAD * size : size])
+    if rows == ROWS_AHEAD:
+        rows = _leading(chunk[at::size])
+    while rows and (at + rows * size > len(chunk) or not chunk[at + rows * size - 1]):
+        rows -= 1
+    return chunk[at : at + rows * size], rows
+
+
+def _leading(text: bytes) -> int:
+    """Return how many bytes at the beginning are as the first one."""
+    return len(text) - len(text.lstrip(text[:1]))
+
+
+def _tables(
+    rows: bytes, count: int, order: Sequence[int], names: Names
+) -> Iterator[tuple[int, Table]]:
+    """Yield rows that have as many values, by shape; what is of no shape is none."""
+    size = WIDTH * (count + FRAME)
+    heads = _column(rows, "I", 0, size)
+    known = _different(heads)
+    for head in known:
+        shape = names.shapes.get(head // 256)
+        if shape is None or len(shape.letters) != count:
+            continue
+        if len(known) == 1:
+            yield shape.point, _table(rows, shape.letters, order, names)
+            continue
+        chosen = [each == head for each in heads]
+        parts = (
+            rows[start : start + size] for start in compress(range(0, len(rows), size), chosen)
+        )
+        of = list(compress(order, chosen))
+        yield shape.point, _table(b"".join(parts), shape.letters, of, names)
+
+
+def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Table:
+    """Return rows of one shape."""
+    size = WIDTH * (len(letters) + FRAME)
+    contexts = _column(rows, "I", 4, size)
+    zero = names.zero
+    times = [each - zero for each in _column(rows, "d", size - WIDTH, size)]
+    return Table(
+        len(letters),
+        NumberColumn(_column(rows, "q", WIDTH, size)),
+        NumberColumn(array("d", times)),
+        *_who(contexts, names),
+        [_cells(rows, each, WIDTH * (2 + n), size) for n, each in enumerate(letters)],
+        [*order],
+    )
+
+
+def _who(contexts: array[int], names: Names) -> tuple[list[str], list[str], list[str]]:
+    """Return threads, tasks and callers."""
+    of = {each: names.contexts.get(each, NOBODY) for each in _different(contexts)}
+    if len(of) == 1:
+        thread, task, caller = of[contexts[0]]
+        count = len(contexts)
+        return [thread] * count, [task] * count, [caller] * count
+    threads, tasks, callers = zip(*map(of.__getitem__, contexts), strict=True)
+    return [*threads], [*tasks], [*callers]
+
+
+def _different(column: array[int]) -> Sequence[int]:
+    """Return the different numbers, of which there is mostly one, in the order in which they come."""
+    if column.tobytes() == column[:1].tobytes() * len(column):
+        return column[:1]
+    return [*dict.fromkeys(column)]
+
+
+def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
+    """Return a column of values."""
+    if letter == "d":
+        return NumberColumn(_column(rows, "d", start, size))
+    if letter == "x":
+        return ["None"] * (len(rows) // size)
+    whole = _column(rows, "q", start, size)
+    return NumberColumn(whole) if letter == "q" else ["True" if each else "False" for each in whole]
+
+
+def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) -> array[Any]:
+    """Return the numbers of a kind (of `array`) that stand at a place of each row."""
+    column: array[Any] = array(kind)
+    width = column.itemsize
+    column.frombytes(memoryview(rows).cast(kind)[start // width :: size // width].tobytes())
+    if sys.byteorder == "big":
+        column.byteswap()
+    return column
+
+
+def read_names(text: bytes, zero: float) -> Names:
+    """Return what the lines of a header say, up to a zero byte; a line that is none says nothing."""
+    shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
+    opened: set[tuple[int, str]] = set()
+    for line in text.partition(b"\0")[0].decode("utf-8", "replace").split("\n")[:-1]:
+        match line.split("\t"):
+            case ["s", number, point, letters] if (
+                _NUMBER(number) and _NUMBER(point) and LETTERS.issuperset(letters)
+            ):
+                shapes[int(number)] = Shape(int(point), letters)
+            case ["b", point, function] if _NUMBER(point):
+                opened.add((int(point), function))
+            case ["c", number, thread, task, caller] if _NUMBER(number):
+                contexts[int(number)] = thread, task, caller
+            case _:
+                pass
+    return Names(zero, shapes, contexts, frozenset(opened))

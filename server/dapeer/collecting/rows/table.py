@@ -1,0 +1,225 @@
+"""Rows that breakpoints collect: what their expressions were each time the program came by. Pure.
+
+They are kept by column: a hundred thousand rows are then looked at in milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import merge
+from operator import itemgetter, sub
+from typing import NamedTuple
+
+from dapeer.collecting.rows.row_columns import Cells, NumberColumn, joined, picked
+
+FAILED = "\x15"
+"""How a cell begins whose expression could not be evaluated; the error follows. No value begins so."""
+HEAD = 6
+"""Fields of a line before its cells: point, hit, seconds, thread, task, caller."""
+
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,2})?")
+
+
+class CollectedRow(NamedTuple):
+    """One row."""
+
+    point: int
+    """Which collection point; numbers are those of a program's `Point`s."""
+    hit: int
+    """The number, from 1, of this pass in its process; where rows were dropped, some are missing."""
+    seconds: float
+    """Since the process began to collect."""
+    thread: str
+    task: str
+    caller: str
+    """The function that has called the one of the point, and where."""
+    cells: tuple[str, ...]
+    """A value for each expression, in the point's order; one that begins with `FAILED` is an error."""
+
+
+@dataclass(slots=True)
+class Table:
+    """The rows of one point in one process, by column, in the order in which they were collected."""
+
+    width: int
+    """Expressions of the point."""
+    hits: Cells = field(default_factory=list[str])
+    seconds: Cells = field(default_factory=list[str])
+    threads: list[str] = field(default_factory=list[str])
+    tasks: list[str] = field(default_factory=list[str])
+    callers: list[str] = field(default_factory=list[str])
+    cells: list[Cells] = field(default_factory=list[Cells])
+    """By expression."""
+    order: list[int] = field(default_factory=list[int])
+    """The number of each row among all of its process."""
+
+    def __post_init__(self) -> None:
+        """Make a column for each expression."""
+        self.cells = self.cells or [[] for _ in range(self.width)]
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[list[str]], order: Sequence[int]) -> Table:
+        """Return rows of columns as they stand in a line."""
+        hits, seconds, threads, tasks, callers, *cells = columns
+        return cls(len(cells), hits, seconds, threads, tasks, callers, [*cells], [*order])
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self.hits)
+
+    def row(self, index: int, point: int = 0) -> CollectedRow:
+        """Return one of the rows, counted from 0."""
+        return CollectedRow(
+            point,
+            int(_at(self.hits, index)),
+            _at(self.seconds, index),
+            self.threads[index],
+            self.tasks[index],
+            self.callers[index],
+            tuple(column[index] for column in self.cells),
+        )
+
+    def add(self, row: CollectedRow, order: int) -> None:
+        """Take in one row that came by itself."""
+        head = (f"{row.hit}", f"{row.seconds:.6f}", row.thread, row.task, row.caller)
+        self.join(Table.of_columns([[each] for each in (*head, *row.cells)], [order]))
+
+    def join(self, rows: Table, first: int = 0) -> None:
+        """Take in rows of the point that came later, in their order; `first` is added to their numbers."""
+        self.order += shifted(rows.order, first)
+        self.hits = joined(self.hits, rows.hits)
+        self.seconds = joined(self.seconds, rows.seconds)
+        self.threads += rows.threads
+        self.tasks += rows.tasks
+        self.callers += rows.callers
+        self.cells = [joined(*each) for each in zip(self.cells, rows.cells, strict=True)]
+
+    def extend(self, text: str, order: Sequence[int]) -> int:
+        """Take in rows of this point, each a line of the text behind a line end; return how many were none.
+
+        A line is `point, hit, seconds, thread, task, caller, cell, …`, between tabs.
+        """
+        step = HEAD + self.width
+        # One list of all fields, cut by steps: a list for each line would cost ten times as much.
+        fields = text.replace("\n", "\t\n").split("\t")[1:]
+        if len(fields) != step * len(order) or len(set(fields[::step])) > 1:
+            rows = zip(text.split("\n")[1:], order, strict=False)
+            kept = [(line, number) for line, number in rows if line.count("\t") == step - 1]
+            wrong, order = len(order) - len(kept), [number for _, number in kept]
+            fields = "\t".join(line for line, _ in kept).split("\t") if kept else []
+        else:
+            wrong = 0
+        columns: list[list[str]] = []
+        for place in range(1, step):
+            texts = fields[place::step]
+            # Texts that are all equal need not be there a hundred thousand times.
+            same = texts and texts.count(texts[0]) == len(texts)
+            columns.append([texts[0]] * len(texts) if same else texts)
+        self.join(Table.of_columns(columns, order))
+        return wrong
+
+    def newest(self, count: int) -> int:
+        """Return the greatest hit among the last rows."""
+        indices = range(len(self) - count, len(self))
+        return max((int(_at(self.hits, each)) for each in indices), default=0)
+
+    def last(self, count: int) -> Table:
+        """Return the last rows."""
+        return self.picked(range(max(0, len(self) - count), len(self)))
+
+    def picked(self, indices: Sequence[int]) -> Table:
+        """Return some of the rows."""
+        return Table(
+            self.width,
+            picked(self.hits, indices),
+            picked(self.seconds, indices),
+            [self.threads[index] for index in indices],
+            [self.tasks[index] for index in indices],
+            [self.callers[index] for index in indices],
+            [picked(each, indices) for each in self.cells],
+            [self.order[index] for index in indices],
+        )
+
+    def in_order(self) -> Table:
+        """Return the rows in the order in which they were collected."""
+        if self.order == sorted(self.order):
+            return self
+        return self.picked(sorted(range(len(self)), key=self.order.__getitem__))
+
+    def of(self, cells: list[Cells]) -> Table:
+        """Return these rows with other cells, a column for each expression."""
+        head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
+        return Table(len(cells), *head, cells, self.order)
+
+    def times(self) -> list[float]:
+        """Return the seconds of each row."""
+        return [_at(self.seconds, index) for index in range(len(self))]
+
+    def gaps(self) -> dict[int, int]:
+        """Return by row how many hits are missing before it."""
+        try:
+            hits = [
+                *map(int, self.hits.values if isinstance(self.hits, NumberColumn) else self.hits)
+            ]
+        except ValueError:  # a process may have spoilt what it wrote
+            return {}
+        steps = map(sub, hits[1:], hits)
+        return {index: step - 1 for index, step in enumerate(steps, 1) if step > 1}
+
+    def forget(self, count: int, after: int) -> None:
+        """Forget the oldest rows, but for so many at the beginning."""
+        part = slice(after, after + count)
+        for head in (self.order, self.threads, self.tasks, self.callers):
+            del head[part]
+        for column in (self.hits, self.seconds, *self.cells):
+            del column[part]
+
+
+def shifted(order: list[int], by: int) -> Sequence[int]:
+    """Return numbers, each of which is greater than the one before, raised."""
+    if order and order[-1] - order[0] == len(order) - 1:
+        return range(order[0] + by, order[-1] + by + 1)
+    return [each + by for each in order] if by else order
+
+
+def _at(column: Cells, index: int) -> float:
+    """Return a number of a column; a process may have spoilt what it wrote."""
+    if isinstance(column, NumberColumn):
+        return column.values[index]
+    return float(column[index]) if _NUMBER.fullmatch(column[index]) else 0.0
+
+
+def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
+    """Return lines by their points, each behind a line end, and the number of each among all.
+
+    Lines of no point are left out.
+    """
+    text = text.removesuffix("\n")
+    point = text.partition("\t")[0]
+    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == len(order) - 1:
+        return {int(point): ("\n" + text, order)}
+    lines = text.split("\n") if text else []
+    found: dict[str, tuple[list[str], list[int]]] = {}
+    for line, number in zip(lines, order, strict=False):
+        point = line[: line.find("\t")]
+        if point not in found:
+            found[point] = [], []
+        found[point][0].append(line)
+        found[point][1].append(number)
+    return {
+        int(point): ("".join(f"\n{line}" for line in kept), numbers)
+        for point, (kept, numbers) in found.items()
+        if _NUMBER.fullmatch(point)
+    }
+
+
+def in_order(tables: Iterable[tuple[int, Table]]) -> Iterator[CollectedRow]:
+    """Yield the rows of several points (number and rows) of one process, as they were collected."""
+    streams = (_numbered(point, table) for point, table in tables)
+    return map(itemgetter(1), merge(*streams, key=itemgetter(0)))
+
+
+def _numbered(point: int, table: Table) -> Iterator[tuple[int, CollectedRow]]:
+    return ((number, table.row(index, point)) for index, number in enumerate(table.order))

@@ -1,0 +1,94 @@
+"""What a program is run until: an expression that holds, or a value that changes. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import Point
+
+On = Literal["true", "change", "write"]
+"""Until an expression holds, or changes within a call; or until a value is written where it is now."""
+
+LINE = ("function", "file", "line")
+"""The columns that tell a line; line 0: none of the function's, it was so when that began."""
+COLUMNS = (*LINE, "before", "after")
+"""Of a row: the line that did it, and the value before and after."""
+LOOKED = (*LINE, "value")
+"""Of a row about the looking: a function, and what the expression was there first, or its error."""
+
+_WORDS = {"true": "until", "change": "changes of", "write": "writes of"}
+
+
+@dataclass(slots=True)
+class Watch:
+    """One request to run until something."""
+
+    expression: str
+    on: On
+    every: bool
+    """Each line that does it is recorded, and none stops the program."""
+    point: Point
+    """Its rows have `COLUMNS`."""
+    looks: Point
+    """Its rows have `LOOKED`."""
+    road: str = ""
+    epoch: int = 0
+    """The number of the stop at which it began."""
+    seconds: float = 0
+    """How long the program has run until it stopped or ended; 0: it runs."""
+    seen: bool = False
+    """The line shown is the one that the program came to next: which ran before is unknown there."""
+    returned: bool = False
+    """The shown line may have been its call's last: then the rest of the line that called has run, too."""
+    others: bool = False
+    """Other threads ran beside that line, and nobody looked which of them has done it."""
+    already: bool = False
+    """It holds where the program is stopped, which has not moved."""
+    passed_by: str = ""
+    """The lines that were not looked at, where the line that did it may be one of them."""
+    cost: str = ""
+    """What a road has taken that can be counted."""
+
+    def begin(self, road: str, epoch: int, *, holds: bool = False) -> None:
+        """Take note that it begins at a stop, by a road, and whether the expression `holds` there."""
+        self.road, self.epoch = road, epoch
+        self.already = holds and self.on == "true" and not self.every
+
+    def explain_road(self, why: str) -> None:
+        """Say why it runs by this road, and by no better one."""
+        self.road = f"{self.road}, as {why}"
+
+    def doubt(
+        self,
+        *,
+        seen: bool = False,
+        returned: bool = False,
+        others: bool = False,
+        passed_by: str = "",
+    ) -> None:
+        """Take note of what is not known of the line that has done it."""
+        self.seen, self.returned, self.others, self.passed_by = seen, returned, others, passed_by
+
+    def run(self, seconds: float) -> None:
+        """Take note of how long the program has run until it stopped or ended."""
+        self.seconds = seconds
+
+    def end(self, epoch: int, cost: str) -> None:
+        """Take note of the stop at which it is over, and what it has taken."""
+        self.epoch, self.cost = epoch, cost
+
+
+def watch(
+    collected: Collected, expression: str, on: On, client: str, *, every: bool = False
+) -> Watch:
+    """Return a new watch, and the points for its rows."""
+    name = f"{_WORDS[on]} {expression}"
+    return Watch(
+        expression,
+        on,
+        every,
+        collected.watched(name, COLUMNS, client),
+        collected.watched(name, LOOKED, client, aside=True),
+    )

@@ -1,0 +1,236 @@
+"""Calls as lines of text: what each was given, gave back and changed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dapeer.base.text.fitting import fitted
+from dapeer.base.text.structure import MAX_READ_CHARS, read
+from dapeer.collecting.rows.collection import OF_CALLS
+from dapeer.collecting.rows.table import FAILED, Table
+from dapeer.collecting.text.kinds import kind
+
+FUNCTION, DEPTH, TOOK, ARGUMENTS, RESULT, CHANGED, WITHIN = range(len(OF_CALLS))
+MAX_ARGUMENTS_CHARS = 100
+"""Characters of arguments, and of what was changed."""
+RESULT_CHARS = 60
+"""Characters of a result."""
+MAX_VALUES = 4
+"""Values of an argument that are told of calls that are alike but for it."""
+LEFT_OUT = "…, …"
+"""In a value that is cut inside."""
+MAX_DIFFERENT_CHARS = 24
+"""Characters of each of them."""
+MIN_ARGUMENT_CHARS = 14
+"""Characters of an argument at least."""
+MIN_SHOWN_NANOSECONDS = 1_000_000
+"""Nanoseconds from which on it is told how long a call has taken."""
+
+
+def nanoseconds(text: str) -> int:
+    """Return what a field with a time says; a process may have spoilt what it wrote.
+
+    >>> nanoseconds("1500e-9"), nanoseconds("x")
+    (1500, 0)
+    """
+    digits = text.removesuffix("e-9")
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def duration(ns: float) -> str:
+    """Return a time for a reader.
+
+    >>> duration(1_500_000), duration(2e9)
+    ('1.5 ms', '2 s')
+    """
+    return f"{ns / 1e9:.3g} s" if ns >= 1e9 else f"{ns / 1e6:.3g} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class CallLines:
+    """Writes the calls of a table."""
+
+    table: Table
+    expressions: Sequence[str]
+
+    def function(self, index: int) -> str:
+        """Return the name of a call's function."""
+        return self.table.cells[FUNCTION][index]
+
+    def depth(self, index: int) -> int:
+        """Return how many collected calls are around one."""
+        text = self.table.cells[DEPTH][index]
+        return int(text) if text.isascii() and text.isdigit() else 0
+
+    def took(self, index: int) -> int:
+        """Return how many nanoseconds a call has taken."""
+        return nanoseconds(self.table.cells[TOOK][index])
+
+    def has_changed(self, index: int) -> bool:
+        """Whether a call has changed one of its arguments."""
+        return bool(self.table.cells[CHANGED][index])
+
+    def outcome(self, index: int) -> str:
+        """Return of what kind a call's result is."""
+        return kind(self.table.cells[RESULT][index])
+
+    def line(self, index: int, around: str | None = None) -> str:
+        """Return a call as text; `around`: the function of the call around it, empty: its caller is known."""
+        cells = [column[index] for column in self.table.cells]
+        text = as_text(cells, self.expressions, timed=self.took(index) >= MIN_SHOWN_NANOSECONDS)
+        return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
+
+    def within(self, index: int) -> str:
+        """Return the number of the call that one was called in; empty: none, or it is not known."""
+        return self.table.cells[WITHIN][index]
+
+    def lane(self, index: int) -> tuple[str, str]:
+        """Return thread and task of a call."""
+        return self.table.threads[index], self.table.tasks[index]
+
+    def nested(self, calls: Sequence[int]) -> str:
+        """Return calls as one line, each of which is within the one before."""
+        first, last = calls[0], calls[-1]
+        names = dict.fromkeys(map(self.function, calls))
+        given = [
+            dict(map(_parted, arguments(self.table.cells[ARGUMENTS][each])))
+            for each in (first, last)
+        ]
+        values = ", ".join(
+            f"{name}={_from_to(text, given[1].get(name, text))}" for name, text in given[0].items()
+        )
+        results = [self.table.cells[RESULT][each] for each in (first, last)]
+        fails = [each.startswith(FAILED) for each in results]
+        gives = gave(results[0]) if any(fails) else f" → {_from_to(*results)}"
+        hits = f"#{self.table.hits[first]}…{self.table.hits[last]}"
+        text = f"{', '.join(names)}({fitted(values, MAX_ARGUMENTS_CHARS)})"
+        return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
+
+    def differing(self, indices: Sequence[int]) -> str:
+        """Return the arguments that differ among calls; empty: there are none.
+
+        Their values stand from the second call on, where these show the difference.
+        """
+        differences: dict[str, str] = {}
+        for name, texts in self.different(indices).items():
+            several = _several(texts[1:])
+            # A text that is cut may not show how it differs.
+            cut = not several or LEFT_OUT in several
+            differences[name] = name if cut else f"{name}={several}"
+        return ", ".join(sorted(differences.values(), key=lambda each: each in differences))
+
+    def different(self, indices: Sequence[int]) -> dict[str, list[str]]:
+        """Return the texts of those arguments that differ among calls."""
+        calls = [
+            dict(map(_parted, arguments(self.table.cells[ARGUMENTS][each]))) for each in indices
+        ]
+        of = {name: [each.get(name, "") for each in calls] for name in calls[0]}
+        return {name: texts for name, texts in of.items() if len(set(texts)) > 1}
+
+    def _via(self, index: int, around: str | None) -> str:
+        """Return who has called, where that is not the call that it belongs to."""
+        caller = self.table.callers[index]
+        if not caller or around == "":
+            return ""
+        name = caller.partition(" ")[0].rpartition(".")[2]
+        if around is not None and around.rpartition(".")[2] == name:
+            return ""
+        return f"  from {caller}"
+
+
+def arguments(text: str) -> list[str]:
+    """Return the arguments in a cell, each with its name.
+
+    >>> arguments("a=[1, 2], b='x, y'")
+    ['a=[1, 2]', "b='x, y'"]
+    """
+    if len(text) > MAX_READ_CHARS:
+        return [text]
+    return [each.text for group in read(f"({text})").groups[:1] for each in group.items]
+
+
+def _parted(argument: str) -> tuple[str, str]:
+    name, _, text = argument.partition("=")
+    return name, text
+
+
+def _from_to(first: str, last: str) -> str:
+    """Return the first and last of some values."""
+    if first == last:
+        return fitted(first, MAX_DIFFERENT_CHARS)
+    return f"{fitted(first, MAX_DIFFERENT_CHARS)} … {fitted(last, MAX_DIFFERENT_CHARS)}"
+
+
+def _several(texts: Sequence[str]) -> str:
+    """Return some different values of an argument, in order, and the last; empty: their ends alone differ."""
+    different = list(dict.fromkeys(fitted(each, MAX_DIFFERENT_CHARS) for each in texts))
+    if len(different) < 2 < len(texts):
+        # Cut, they are alike.
+        return ""
+    return ", ".join(
+        different
+        if len(different) <= MAX_VALUES
+        else [*different[: MAX_VALUES - 1], "…", different[-1]]
+    )
+
+
+def each_fitted(text: str, limit: int) -> str:
+    """Return arguments in about that many characters: each has its share, and short ones are whole.
+
+    >>> each_fitted("conn=Conn(name='" + "x" * 90 + "', count=1), statement='SELECT a'", 60)
+    "conn=Conn(name='xxxx…, count=1), statement='SELECT a'"
+    """
+    if len(text) <= limit:
+        return text
+    each = arguments(text)
+    cut = list(each)
+    left = limit
+    for number, index in enumerate(sorted(range(len(each)), key=lambda one: len(each[one]))):
+        share = max(left // (len(each) - number) - len(", "), MIN_ARGUMENT_CHARS)
+        cut[index] = fitted(each[index], share)
+        left -= len(cut[index]) + len(", ")
+    return ", ".join(cut)
+
+
+def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
+    """Return a call by its cells, with how long it took if it is `timed`."""
+    return "".join(
+        [
+            f"{cells[FUNCTION]}({each_fitted(cells[ARGUMENTS], MAX_ARGUMENTS_CHARS)}){gave(cells[RESULT])}",
+            f", {duration(nanoseconds(cells[TOOK]))}" if timed else "",
+            f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), MAX_ARGUMENTS_CHARS)}"
+            if cells[CHANGED]
+            else "",
+            *(
+                f"; {name} = {value_of(text)}"
+                for name, text in zip(expressions, cells[len(OF_CALLS) :], strict=True)
+            ),
+        ]
+    )
+
+
+def changes(arguments: str, changed: str) -> str:
+    """Return what a call has changed; what it was before is among the arguments.
+
+    >>> changes("n=1, seen={1}", "seen: {1} → {1, 2}")
+    'seen to {1, 2}'
+    """
+    name, _, values = changed.partition(": ")
+    given = f", {arguments}".partition(f", {name}=")[2]
+    before, arrow, after = values.partition(" → ")
+    return f"{name} to {after}" if arrow and given.startswith(before) else changed
+
+
+def gave(result: str) -> str:
+    """Return how a call has ended."""
+    if result.startswith(FAILED):
+        return f" raises {fitted(result[1:], RESULT_CHARS)}"
+    return f" → {fitted(result, RESULT_CHARS)}"
+
+
+def value_of(text: str) -> str:
+    """Return the value of an expression, or its error."""
+    if text.startswith(FAILED):
+        return f"({fitted(text[1:].strip() or 'failed', RESULT_CHARS)})"
+    return fitted(text, RESULT_CHARS) if text else "''"

@@ -1,0 +1,291 @@
+"""Collected calls as an indented tree, folded where they are alike, so that the odd one shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dapeer.collecting.rows.table import Table
+from dapeer.collecting.text.call_forest import Forest, by_function
+from dapeer.collecting.text.call_lines import (
+    ARGUMENTS,
+    MAX_VALUES,
+    MIN_SHOWN_NANOSECONDS,
+    RESULT,
+    WITHIN,
+    CallLines,
+    duration,
+    nanoseconds,
+)
+from dapeer.collecting.text.column_lines import ODD_ROWS, described
+from dapeer.collecting.text.columns import column
+from dapeer.collecting.text.repeats import RepeatedPart, repeats
+
+MAX_TREE_LINES = 30
+"""Lines of a tree."""
+MAX_LEVELS = 40
+"""Calls within each other that are shown."""
+MAX_INDENTED_LEVELS = 12
+"""Calls within each other from which on a line is not indented further."""
+MIN_CHAIN = 6
+"""Calls of one recursion from which on they are one line."""
+MAX_PERIOD = 3
+"""Functions that may call each other in turn in a recursion."""
+MAX_UNCOUNTED_CALLS = 2
+"""Calls between an odd one and one that is shown, at most: from there on they are counted."""
+MAX_SIBLINGS = 16
+"""Parts of the calls within one; of more the first and the last ones."""
+MAX_SHOWN_FUNCTIONS = 8
+"""Functions of which it is told what they return."""
+MAX_LISTED_FUNCTIONS = 40
+"""Functions that are listed where somebody asks for them."""
+
+
+def tree(table: Table, expressions: Sequence[str]) -> list[str]:
+    """Return calls as lines: what each function returns where there are many, and the tree."""
+    lines = CallLines(table, expressions)
+    forest = Forest(lines)
+    shown: list[str] = []
+    for deepest in range(1, MAX_LEVELS):
+        deeper = list(_lanes(forest, deepest))
+        if shown and (len(deeper) > MAX_TREE_LINES or deeper == shown):
+            break
+        shown = deeper
+    # Where each call has its line, nothing is to be said of all of them.
+    return shown if len(shown) >= len(table) else [*functions(forest), *shown]
+
+
+def _lanes(forest: Forest, deepest: int) -> Iterator[str]:
+    several = len(forest.roots) > 1
+    for (thread, task), roots in forest.roots.items():
+        if several:
+            yield f"{task or thread}:"
+        yield from _within(forest, roots, deepest, "  " * several)
+
+
+def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
+    """Yield the lines of calls that follow each other."""
+    shapes = [forest.shapes[each] for each in calls]
+    parts = list(repeats(shapes))
+    left_out = _left_out(parts, calls, forest)
+    shown: dict[tuple[int, ...], int] = {}
+    for number, part in enumerate(parts):
+        if number in left_out:
+            if number - 1 not in left_out:
+                end = next(n for n in range(number, len(parts) + 1) if n not in left_out)
+                count = sum(parts[n].period * parts[n].times for n in range(number, end))
+                yield f"{indent}… {count:,} more"
+            continue
+        first = calls[part.start]
+        known = shown.setdefault(tuple(shapes[part.start : part.start + part.period]), part.start)
+        if known != part.start and (part.times > 1 or forest.of(first)):
+            these, those = calls[part.start : part.end], calls[known : known + part.period]
+            but = _but_for(forest, [*those, *these], part.period)
+            yield f"{indent}{_alike(forest, these, part, those[0])}{but}"
+            continue
+        for index in calls[part.start : part.start + part.period]:
+            yield from _call(forest, index, deepest, indent)
+        if part.times > 1:
+            rest = calls[part.start + part.period : part.end]
+            but = _but_for(forest, calls[part.start : part.end], part.period)
+            yield f"{indent}{_alike(forest, rest, part)}{but}"
+
+
+def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
+    """Return which arguments differ among calls that have the same results."""
+    each = [calls[place::period] for place in range(period)]
+    if period == 1:
+        differences = forest.lines.differing(calls)
+    else:
+        names = [
+            f"{name} of {forest.lines.function(alike[0])}"
+            for alike in each
+            for name in forest.lines.different(alike)
+        ]
+        differences = ", ".join(
+            dict.fromkeys(names if len(names) <= MAX_VALUES else [*names[:MAX_VALUES], "…"])
+        )
+    given = any(len({_given_within(forest, one) for one in alike}) > 1 for alike in each)
+    within = "arguments within" if given else ""
+    return ", but for " * bool(differences or within) + " and ".join(
+        filter(None, (differences, within))
+    )
+
+
+def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
+    """Return the arguments of the calls within one, at any depth."""
+    given, left = list[str](), list(forest.of(index))
+    while left:
+        inner = left.pop()
+        given.append(forest.lines.table.cells[ARGUMENTS][inner])
+        left += forest.of(inner)
+    return tuple(given)
+
+
+def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Forest) -> set[int]:
+    """Return the parts that are not shown, where there are too many."""
+    if len(parts) <= MAX_SIBLINGS:
+        return set()
+    shown = {*range(MAX_SIBLINGS // 2), *range(len(parts) - MAX_SIBLINGS // 4, len(parts))}
+    odd = {
+        n
+        for n, part in enumerate(parts)
+        if any(_has_odd(forest, each) for each in calls[part.start : part.end])
+    }
+    return {*range(len(parts))} - shown - set(sorted(odd)[:ODD_ROWS])
+
+
+def _has_odd(forest: Forest, index: int) -> bool:
+    return bool(forest.why) and (
+        index in forest.why or any(_is_within(forest, odd, index) for odd in forest.why)
+    )
+
+
+def _is_within(forest: Forest, index: int, outer: int) -> bool:
+    at: int | None = index
+    while at is not None and at != outer:
+        at = forest.around.get(at)
+    return at == outer
+
+
+def _alike(
+    forest: Forest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
+) -> str:
+    """Say that calls are alike; `known`: as the ones from there on."""
+    hits = forest.lines.table.hits
+    like = "alike" if known is None else f"like #{hits[known]}"
+    if len(calls) == 1:
+        return f"#{hits[calls[0]]} {like}"
+    each = f", {part.period} calls each" if part.period > 1 else ""
+    return f"#{hits[calls[0]]}…{hits[calls[-1]]} {like} ({len(calls) // part.period:,}{each})"
+
+
+def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str]:
+    outer = forest.around.get(index)
+    text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))
+    odd = f"  ← {forest.why[index]}" if index in forest.why else ""
+    inner = forest.of(index)
+    opened = deepest > 1 or (
+        inner and any(_is_within(forest, each, index) for each in forest.why if each != index)
+    )
+    more = "" if opened or not inner else f"  (+{forest.sizes[index]:,} within)"
+    yield f"{indent}{text}{odd}{more}"
+    if not opened:
+        return
+    deeper = f"{indent}  " if len(indent) < 2 * MAX_INDENTED_LEVELS else indent
+    chain = _chain(forest, index)
+    if chain:
+        yield f"{deeper}{forest.lines.nested(chain)}"
+        inner = forest.of(chain[-1])
+        deeper = f"{deeper}  "
+    if deepest > 1:
+        yield from _within(forest, inner, deepest - 1, deeper)
+        return
+    far = list(_far(forest, chain[-1] if chain else index))
+    if not far:
+        yield from _within(forest, inner, deepest - 1, deeper)
+    for outer, between in far:
+        yield f"{deeper}… {between:,} calls further within:"
+        yield from _call(forest, outer, 1, deeper)
+
+
+def _chain(forest: Forest, index: int) -> list[int]:
+    """Return a recursion's calls below one, where each has called the next one only; empty: they are few."""
+    names = {forest.lines.function(index)}
+    found: list[int] = []
+    while len(inner := forest.of(found[-1] if found else index)) == 1:
+        name = forest.lines.function(inner[0])
+        if inner[0] in forest.why or (name not in names and len(found) >= MAX_PERIOD):
+            break
+        names.add(name)
+        found.append(inner[0])
+    recurs = forest.lines.function(index) in map(forest.lines.function, found[:MAX_PERIOD])
+    return found if recurs and len(found) >= MIN_CHAIN else []
+
+
+def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
+    """Yield calls around odd ones deep within one, and how many are between; nothing where one is near."""
+    found: dict[int, int] = {}
+    for odd in forest.why:
+        path: list[int] = []
+        at: int | None = odd
+        while at is not None and at != index:
+            path.append(at)
+            at = forest.around.get(at)
+        if at is None or not path:
+            continue
+        if len(path) <= MAX_UNCOUNTED_CALLS + 1:
+            return
+        found[path[1]] = len(path) - 2
+    for outer, between in found.items():
+        if not any(each != outer and _is_within(forest, outer, each) for each in found):
+            yield outer, between
+
+
+def functions(forest: Forest) -> Iterator[str]:
+    """Yield what the calls of each function have in common, where there are several."""
+    by = by_function(forest.lines, forest.order)
+    order = sorted(by, key=lambda name: (-len(by[name]), name))
+    for name in order[:MAX_SHOWN_FUNCTIONS]:
+        whole, _ = _spent(forest, by[name])
+        took = f", {duration(whole)} in all" if whole >= MIN_SHOWN_NANOSECONDS * 10 else ""
+        yield _together(forest, name, by[name], took)
+    if len(order) > MAX_SHOWN_FUNCTIONS:
+        yield f'{len(order) - MAX_SHOWN_FUNCTIONS} more functions: dap_collected by="function"'
+
+
+def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
+    """Yield what the calls of each function have in common; those with the most time of their own first."""
+    forest = Forest(CallLines(table, expressions))
+    by = by_function(forest.lines, forest.order)
+    spent = {name: _spent(forest, indices) for name, indices in by.items()}
+    order = sorted(by, key=lambda name: (-spent[name][1], name))
+    for name in order[:MAX_LISTED_FUNCTIONS]:
+        whole, own = spent[name]
+        took = f", {duration(whole)} in all"
+        took += f", {duration(own)} without the calls within" * (own < whole)
+        yield _together(forest, name, by[name], took)
+    if len(order) > MAX_LISTED_FUNCTIONS:
+        yield f"{len(order) - MAX_LISTED_FUNCTIONS} more functions"
+    yield "(Recording makes calls slower: compare these times with each other.)"
+
+
+def _together(forest: Forest, name: str, indices: Sequence[int], took: str) -> str:
+    results = column([forest.lines.table.cells[RESULT][index] for index in indices])
+    count = f"{len(indices):,} call{'' if len(indices) == 1 else 's'}"
+    return f"{name}: {count}{took} → {described(results)}"
+
+
+def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
+    """Return how long some calls of a function took in all, and without the collected calls within them."""
+    took, function = forest.lines.took, forest.lines.function
+    whole = own = 0
+    for index in indices:
+        own += took(index) - sum(map(took, forest.of(index)))
+        outer = forest.around.get(index)
+        # A call within one of the same function is a part of its time.
+        if outer is None or function(outer) != function(index):
+            whole += took(index)
+    return whole, max(own, 0)
+
+
+def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
+    """Yield calls as they began; with `changes` those unlike the call of their function before."""
+    lines = CallLines(table, expressions)
+    order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))
+    several = len({lines.lane(index) for index in order}) > 1
+    before: dict[str, tuple[str, ...]] = {}
+    around: list[str] = []
+    last = ""
+    for index in order:
+        cells = tuple(column[index] for column in table.cells[ARGUMENTS:WITHIN])
+        name, outer = lines.function(index), lines.within(index)
+        if changes and before.get(name) == cells:
+            continue
+        before[name] = cells
+        # Only below the call that it belongs to does an indented line say so.
+        del around[around.index(outer) + 1 if outer in around else 0 :]
+        around_it = f"  within #{outer}" if outer not in {"", last} and not around else ""
+        last = "" if around else outer
+        of = f"  [{table.tasks[index] or table.threads[index]}]" if several else ""
+        yield f"{'  ' * min(len(around), MAX_INDENTED_LEVELS)}{lines.line(index)}{around_it}{of}"
+        around.append(f"{table.hits[index]}")

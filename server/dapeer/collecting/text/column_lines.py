@@ -1,0 +1,208 @@
+"""Collected rows as text: their columns, and the odd ones among them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dapeer.base.text.fitting import fitted, shortened
+from dapeer.collecting.rows.table import FAILED, Table
+from dapeer.collecting.text.columns import Column, column, runs
+
+MIN_NAMED_CHARS = 32
+"""Characters of an expression from which on it has a short name in rows."""
+MIN_CELL_CHARS = 60
+"""Characters of a value at least."""
+ROW_CHARS = 120
+"""Characters that the values of a row share."""
+MAX_WHOLE_CELL_CHARS = 2000
+"""Characters of a value where one row is asked for."""
+EXPRESSION_CHARS = 120
+"""Characters of what is expected."""
+ODD_ROWS = 8
+"""Odd rows of one point that are shown."""
+ALL_ROWS = 6
+"""Rows that are shown one by one, where there are no more."""
+MAX_UNEXPECTED_ROWS = 3
+"""Rows of one point that are shown in which what was expected did not hold."""
+MAX_COUNTED_VALUES = 4
+"""Different values that are counted in a line, where there are no more."""
+MAX_COUNTED_KINDS = 5
+"""Kinds of values that are counted in a line."""
+WHO = ("thread", "task", "caller")
+NAMELESS = (*WHO, "at")
+"""Columns whose values say by themselves what they are: they are told whole, without a name."""
+
+
+@dataclass(slots=True)
+class ShownColumns:
+    """The columns of a table as they are told: those that say something, by name."""
+
+    table: Table
+    columns: dict[str, Column] = field(default_factory=dict[str, Column])
+    """Those that change from row to row."""
+    constant: dict[str, str] = field(default_factory=dict[str, str])
+    same: dict[str, str] = field(default_factory=dict[str, str])
+    """By name of a column: the one before it that has the same values."""
+    gaps: dict[int, int] = field(default_factory=dict[int, int])
+    """By row how many were dropped before it."""
+    room: int = 0
+    """Characters of a value in a row; 0: those that the row's values share."""
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    """By expression a short name, where it is long."""
+
+    def short(self, name: str) -> str:
+        """Return the name of a column in rows."""
+        return self.names.get(name, name)
+
+    def know(self, gaps: dict[int, int]) -> None:
+        """Take note of where rows were dropped: a step over them is not odd."""
+        self.gaps = gaps
+        for each in self.columns.values():
+            each.forgive(gaps)
+
+    def why(self) -> dict[int, list[str]]:
+        """Return by row what is odd about it."""
+        why: dict[int, list[str]] = {}
+        for name, each in self.columns.items():
+            for odd in each.odd:
+                why.setdefault(odd.index, []).append(f"{self.short(name)} {odd.why}")
+        return why
+
+    def row(self, index: int) -> str:
+        """Return a row as text."""
+        named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
+        room = self.room or max(MIN_CELL_CHARS, shared(ROW_CHARS, [*map(len, named)]))
+        values = [
+            each.values[index]
+            if name in NAMELESS
+            else f"{self.short(name)} = {value(each.values[index], room)}"
+            for name, each in self.columns.items()
+        ]
+        return f"#{self.table.hits[index]} {', '.join(filter(None, values))}".rstrip()
+
+
+def shared(room: int, lengths: Sequence[int]) -> int:
+    """Return what each may take of a room where the long ones share what the short ones leave.
+
+    >>> shared(120, [5, 90, 12]), shared(120, [100, 100, 3]), shared(120, [1, 2])
+    (103, 58, 119)
+    """
+    level = room
+    for number, length in enumerate(sorted(lengths)):
+        level = room // (len(lengths) - number)
+        if length > level:
+            break
+        room -= length
+    return level
+
+
+def value(text: str, room: int = MIN_CELL_CHARS) -> str:
+    """Return a cell as it is read."""
+    if text.startswith(FAILED):
+        return f"({fitted(text[1:].strip() or 'failed', room)})"
+    return fitted(text, room) if text else "''"
+
+
+def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
+    """Look at all columns of a table that has rows.
+
+    Each value is shown in `room` characters; 0: a row's values share them.
+    """
+    found = ShownColumns(table, room=room)
+    if len(table) > 1:
+        long = enumerate(expressions, 1)
+        found.names = {each: f"c{number}" for number, each in long if len(each) > MIN_NAMED_CHARS}
+    named = dict(zip(WHO, (table.threads, table.tasks, table.callers), strict=True))
+    for name, values in (named | dict(zip(expressions, table.cells, strict=True))).items():
+        twin = next((n for n, each in found.columns.items() if each.values == values), None)
+        if twin is not None and len(table) > 1:
+            found.same[name] = twin
+            continue
+        looked_at = column(values)
+        # Of one row nothing can be said that it does not say itself.
+        if looked_at.constant and (len(table) > 1 or name in WHO):
+            found.constant[name] = values[0]
+        else:
+            found.columns[name] = looked_at
+    return found
+
+
+def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
+    """Yield what is true of the columns: constant ones together, then one line for each other."""
+    yield from (f"{short} is {name}" for name, short in found.names.items())
+    always = [
+        f"{found.short(name)} = {value(text)}"
+        for name, text in found.constant.items()
+        if name not in WHO or (name != "caller" and text not in {"", "MainThread"})
+    ]
+    if always:
+        yield f"always {', '.join(always)}"
+    by_twin: dict[str, list[str]] = {}
+    for name, twin in found.same.items():
+        by_twin.setdefault(found.short(twin), []).append(found.short(name))
+    yield from (f"{', '.join(names)} same as {twin}" for twin, names in by_twin.items())
+    if not few:
+        yield from (
+            f"{found.short(name)}: {described(each)}" for name, each in found.columns.items()
+        )
+
+
+def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
+    """Yield the rows whose expectation did not hold, by the last column, each behind the row before."""
+    verdicts = table.cells[-1]
+    table = table.of(table.cells[:-1])
+    wrong = [index for index, each in enumerate(verdicts) if each != "True"]
+    if not wrong:
+        yield f"`{shortened(expected, EXPRESSION_CHARS)}` held each time"
+        return
+    found = shown(table, names[:-1])
+    yield from columns_of(found, few=True)
+    for index in wrong[:MAX_UNEXPECTED_ROWS]:
+        if index and index - 1 not in wrong:
+            yield found.row(index - 1)
+        yield f"{found.row(index)}  ← not ({shortened(expected, EXPRESSION_CHARS)})"
+    if len(wrong) > MAX_UNEXPECTED_ROWS:
+        yield f'{len(wrong) - MAX_UNEXPECTED_ROWS:,} more: dap_collected where="expected != True"'
+
+
+def described(each: Column) -> str:
+    """Return what is true of a column whose values change."""
+    parts: list[str] = []
+    kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts
+    if counts is not None and len(counts) <= MAX_COUNTED_VALUES:
+        parts.append(
+            ", ".join(f"{value(text)} ({count:,})" for text, count in counts.most_common())
+        )
+    elif len(kinds) > 1 and not (each.trend and "zero" in each.kinds and len(kinds) == 2):
+        parts.append(
+            ", ".join(f"{shortened(kind, MIN_CELL_CHARS)} ({count:,})" for kind, count in kinds)
+        )
+    if each.range is not None:
+        low, high = each.range
+        parts.append(f"{low:,.6g}…{high:,.6g}")
+    elif not parts:
+        parts.append(f"{len(set(each.values)):,} different")
+    return "; ".join(filter(None, [*parts, each.trend]))
+
+
+def odd_rows(found: ShownColumns) -> Iterator[str]:
+    """Yield the first row, the odd ones, the last, and between them how many are alike."""
+    why = found.why()
+    last = len(found.table) - 1
+    # The rarest first is what a reader looks for; the rest is counted.
+    chosen = sorted(why, key=lambda index: (index in {0, last}, index))[:ODD_ROWS]
+    left = len(why) - len(chosen)
+    indices = sorted({0, *chosen, last})
+    alike = {first: (first, end) for first, end in runs(indices, last + 1)}
+    for index in indices:
+        reason = f"  ← {'; '.join(why[index])}" if index in why and index in chosen else ""
+        yield f"{found.row(index)}{reason}"
+        if index + 1 in alike:
+            first, end = alike[index + 1]
+            hits = found.table.hits
+            span = f"#{hits[first]}" if first == end else f"#{hits[first]}…{hits[end]}"
+            dropped = sum(count for index, count in found.gaps.items() if first < index <= end)
+            yield f"{span} alike{f', {dropped:,} of them dropped' if dropped else ''}"
+    if left:
+        yield f"({left} more odd rows: dap_collected changes=true)"

@@ -1,0 +1,296 @@
+"""What a column of collected values is like, and which of its rows are odd. Pure.
+
+A hundred thousand values are told by few passes over all of them, each made by what Python has built in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice, pairwise, repeat
+from operator import ge, le, sub
+from typing import TypeAlias, TypeGuard
+
+from dapeer.base.text.fitting import shortened
+from dapeer.collecting.rows.row_columns import NumberColumn, counted
+from dapeer.collecting.text.kinds import NUMERIC, kinds, of_numbers, of_whole
+
+MAX_ODD_ROWS = 3
+"""Rows of one oddity that are shown."""
+ROWS_PER_RARE_VALUE = 50
+"""A value, kind or step is rare that has at most one in so many rows, or is alone."""
+MAX_DISTINCT_VALUES = 20
+"""Different values that are counted one by one."""
+MIN_TREND_SHARE = 0.9
+"""The share of all steps that make a column one that rises, falls, or goes by the same step."""
+MIN_FIRST_SHARE = 0.6
+"""The share of the first quarter of the steps that has, at least, what `MIN_TREND_SHARE` of all have."""
+MIN_FAR_WIDTHS = 10
+"""A number is far from the others that lies so many times their middle half's width away from that."""
+LARGE_NUMBER = 1 << 53
+"""Whole numbers from here on are reckoned with as fractions."""
+MAX_ODD_VALUE_CHARS = 40
+"""Characters of a value or kind that is said to be odd."""
+SAMPLED_VALUES = 1000
+"""First values by which the others are judged."""
+MIN_ROWS_FOR_RARE = 8
+"""Rows from which on rare is odd."""
+ROWS_PER_ODD_ROW = 10
+"""Where the rows of rare values are more than one in so many, none of them is odd."""
+MIN_TREND_STEPS = 14
+"""Steps from which on those to one row and on from there (`TO_AND_FRO`) take no trend away."""
+TO_AND_FRO = 2
+
+Fits: TypeAlias = Callable[[int, float], bool]
+"""Whether a sequence may go so far in so many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A row in which a column is unlike the rest of it."""
+
+    index: int
+    why: str
+
+
+@dataclass(slots=True)
+class Column:
+    """What is to be told of a column."""
+
+    values: Sequence[str]
+    counts: Counter[str] | None = None
+    """How often each value comes; None: there are too many."""
+    kinds: Counter[str] = field(default_factory=Counter[str])
+    range: tuple[float, float] | None = None
+    """The least and the greatest, where most are numbers."""
+    trend: str = ""
+    odd: Sequence[Odd] = ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are the same."""
+        return self.counts is not None and len(self.counts) == 1
+
+    def forgive(self, gaps: Container[int]) -> None:
+        """Find a step no longer odd that goes over rows that were dropped."""
+        self.odd = [odd for odd in self.odd if odd.index not in gaps or odd.why[0] not in "+-"]
+
+
+def column(values: Sequence[str]) -> Column:
+    """Look at a column; it has at least one value."""
+    if values[0] == values[-1] and values.count(values[0]) == len(values):
+        return Column(values, Counter({values[0]: len(values)}))
+    # Where the first values are all different, nobody counts the others.
+    many = len(set(values[:SAMPLED_VALUES])) > max(MAX_DISTINCT_VALUES, SAMPLED_VALUES // 4)
+    counts = None if many else counted(values)
+    numbers = _numbers(values)
+    if numbers is None:
+        of = kinds(values, counts)
+    else:
+        of = (
+            of_whole(numbers, many=many)
+            if _whole(numbers)
+            else of_numbers(numbers, values, many=many)
+        )
+    alike = of.count(of[0]) == len(of)
+    found = Column(values, counts, Counter({of[0]: len(of)} if alike else of))
+    odd = [*_odd(found, of, numbers)]
+    # What goes on and on comes by zero.
+    found.odd = _first_of_each(e for e in odd if not (found.trend and e.why.endswith(" zero")))
+    return found
+
+
+def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
+    """Yield the odd rows of a column, and find its range and trend."""
+    yield from _rare(of, found.kinds, kinds=True)
+    if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:
+        yield from _rare(found.values, found.counts)
+    indices: Sequence[int] = range(len(found.values))
+    if numbers is None:
+        indices = [index for index, each in enumerate(of) if each in NUMERIC]
+        if len(indices) * 2 < len(found.values):
+            return
+        numbers = _numbers([found.values[index] for index in indices])
+    if numbers is None:
+        return
+    finite = numbers if _whole(numbers) else list(filter(math.isfinite, numbers))
+    if not finite:
+        return
+    found.range = min(finite), max(finite)
+    if len(numbers) >= MIN_ROWS_FOR_RARE:
+        found.trend, steps = _trend(numbers, indices)
+        yield from steps
+        if not found.trend:
+            yield from (Odd(indices[each.index], each.why) for each in _far(numbers))
+
+
+def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
+    """Return odd rows by their index, each once, for the first reason."""
+    first: dict[int, Odd] = {}
+    for each in odd:
+        first.setdefault(each.index, each)
+    return [first[index] for index in sorted(first)]
+
+
+def _numbers(values: Sequence[str]) -> Sequence[float] | None:
+    """Return values as numbers, None where one is none."""
+    if isinstance(values, NumberColumn):
+        known = values.values.tolist()
+        large = values.whole and not -LARGE_NUMBER < min(known) <= max(known) < LARGE_NUMBER
+        return [*map(float, known)] if large else known
+    for kind_of in (int, float):
+        try:
+            numbers = list(map(kind_of, values))
+        except ValueError:
+            continue
+        if kind_of is float or -LARGE_NUMBER < min(numbers) <= max(numbers) < LARGE_NUMBER:
+            return numbers
+    return None
+
+
+def _whole(numbers: Sequence[float]) -> TypeGuard[Sequence[int]]:
+    """Whether numbers are whole: then all of them are."""
+    return isinstance(numbers[0], int)
+
+
+def is_rare(count: int, total: int) -> bool:
+    """Whether something that comes `count` times is rare among so many."""
+    return total >= MIN_ROWS_FOR_RARE and count <= max(1, total // ROWS_PER_RARE_VALUE)
+
+
+def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[Odd]:
+    """Yield the first rows of what is rare, and where kinds that are not rare come first."""
+    total = len(values)
+    if total < MIN_ROWS_FOR_RARE:
+        return
+    usual = max(counts.values())
+    if not kinds and sum(n for n in counts.values() if is_rare(n, total)) > max(
+        MAX_ODD_ROWS, total // ROWS_PER_ODD_ROW
+    ):
+        return
+    for value, count in counts.items():
+        rare = is_rare(count, total)
+        if count == usual or not (rare or kinds):
+            continue
+        index = -1
+        what = shortened(value, MAX_ODD_VALUE_CHARS)
+        for number in range(min(count, MAX_ODD_ROWS) if rare else 1):
+            index = values.index(value, index + 1)
+            which = "the first" if number == 0 else "one"
+            yield Odd(index, f"the only {what}" if count == 1 else f"{which} of {count:,} {what}")
+
+
+def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
+    """Return how numbers go on, and the rows in which they do otherwise."""
+    steps = list(map(sub, numbers[1:], numbers))
+    step = steps[len(steps) // 2]
+    times = steps.count(step)
+    if times == len(steps):
+        return _each(step), []
+    first = steps[: len(steps) // 4 + 1]
+    if not _usual(times, len(steps)):
+        # What nearly all steps are is the most frequent one of the first quarter, too.
+        step = Counter(first).most_common(1)[0][0]
+        times = steps.count(step)
+    if _usual(times, len(steps)):
+        usual, trend = [each == step for each in steps], _each(step)
+        fits: Fits = partial(_by_the_same, step)
+    else:
+        usual, trend, goes_on = _direction(steps, first)
+        fits = partial(_by_any, goes_on)
+    # Where most steps are none, or go both ways, there is no trend to break.
+    if not trend or all(usual):
+        return trend, []
+    most = max(MAX_ODD_ROWS, len(steps) // ROWS_PER_RARE_VALUE)
+    breaks = [*islice(_breaks(numbers, usual, fits), most + 1)]
+    if len(breaks) > most:
+        breaks = []
+    odd = [
+        Odd(indices[row], f"{steps[row - 1]:+g}" if row else f"{steps[0]:+g} to the next")
+        for row in breaks[:MAX_ODD_ROWS]
+        # A step over what is no number is none.
+        if not row or indices[row] == indices[row - 1] + 1
+    ]
+    return f"mostly {trend}", odd
+
+
+def _by_the_same(step: float, rows: int, distance: float) -> bool:
+    return distance == rows * step
+
+
+def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float) -> bool:
+    return goes_on(distance, 0)
+
+
+def _usual(times: int, total: int) -> bool:
+    """Whether so many of all steps make a trend: nearly all, or all but the two around one odd row."""
+    return times >= MIN_TREND_SHARE * total or (
+        total >= MIN_TREND_STEPS and total - times <= TO_AND_FRO
+    )
+
+
+def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
+    """Yield the rows that break a sequence. The row behind a bad one does not, if it fits what was before."""
+
+    def between(before: int, after: int) -> bool:
+        known = before >= 0 and after < len(numbers)
+        return known and fits(after - before, numbers[after] - numbers[before])
+
+    passed = -1
+    for before in (step for step, fine in enumerate(usual) if not fine):
+        behind = before + 1
+        if before == passed:
+            continue
+        if between(before, behind + 1):
+            yield behind
+            passed = behind
+        elif between(before - 1, behind) or (not before and between(behind, behind + 1)):
+            yield before
+        else:
+            yield behind
+
+
+def _each(step: float) -> str:
+    return f"each {step:+g}" if step else ""
+
+
+def _direction(
+    steps: Sequence[float], first: Sequence[float]
+) -> tuple[list[bool], str, Callable[[float, float], bool]]:
+    """Return which steps go on, whether nearly all rise or fall (empty: neither), and how.
+
+    `first` is the first quarter of the steps.
+    """
+    for trend, goes_on in (("rising", ge), ("falling", le)):
+        if sum(map(goes_on, first, repeat(0))) < MIN_FIRST_SHARE * len(first):
+            continue
+        usual = list(map(goes_on, steps, repeat(0)))
+        if _usual(sum(usual), len(steps)):
+            return usual, trend, goes_on
+    return [], "", ge
+
+
+def _far(numbers: Sequence[float]) -> Iterator[Odd]:
+    """Yield the rows whose number is far from the others'."""
+    finite = sorted(filter(math.isfinite, numbers))
+    if len(finite) < MIN_ROWS_FOR_RARE:
+        return
+    low, high = finite[len(finite) // 4], finite[len(finite) * 3 // 4]
+    width = MIN_FAR_WIDTHS * (high - low or abs(high) or 1)
+    ends = [*finite[:MAX_ODD_ROWS], *finite[-MAX_ODD_ROWS:]]
+    for value in {each for each in ends if not low - width <= each <= high + width}:
+        yield Odd(numbers.index(value), "far from the others")
+
+
+def runs(indices: Sequence[int], total: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index of each run of rows between some.
+
+    >>> list(runs([0, 3, 5], 6))
+    [(1, 2), (4, 4)]
+    """
+    for before, after in pairwise([*indices, total]):
+        if after - before > 1:
+            yield before + 1, after - 1

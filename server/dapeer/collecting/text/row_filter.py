@@ -1,0 +1,194 @@
+"""Which collected rows somebody wants to see: an expression over their columns. Pure.
+
+It is read as Python writes expressions, and only compares and reckons: it calls nothing, and is run by nobody but us.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from dapeer.base.errors import ArgumentError
+from dapeer.collecting.rows.table import FAILED
+
+CellValue = object
+Reads = Callable[[int], CellValue]
+"""Returns the value of a part of the expression in a row, by the row's index."""
+
+MAX_EXPRESSION_CHARS: Final = 1000
+"""Characters of an expression."""
+MAX_LEVELS: Final = 50
+"""Parts of an expression within each other."""
+
+_COMPARES: Final[Mapping[type[ast.cmpop], Callable[[CellValue, CellValue], bool]]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,  # type: ignore[dict-item]
+    ast.LtE: operator.le,  # type: ignore[dict-item]
+    ast.Gt: operator.gt,  # type: ignore[dict-item]
+    ast.GtE: operator.ge,  # type: ignore[dict-item]
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.In: lambda one, other: f"{one}" in f"{other}",
+    ast.NotIn: lambda one, other: f"{one}" not in f"{other}",
+}
+_RECKONS: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: lambda one, other: one + other,
+    ast.Sub: lambda one, other: one - other,
+    ast.Mult: lambda one, other: one * other,
+    ast.Div: lambda one, other: one / other,
+    ast.FloorDiv: lambda one, other: one // other,
+    ast.Mod: lambda one, other: one % other,
+}
+_NAMED: Final = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "null": None,
+    "true": True,
+    "false": False,
+    "nil": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """What an expression could not be evaluated for; equal to its text only."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the error."""
+        return self.text
+
+
+def value_of(cell: str) -> CellValue:
+    """Return what a cell says, as far as it is plain: a number, a text, nothing; else its text.
+
+    >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
+    (3, 'a', None, '[1]')
+    """
+    if cell.startswith(FAILED):
+        return Error(cell[1:])
+    if cell in _NAMED:
+        return _NAMED[cell]
+    if cell[:1] in "'\"" and len(cell) > 1 and cell[-1] == cell[0]:
+        return cell[1:-1]
+    for number in (int, float):
+        try:
+            return number(cell)
+        except ValueError:
+            continue
+    return cell
+
+
+def matching(expression: str, columns: Mapping[str, Sequence[CellValue]], count: int) -> list[int]:
+    """Return the indices of the rows, of so many, for which an expression holds.
+
+    A column is named as it was asked for, or `c1`, `c2` …; what cannot be compared does not hold.
+
+    Raises:
+        ArgumentError: It is no such expression.
+    """
+    holds = _read(expression, columns)
+    found: list[int] = []
+    for index in range(count):
+        try:
+            if holds(index):
+                found.append(index)
+        except (TypeError, ValueError, ArithmeticError):
+            continue
+    return found
+
+
+def _read(expression: str, columns: Mapping[str, Sequence[CellValue]]) -> Reads:
+    try:
+        if len(expression) > MAX_EXPRESSION_CHARS:
+            raise ArgumentError(
+                f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
+            )
+        tree = ast.parse(expression.strip(), mode="eval").body
+        return _Reader(columns).read(tree, 0)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = getattr(error, "msg", None) or "it cannot be read"
+        raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
+
+
+def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
+    return f"Compare columns: {', '.join(f'`{name}`' for name in columns)}."
+
+
+def named(text: str) -> str:
+    """Return an expression as it is written in a normal form; one that is not Python's as it is."""
+    try:
+        return ast.unparse(ast.parse(text.strip(), mode="eval"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text.strip()
+
+
+class _Reader:
+    """Makes a function of a tree."""
+
+    def __init__(self, columns: Mapping[str, Sequence[CellValue]]) -> None:
+        self._columns = columns
+        self._by_name = {named(name): values for name, values in columns.items()}
+
+    def read(self, node: ast.expr, depth: int) -> Reads:
+        """Return what reads a part of an expression."""
+        column = self._by_name.get(ast.unparse(node))
+        if column is not None:
+            return column.__getitem__
+        if depth > MAX_LEVELS:
+            raise ArgumentError("The filter is nested too deeply.", "Make it flatter.")
+        match node:
+            case ast.Constant(value=value):
+                return lambda _: value
+            case ast.BoolOp():
+                return self._either(node, depth)
+            case ast.UnaryOp():
+                return self._unary(node, depth)
+            case ast.Compare():
+                return self._compared(node, depth)
+            case ast.BinOp() if type(node.op) in _RECKONS:
+                return self._reckoned(node, depth)
+            case _:
+                what = ast.unparse(node)[:60]
+                raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
+
+    def _either(self, node: ast.BoolOp, depth: int) -> Reads:
+        parts = [self.read(each, depth + 1) for each in node.values]
+        combine = all if isinstance(node.op, ast.And) else any
+        return lambda index: combine(part(index) for part in parts)
+
+    def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
+        part = self.read(node.operand, depth + 1)
+        if isinstance(node.op, ast.Not):
+            return lambda index: not part(index)
+        if isinstance(node.op, ast.USub):
+            return lambda index: -_number(part(index))
+        raise ArgumentError("The filter knows no such sign.", _hint(self._columns))
+
+    def _compared(self, node: ast.Compare, depth: int) -> Reads:
+        parts = [self.read(each, depth + 1) for each in (node.left, *node.comparators)]
+        compares = [_COMPARES[type(each)] for each in node.ops]
+
+        def compared(index: int) -> bool:
+            values = [part(index) for part in parts]
+            pairs = zip(compares, values, values[1:], strict=False)
+            return all(compare(one, other) for compare, one, other in pairs)
+
+        return compared
+
+    def _reckoned(self, node: ast.BinOp, depth: int) -> Reads:
+        left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
+        reckon = _RECKONS[type(node.op)]
+        return lambda index: reckon(_number(left(index)), _number(right(index)))
+
+
+def _number(value: CellValue) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError
+    return cast("float", value)

@@ -1,0 +1,109 @@
+"""What points have collected, summarised. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dapeer.base.sources import relative
+from dapeer.collecting.rows.collection import TRACER, Collection, Point
+from dapeer.collecting.rows.table import Table
+from dapeer.collecting.rows.watch import LINE
+from dapeer.collecting.text.calls import tree
+from dapeer.collecting.text.column_lines import ALL_ROWS, columns_of, odd_rows, shown, unexpected
+
+MAX_POINTS = 8
+"""Points of which a snapshot tells."""
+MIN_ROWS_FOR_RATE = 1000
+"""Rows from which on it is told how fast they came."""
+EXPECTED = "expected"
+"""The column that tells whether what is expected at a point holds."""
+GONE = "(gone)"
+"""Stands for a value that is not there, or not any more."""
+
+
+def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
+    """Return what a point has collected in a process that is new for a client: a head, columns, rows.
+
+    The head is a line with where it was and how much.
+    """
+    table, names = readable(collection.point, collection.unreported(client), project)
+    if not len(table):
+        return [f"{title(collection, project)}"]
+    new = len(table) if collection.reported.get(client) else 0
+    if collection.point.calls:
+        lines = tree(table, collection.point.expressions)
+        return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
+    if collection.point.expect:
+        unexpected_rows = unexpected(table, names, collection.point.expect)
+        return [title(collection, project, new=new), *(f"  {each}" for each in unexpected_rows)]
+    found = shown(table, names)
+    if collection.dropped:
+        found.know(table.gaps())
+    few = len(table) <= ALL_ROWS
+    lines = [title(collection, project, found.constant.get("caller", ""), new)]
+    lines += [f"  {each}" for each in columns_of(found, few=few)]
+    rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
+    return [*lines, *(f"  {each}" for each in rows)]
+
+
+def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
+    """Return where a point is, its number of rows and of `new` ones, and what could not be kept."""
+    point, table = collection.point, collection.table
+    place = place_of(point, project)
+    count = len(table)
+    what = "call" if point.calls else "row"
+    parts = [
+        f"{count:,} {what}{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"
+    ]
+    parts += ["then removed"] * collection.removed
+    hits = "begun" if point.calls else "hits by then" if collection.removed else "hits"
+    parts += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
+    parts += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
+    parts += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
+    if count >= MIN_ROWS_FOR_RATE and collection.seconds > 0:
+        made = count + collection.dropped
+        parts.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
+    elif collection.road:
+        parts.append(collection.road)
+    place += f" from {caller}" if caller else ""
+    of = "process" if collection.road == TRACER else "session"
+    place += f" in {of} {collection.process}" if len(collection.among) > 1 else ""
+    return f"{place}: {', '.join(parts)}"
+
+
+def place_of(point: Point, project: Path) -> str:
+    """Return where a point is."""
+    if point.calls:
+        return f"calls of {point.function}"
+    return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
+
+
+def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
+    """Return rows and their columns' names for a reader: the line that did what is watched is one column."""
+    if point.expect:
+        return table, (*point.columns[:-1], EXPECTED)
+    if not point.watch or table.width < len(LINE):
+        return table, point.columns
+    functions, files, lines, *rest = table.cells
+    places = list(zip(functions, files, lines, strict=True))
+    texts = {each: line_of(*each, project) for each in set(places)}
+    changed = [[each or GONE for each in column] for column in rest[:2]]
+    cells = [list(map(texts.__getitem__, places)), *changed, *rest[2:]]
+    return table.of(cells), ("at", *point.expressions[len(LINE) :])
+
+
+def line_of(function: str, file: str, line: str, project: Path) -> str:
+    """Return which line of a function has done something; 0: it was done before the function began."""
+    if line == "0":
+        return f"before {function} in {relative(file, project)}"
+    return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
+
+
+def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
+    """Return the lines of a snapshot's section: what is new of each point for a client, as far as it fits."""
+    every = [each for each in collections if len(each.table)]
+    lines = [line for each in every[:MAX_POINTS] for line in summary(each, project, client)]
+    if len(every) > MAX_POINTS:
+        lines.append(f"{len(every) - MAX_POINTS} more points: dap_collected")
+    return lines

@@ -1,0 +1,145 @@
+"""The rows of several places, threads and processes as one list, in the order of collection. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from dapeer.collecting.rows.collection import OF_CALLS, Collection
+from dapeer.collecting.text.call_lines import as_text
+from dapeer.collecting.text.column_lines import ALL_ROWS, ODD_ROWS, WHO, ShownColumns, shown, value
+from dapeer.collecting.text.summary import place_of, readable
+
+MAX_LISTED_ROWS = 40
+"""Rows that are listed; of more those at the ends, and those around the odd ones."""
+ROWS_AT_ENDS = 5
+ROWS_AROUND = 2
+"""Rows before and after an odd one."""
+PAUSE_SECONDS = 0.1
+"""Seconds between two rows from which on they are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row."""
+
+    at: float
+    order: int
+    who: tuple[str, str, str]
+    """Process, thread and task."""
+    text: str
+    why: str
+    """What is odd about it."""
+
+
+def timeline(
+    rows: Sequence[tuple[Collection, Sequence[int]]], project: Path, chosen: slice
+) -> list[str]:
+    """Return rows of collections as lines, each with its place and who was there.
+
+    Args:
+        rows: The collections, and which rows of each are wanted.
+        project: The folder to which paths are relative.
+        chosen: Which rows of all of them, from 0.
+    """
+    every = sorted(
+        chain.from_iterable(_entries(each, indices, project) for each, indices in rows),
+        key=lambda entry: (entry.at, entry.order),
+    )
+    heads = [line for each, _ in rows for line in _head(each, project)]
+    several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
+    picked = [*enumerate(every, 1)][chosen]
+    shown_ones = {number for number, _ in picked}
+    if len(picked) > MAX_LISTED_ROWS:
+        odd = [number for number, entry in picked if entry.why][:ODD_ROWS]
+        ends = [picked[0][0] + ROWS_AT_ENDS, picked[-1][0] - ROWS_AT_ENDS]
+        shown_ones = {
+            number
+            for number in shown_ones
+            if number < ends[0]
+            or number > ends[1]
+            or any(abs(number - each) <= ROWS_AROUND for each in odd)
+        }
+    return [f"{len(every):,} rows in order", *heads, *_lines(picked, shown_ones, several)]
+
+
+def _lines(
+    picked: Sequence[tuple[int, Entry]], shown_ones: set[int], several: Sequence[bool]
+) -> Iterator[str]:
+    before: Entry | None = None
+    left_out: list[int] = []
+    for number, entry in picked:
+        if number not in shown_ones:
+            left_out.append(number)
+            continue
+        if left_out:
+            yield f"… #{left_out[0]}-{left_out[-1]}"
+            left_out = []
+            before = None
+        later = entry.at - before.at if before is not None else 0
+        pause = f" ({later:.3g} s later)" if later >= PAUSE_SECONDS else ""
+        process, thread, task = entry.who
+        names = [
+            process if several[0] else "",
+            task or (thread if several[1] or several[2] else ""),
+        ]
+        who = f" [{', '.join(filter(None, names))}]" if any(names) else ""
+        odd = f"  ← {entry.why}" if entry.why else ""
+        yield f"#{number}{who} {entry.text}{pause}{odd}"
+        before = entry
+
+
+def _entries(collection: Collection, indices: Sequence[int], project: Path) -> Iterator[Entry]:
+    """Yield the wanted rows of a point in a process."""
+    point = collection.point
+    table, names = readable(point, collection.table, project)
+    place = place_of(point, project)
+    found = None if point.calls else shown(table, names)
+    why = {} if found is None else _why(found)
+    times = table.times()
+    for index in indices:
+        cells = [column[index] for column in table.cells]
+        if found is None:
+            text = as_text(cells, names[len(OF_CALLS) :])
+        else:
+            text = f"{place} {_values(found, names, cells)}".rstrip()
+        who = f"process {collection.process}", table.threads[index], table.tasks[index]
+        yield Entry(
+            collection.started + times[index], table.order[index], who, text, why.get(index, "")
+        )
+
+
+def _why(found: ShownColumns) -> dict[int, str]:
+    """Return by row what is odd about it."""
+    why: dict[int, str] = {}
+    for name, each in found.columns.items():
+        for odd in each.odd:
+            why.setdefault(odd.index, f"{found.short(name)} {odd.why}")
+    return why
+
+
+def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> str:
+    always = found.constant if len(found.table) > ALL_ROWS else {}
+    return ", ".join(
+        f"{found.short(name)} = {value(cell)}"
+        for name, cell in zip(names, cells, strict=True)
+        if name not in always
+    )
+
+
+def _head(collection: Collection, project: Path) -> Iterator[str]:
+    """Yield what is true of all rows of a point: what does not change, and what short names stand for."""
+    if collection.point.calls:
+        return
+    place = place_of(collection.point, project)
+    found = shown(*readable(collection.point, collection.table, project))
+    for name, short in found.names.items():
+        yield f"{place}: {short} is {name}"
+    always = found.constant if len(found.table) > ALL_ROWS else {}
+    constants = [
+        f"{found.short(name)} = {value(text)}" for name, text in always.items() if name not in WHO
+    ]
+    if constants:
+        yield f"{place}: always {', '.join(constants)}"

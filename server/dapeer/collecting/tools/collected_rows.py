@@ -1,0 +1,103 @@
+"""The tool that looks further at what breakpoints have collected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import lines_of
+from dapeer.collecting.rows.collection import Collection
+from dapeer.collecting.text.row_listing import By, RowSelection, between, kept, listing
+from dapeer.collecting.text.summary import place_of, readable, summary, title
+from dapeer.collecting.text.timeline import timeline as in_order
+from dapeer.tools.base.arguments import SessionId
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.collecting import visible
+from dapeer.tools.base.tool import tool
+
+
+@tool("Collected rows", read_only=True)
+async def dap_collected(
+    call: Call,
+    at: Annotated[str | None, Field(description="shop.py:12 or function")] = None,
+    rows: Annotated[str | None, Field(description="7-9")] = None,
+    where: Annotated[str | None, Field(description="total is None")] = None,
+    changes: bool = False,
+    by: By | None = None,
+    plot: bool = False,
+    timeline: bool = False,
+    session_id: SessionId = None,
+) -> Reply:
+    """Sum up collected rows, or list them; also after the end."""
+    session = call.focus.look(session_id)
+    await session.program.read_rows()
+    every = [each for each in visible(call, session) if len(each.table)]
+    chosen = [each for each in every if at is None or _is_at(each, at, call)]
+    if not chosen:
+        raise _nothing(every, at, call)
+    selected = RowSelection(rows or "", where or "", changes, by, plot)
+    make = _timeline if timeline else _lines
+    lines = await in_thread(make, call, chosen, selected)
+    for each in chosen:
+        each.mark_reported(call.focus.key)
+    return Reply(lines_of(lines), {"collected": lines})
+
+
+def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+    if selection.changes or selection.by or selection.plot:
+        raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")
+    rows: list[tuple[Collection, Sequence[int]]] = []
+    wrong: list[ArgumentError] = []
+    for each in chosen:
+        table, names = readable(each.point, each.table, call.debugger.project)
+        try:
+            rows.append((each, kept(table, names, selection.where, calls=each.point.calls)))
+        except ArgumentError as error:
+            wrong.append(error)
+    if len(wrong) == len(chosen):
+        raise wrong[0]
+    return in_order(rows, call.debugger.project, between(selection.rows))
+
+
+def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+    lines: list[str] = []
+    wrong: list[ArgumentError] = []
+    for each in chosen:
+        if selection.summary:
+            lines += summary(each, call.debugger.project)
+            continue
+        try:
+            rows = readable(each.point, each.table, call.debugger.project)
+            found = listing(*rows, selection, calls=each.point.calls, process=each.process)
+        except ArgumentError as error:
+            # The filter may be about the columns of another point.
+            wrong.append(error)
+            continue
+        lines += [title(each, call.debugger.project), *(f"  {line}" for line in found)]
+    if len(wrong) == len(chosen):
+        raise wrong[0]
+    return lines
+
+
+def _is_at(collection: Collection, at: str, call: Call) -> bool:
+    point = collection.point
+    place = place_of(point, call.debugger.project)
+    if point.calls and (at == point.function or at in point.function.split(", ")):
+        return True
+    return place == at or place.endswith((f"/{at}", f".{at}")) or at.endswith(f"/{place}")
+
+
+def _nothing(every: Sequence[Collection], at: str | None, call: Call) -> ArgumentError:
+    if every:
+        places = ", ".join(dict.fromkeys(place_of(e.point, call.debugger.project) for e in every))
+        return ArgumentError(f"Nothing was collected at `{at}`.", f"There are rows of: {places}.")
+    return ArgumentError(
+        "Nothing was collected.", "A breakpoint with collect=[…] records instead of stopping."
+    )
+
+
+TOOLS = (dap_collected,)

@@ -1,0 +1,128 @@
+"""A tool that compares runs that have collected the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.sources import relative
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.lines import lines_of
+from dapeer.collecting.comparison.divergence import RunComparison, compared
+from dapeer.collecting.comparison.divergence_lines import Compared
+from dapeer.collecting.comparison.run_rows import places, run
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import Point
+from dapeer.sessions.core.session import Session
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
+
+MAX_NAMED_POINTS = 5
+"""Points of a run that are named."""
+
+
+@tool("Compare runs", read_only=True)
+async def dap_compare(call: Call, a: int, b: int) -> Reply:
+    """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before."""
+    runs = [_run(call, each) for each in (a, b)]
+    if runs[0].program is runs[1].program:
+        raise ArgumentError("`a` and `b` are one run.", "Name another one.")
+    for each in runs:
+        await each.program.read_rows()
+    points = [_points(call, each) for each in runs]
+    common = places(*points)
+    if not common:
+        shown = "; ".join(
+            f"{each.id} at {_named(of, call)}" for each, of in zip(runs, points, strict=True)
+        )
+        raise ArgumentError(
+            f"The two runs collect at different points: session {shown}.",
+            "Run one again with the breakpoints of the other.",
+        )
+    mine, other = (
+        run(session.program.collected, {pair[which].number: n for n, pair in enumerate(common)})
+        for which, session in enumerate(runs)
+    )
+    found = await in_thread(compared, mine, other)
+    shown = Compared(found, common, call.debugger.project)
+    lines = [_title(found, a, b), *shown.text(), *_left_out(runs, points, common, call)]
+    return Reply(lines_of(lines), {"a": a, "b": b, **shown.data()})
+
+
+def _run(call: Call, number: int) -> Session:
+    """Return the session of a run whose rows are kept.
+
+    Raises:
+        NoSession: There is none, or not any longer.
+    """
+    sessions = call.debugger.sessions
+    if 0 < number < max(sessions, default=0) and number not in sessions:
+        kept = ", ".join(map(str, sessions))
+        raise NoSession(
+            f"Session {number} is not kept any longer.", f"Run it again, or compare {kept}."
+        )
+    return call.debugger.sessions.named(number)
+
+
+def _points(call: Call, session: Session) -> list[Point]:
+    """Return where a client has collected in a run.
+
+    Raises:
+        ArgumentError: Nowhere, or no row has come.
+    """
+    collected = session.program.collected
+    if collected.given_up:
+        raise ArgumentError(
+            f"The rows of session {session.id} were given up for those of later runs.",
+            "Run it again.",
+        )
+    clients = {"", call.focus.key}
+    points = collected.points.values()
+    found = [each for each in points if each.client in clients and not each.watch]
+    numbers = {each.number for each in found}
+    if not any(
+        number in numbers and len(each.table) for (_, number), each in collected.collections.items()
+    ):
+        where = f" at {_named(found, call)}" if found else ""
+        raise ArgumentError(
+            f"Session {session.id} has collected nothing{where}.",
+            "Its breakpoints need `collect`, and to be reached.",
+        )
+    return found
+
+
+def _named(points: Sequence[Point], call: Call) -> str:
+    named = [
+        f"{each.function or f'{relative(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"
+        for each in points
+    ]
+    left = len(named) - MAX_NAMED_POINTS
+    return ", ".join([*named[:MAX_NAMED_POINTS], *([f"{left} more"] if left > 0 else [])])
+
+
+def _title(found: RunComparison, a: int, b: int) -> str:
+    return f"a: session {a}, {len(found.a):,} rows; b: session {b}, {len(found.b):,} rows"
+
+
+def _left_out(
+    runs: Sequence[Session],
+    points: Sequence[Sequence[Point]],
+    common: Sequence[tuple[Point, Point]],
+    call: Call,
+) -> list[str]:
+    """Return what was not compared, as lines."""
+    lines: list[str] = []
+    for which, (session, of) in enumerate(zip(runs, points, strict=True)):
+        name, shared = "ab"[which], [pair[which] for pair in common]
+        if other := [each for each in of if each not in shared]:
+            lines.append(f"(only {name} collects at {_named(other, call)}: not compared)")
+        if dropped := _dropped(session.program.collected, shared):
+            lines.append(f"({name} has dropped {dropped:,} rows, which are not compared)")
+    return lines
+
+
+def _dropped(collected: Collected, points: Sequence[Point]) -> int:
+    return sum(each.dropped for each in collected.collections.values() if each.point in points)
+
+
+TOOLS = (dap_compare,)

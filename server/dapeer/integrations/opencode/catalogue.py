@@ -1,0 +1,230 @@
+"""The agents, models, commands, skills and tools of an OpenCode server, by name.
+
+OpenCode answers an unknown name with an error that says nothing, so names are checked before use. The lists
+are cached while change events arrive, and no longer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.base.system.tasks import BackgroundTask
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeMissing
+from dapeer.integrations.opencode.events import CONNECTED
+
+log = logging.getLogger(__name__)
+
+SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Seconds before each new attempt to hear of changes, after a stream has ended."""
+SECONDS_OF_LONGEST_PAUSE: Final = 30.0
+"""Seconds between later retries; any response shows that the server is back, and ends the pause."""
+
+RELAY: Final = "dapeer"
+"""The provider that dapeer's plugin adds. It has no real models."""
+
+CHANGES: Final = (CONNECTED, "global.disposed", "server.instance.disposed", "mcp.tools.changed")
+"""Events that invalidate the cached lists. OpenCode does not repeat events."""
+
+INVALID: Final = "invalid"
+"""OpenCode's stand-in for a tool that a model has made up."""
+
+
+class Catalogue:
+    """The lists of one server, by name.
+
+    Args:
+        opencode: The server.
+        project: The directory whose skills are listed.
+        changed: Is called when these skills are others than before.
+        listener: Gets each event after which an earlier answer may be true no more.
+    """
+
+    def __init__(
+        self,
+        opencode: OpenCode,
+        project: Path,
+        changed: Callable[[], None] = lambda: None,
+        listener: Callable[[Json], None] | None = None,
+    ) -> None:
+        self.opencode = opencode
+        self.project_skills: Sequence[Json] = ()
+        """Those of the project, from memory: as `skills` returns them."""
+        self._project = project
+        self._changed = changed
+        self._listener = listener
+        self._kept: dict[tuple[object, ...], Any] = {}
+        self._hears = False
+        self._era = 0
+        """Counts invalidations: the answer to an older request is not cached."""
+        self._answered = anyio.Event()
+        self._endings: list[BackgroundTask[None]] = []
+
+    def afterwards(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what no answer waits for; `finish` waits for it."""
+        going_on = (each for each in self._endings if not each.done)
+        self._endings = [*going_on, BackgroundTask(work)]
+
+    async def finish(self) -> None:
+        """Wait for what was begun by `afterwards`."""
+        for each in self._endings:
+            await each.ended()
+
+    async def agents(self, directory: Path) -> list[Json]:
+        """Return the agents that are not for OpenCode's own use."""
+        return [one for one in await self.all_agents(directory) if not one.get("hidden")]
+
+    async def all_agents(self, directory: Path) -> list[Json]:
+        """Return the agents, hidden ones included."""
+        return await self._known("/agent", directory)
+
+    async def models(self, directory: Path) -> list[str]:
+        """Return the models, each as `provider/model`."""
+        found = await self._providers(directory)
+        return [
+            f"{name}/{one}" for name, models in found.items() if name != RELAY for one in models
+        ]
+
+    async def relays(self, directory: Path) -> list[str]:
+        """Return the names that the relay goes by; empty: its plugin is not loaded."""
+        return (await self._providers(directory)).get(RELAY, [])
+
+    async def commands(self, directory: Path) -> list[Json]:
+        """Return the commands; skills, and prompts of MCP servers, are among them."""
+        return await self._known("/command", directory)
+
+    async def skills(self, directory: Path) -> list[Json]:
+        """Return the skills: name, description, location, content."""
+        return await self._known("/skill", directory)
+
+    async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
+        """Return the tools that a model is offered, but for those of MCP servers: id, description, parameters."""
+        listed: list[Json] = await self._known(
+            "/experimental/tool", directory, provider=provider, model=model
+        )
+        return [one for one in listed if one["id"] != INVALID]
+
+    async def agent(self, directory: Path, name: str | None) -> Json:
+        """Return the part of a request that names an agent; empty: OpenCode chooses.
+
+        Raises:
+            ArgumentError: There is no such agent.
+        """
+        if name is None:
+            return {}
+        known = [one["name"] for one in await self.agents(directory)]
+        return {"agent": _checked(name, known, "agent")}
+
+    async def model(self, directory: Path, name: str | None) -> Json:
+        """Return the part of a request that names a model, `provider/model`; empty: OpenCode chooses.
+
+        Raises:
+            ArgumentError: There is no such model.
+        """
+        if name is None:
+            return {}
+        found = _checked(name, await self.models(directory), "model")
+        provider, _, model = found.partition("/")
+        return {"model": {"providerID": provider, "modelID": model}}
+
+    async def command(self, directory: Path, name: str) -> str:
+        """Return the name of a command, without its slash.
+
+        Raises:
+            ArgumentError: There is no such command.
+        """
+        known = [one["name"] for one in await self.commands(directory)]
+        return _checked(name.removeprefix("/"), known, "command")
+
+    async def session(self, name: str) -> Json:
+        """Return a session in its current state.
+
+        Raises:
+            ArgumentError: There is no such session.
+        """
+        # An ill-formed id gets the error that says nothing.
+        if name.startswith("ses") and name.isascii() and name.replace("_", "").isalnum():
+            with contextlib.suppress(OpenCodeMissing):
+                return await self.opencode.get(f"/session/{name}")
+        raise ArgumentError(
+            f"OpenCode has no session {name}.",
+            "opencode_sessions lists those there are, opencode_session_create makes one.",
+        )
+
+    async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
+        """Return a list, from the cache or the server; it is cached until a change."""
+        if key in self._kept:
+            return self._kept[key]
+        era = self._era
+        answer = await ask()
+        self._answered.set()
+        if self._hears and era == self._era:
+            self._kept[key] = answer
+        return answer
+
+    async def watch(self) -> None:
+        """Listen to change events until cancelled; if the server is away, retry ever more rarely."""
+        pauses = _pauses()
+        while True:
+            try:
+                async with self.opencode.events() as events:
+                    async for event in events:
+                        pauses = _pauses()
+                        await self._on_event(event.get("payload") or {})
+            except OpenCodeError as error:
+                log.info("%s", error)
+            self._forget()
+            self._hears = False
+            self._answered = anyio.Event()
+            with anyio.move_on_after(next(pauses)):
+                await self._answered.wait()
+
+    async def _on_event(self, event: Json) -> None:
+        if event.get("type") in CHANGES:
+            self._hears = True
+            self._forget()
+            if self._listener is not None:
+                self._listener(event)
+            skills: Sequence[Json] = ()
+            # An OpenCode with a mistake in its configuration runs, but has none of these.
+            with contextlib.suppress(OpenCodeError):
+                skills = await self.skills(self._project)
+            if skills != self.project_skills:
+                self.project_skills = skills
+                self._changed()
+
+    def _forget(self) -> None:
+        self._kept.clear()
+        self._era += 1
+
+    async def _known(self, path: str, directory: Path, **query: str) -> Any:
+        key = (path, directory, *query.values())
+        return await self.kept(key, lambda: self.opencode.get(path, directory, **query))
+
+    async def _providers(self, directory: Path) -> dict[str, list[str]]:
+        answer = await self._known("/config/providers", directory)
+        return {each["id"]: list(each["models"]) for each in answer["providers"]}
+
+
+def _pauses() -> Iterator[float]:
+    return itertools.chain(SECONDS_OF_PAUSE, itertools.repeat(SECONDS_OF_LONGEST_PAUSE))
+
+
+def _checked(name: str, known: Iterable[str], what: str) -> str:
+    names = sorted(known)
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name, names, n=3) or names[:20]
+    raise ArgumentError(
+        f"OpenCode has no {what} `{name}` here.", f"It has: {', '.join(near) or 'none'}."
+    )

@@ -1,0 +1,278 @@
+"""The HTTP interface of one OpenCode server: the only place that knows the HTTP library."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import json
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+import httpx2
+
+from dapeer.base.connections.ownership import check_peer
+from dapeer.base.errors import ArgumentError, Stranger
+from dapeer.base.json_types import Json, as_object
+from dapeer.base.text.fitting import shortened
+from dapeer.integrations.opencode.errors import (
+    NoOpenCode,
+    OpenCodeFailed,
+    OpenCodeLocked,
+    OpenCodeMissing,
+)
+from dapeer.integrations.variables import OPENCODE_PASSWORD, OPENCODE_URL
+
+USERNAME: Final = "OPENCODE_SERVER_USERNAME"
+USUAL: Final = "http://127.0.0.1:4096"
+
+SECONDS_TO_ANSWER: Final = 60
+"""For one answer; a directory's first takes long, for OpenCode starts all that belongs to it."""
+SECONDS_TO_CONNECT: Final = 5
+SECONDS_OF_SILENCE: Final = 30
+"""Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
+MAX_QUOTED_CHARS: Final = 200
+"""Characters of an error of an unknown form."""
+LARGEST_EVENT: Final = 64 << 20
+"""Bytes of an event: a message may contain a tool's output, and files."""
+PORTS: Final = {"http": 80, "https": 443}
+
+
+def address(url: str | None) -> str:
+    """Return where OpenCode listens: as given, else by the environment, else where it does as a rule.
+
+    Raises:
+        ArgumentError: That is no address.
+    """
+    chosen = (url or os.environ.get(OPENCODE_URL) or USUAL).rstrip("/")
+    try:
+        parsed = httpx2.URL(chosen)
+    except httpx2.InvalidURL:
+        parsed = httpx2.URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
+        raise ArgumentError(
+            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else chosen} is not an address of an OpenCode server.",
+            f"It looks like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
+        )
+    return chosen
+
+
+def is_here(url: str) -> bool:
+    """Whether a URL is that of a server on this machine."""
+    with contextlib.suppress(httpx2.InvalidURL, ValueError):
+        parsed = httpx2.URL(url)
+        if parsed.scheme in PORTS and parsed.host != "localhost":
+            address = ipaddress.ip_address(parsed.host)
+            return address.is_loopback or address.is_unspecified
+        return parsed.scheme in PORTS
+    return False
+
+
+class OpenCode:
+    """One OpenCode server. Use it as a context manager, or close it.
+
+    Args:
+        url: Where it listens.
+        credentials: Its password, by the name that OpenCode itself has for it, and maybe a user's name.
+        silence: Seconds without an event after which a stream is dead.
+    """
+
+    def __init__(
+        self, url: str, credentials: Mapping[str, str], *, silence: float = SECONDS_OF_SILENCE
+    ) -> None:
+        self.url = url
+        self._silence = silence
+        parsed = httpx2.URL(url)
+        self._port = parsed.port or PORTS[parsed.scheme]
+        password = credentials.get(OPENCODE_PASSWORD)
+        user = credentials.get(USERNAME) or os.environ.get(USERNAME) or "opencode"
+        self._http = httpx2.AsyncClient(
+            base_url=url,
+            auth=(user, password) if password else None,
+            timeout=httpx2.Timeout(SECONDS_TO_ANSWER, connect=SECONDS_TO_CONNECT),
+            # A proxy has no business between two programs of one machine.
+            trust_env=not is_here(url),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._http.aclose()
+
+    async def get(self, path: str, directory: Path | None = None, **query: str | int | None) -> Any:
+        """Send a GET request, and return the response.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("GET", path, None, directory, query)
+
+    async def post(
+        self,
+        path: str,
+        body: object = None,
+        directory: Path | None = None,
+        *,
+        seconds: float | None = SECONDS_TO_ANSWER,
+    ) -> Any:
+        """Send a POST request, and return the response, which may take `seconds`; None: without a timeout.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
+
+    async def delete(self, path: str, directory: Path | None = None) -> Any:
+        """Send a DELETE request.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("DELETE", path, None, directory, {})
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        directory: Path | None,
+        query: Mapping[str, str | int | None],
+        seconds: float | None = SECONDS_TO_ANSWER,
+    ) -> Any:
+        timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
+        try:
+            answer = await self._http.request(
+                method,
+                path,
+                json=body,
+                params=_parameters(directory, query),
+                timeout=timeout,
+                extensions={"trace": self._connecting},
+            )
+        except httpx2.TimeoutException as error:
+            raise NoOpenCode(
+                f"OpenCode at {self.url} did not answer {method} {path} in time.",
+                "It may be busy or hung: try again, or restart it.",
+            ) from error
+        except httpx2.TransportError as error:
+            raise self._gone(error) from error
+        except Stranger as error:
+            raise NoOpenCode(error.what, error.hint) from error
+        self._check(answer, f"{method} {path}")
+        return _content(answer)
+
+    @asynccontextmanager
+    async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
+        """Yield the events of all its directories, until the stream ends or breaks.
+
+        Raises:
+            OpenCodeError: There is no stream to be had.
+        """
+        try:
+            async with self._http.sse(
+                "/global/event",
+                timeout=httpx2.Timeout(self._silence, connect=SECONDS_TO_CONNECT),
+                extensions={"trace": self._connecting},
+                max_event_size=LARGEST_EVENT,
+            ) as source:
+                answer = source.response
+                if answer.is_error:
+                    await answer.aread()
+                self._check(answer, "GET /global/event")
+                if "text/event-stream" not in answer.headers.get("content-type", ""):
+                    raise _unknown(answer)
+                async with aclosing(_events(source)) as events:
+                    yield events
+        except httpx2.TransportError as error:
+            raise self._gone(error) from error
+        except Stranger as error:
+            raise NoOpenCode(error.what, error.hint) from error
+
+    async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
+        """Check the owner of the other end of a new connection, before a password or token is sent.
+
+        Raises:
+            Stranger: Another user of this machine has.
+        """
+        if name != "connection.connect_tcp.complete":
+            return
+        stream = info["return_value"]
+        # A proxy listens at another port, which may belong to any user.
+        if stream.get_extra_info("server_addr")[1] != self._port:
+            return
+        try:
+            check_peer(stream.get_extra_info("socket"), self.url)
+        except (OSError, Stranger):
+            await stream.aclose()
+            raise
+
+    def _gone(self, error: Exception) -> NoOpenCode:
+        why = str(error) or type(error).__name__
+        return NoOpenCode(
+            f"OpenCode at {self.url} cannot be reached ({why}).",
+            "Start it with `opencode serve`, or name another with --url or $" + OPENCODE_URL + ".",
+        )
+
+    def _check(self, answer: httpx2.Response, what: str) -> None:
+        if answer.status_code == 401:
+            raise OpenCodeLocked(
+                f"OpenCode at {self.url} requires a password.",
+                f"Put the one that it was started with into ${OPENCODE_PASSWORD}.",
+            )
+        if not answer.is_success:
+            raise (OpenCodeMissing if answer.status_code in (404, 405) else OpenCodeFailed)(
+                f"OpenCode refused {what}: HTTP {answer.status_code}, {_reason(answer)}.",
+                "Its log may say more; this needs OpenCode 1.18 or newer.",
+            )
+
+
+def _parameters(
+    directory: Path | None, query: Mapping[str, str | int | None]
+) -> dict[str, str | int]:
+    given = {name: value for name, value in query.items() if value is not None}
+    return given if directory is None else {"directory": str(directory), **given}
+
+
+def _content(answer: httpx2.Response) -> Any:
+    if not answer.content:
+        return None
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise _unknown(answer) from error
+
+
+def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
+    return OpenCodeFailed(
+        f"What answers at {answer.url.copy_with(path='/', query=None)} is not a known OpenCode server.",
+        "This needs OpenCode 1.18 or newer.",
+    )
+
+
+def _reason(answer: httpx2.Response) -> str:
+    """Return the message of an error, in any of OpenCode's forms."""
+    try:
+        body: Any = answer.json()
+    except ValueError:
+        return shortened(answer.text.strip(), MAX_QUOTED_CHARS) or answer.reason_phrase
+    match body:
+        case {"data": {"message": str(message)}} | {"message": str(message)}:
+            return message.rstrip(".")
+        case {"name": str(name)}:
+            return name
+        case _:
+            return shortened(json.dumps(body), MAX_QUOTED_CHARS)
+
+
+async def _events(source: httpx2.EventSource) -> AsyncGenerator[Json]:
+    async for event in source:
+        with contextlib.suppress(ValueError):
+            if data := as_object(event.json()):
+                yield data

@@ -1,0 +1,43 @@
+"""What the commands `dapeer opencode …` do; each imports its modules when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from dapeer.base.errors import ArgumentError
+
+
+def register(arguments: argparse.Namespace) -> int:
+    """Give this project's tools to a running OpenCode server."""
+    import anyio
+
+    from dapeer.integrations.opencode.client import OpenCode, address
+    from dapeer.integrations.opencode.registrations.registration import register
+    from dapeer.mcp.rendezvous import announcement
+    from dapeer.mcp.server.integration import Core
+
+    directory = arguments.directory.resolve()
+    found = announcement.serving_http(directory)
+    if found is None:
+        raise ArgumentError(
+            f"No dapeer server serves HTTP for {directory}.",
+            "Start one there with `dapeer serve`, or name its project with --directory.",
+        )
+
+    async def run() -> str:
+        async with OpenCode(address(arguments.url), arguments.credentials) as opencode:
+            core = Core(found.url, found.token)
+            return await register(opencode, core, directory, name=arguments.name)
+
+    sys.stdout.write(f"{anyio.run(run)}\n")
+    return 0
+
+
+def plugin(arguments: argparse.Namespace) -> int:
+    """Install or remove the plugin of OpenCode."""
+    from dapeer.integrations.opencode.relay import plugin
+
+    done = plugin.install() if arguments.installs else plugin.remove()
+    sys.stdout.write(f"{done}\n")
+    return 0

@@ -1,0 +1,83 @@
+"""OpenCode's words on the command line: `--opencode` and `dapeer opencode`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dapeer.integrations.entry import AddCommand, AddParser, IntegrationEntry
+from dapeer.integrations.opencode import commands
+from dapeer.integrations.variables import OPENCODE_URL
+
+if TYPE_CHECKING:
+    from dapeer.mcp.server.integration import Integration
+
+
+class OpenCodeEntry(IntegrationEntry):
+    """A server of OpenCode's may be named; Neovims report others."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the option that names a server."""
+        parser.add_argument(
+            "--opencode",
+            type=_url,
+            metavar="URL",
+            help="offer the sessions of this OpenCode server, too ($DAPEER_OPENCODE_URL; its password "
+            "comes from $OPENCODE_SERVER_PASSWORD)",
+        )
+
+    def add_commands(self, add_parser: AddParser, add: AddCommand) -> None:
+        """Add what is done once, for a running OpenCode or for the installed one."""
+        parser = add(add_parser, "opencode", "work with an OpenCode server")
+        subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+        registering = add(
+            subcommands.add_parser,
+            "register",
+            "give the tools of this project's `dapeer serve` to a running OpenCode server",
+        )
+        registering.add_argument(
+            "--url",
+            help="where OpenCode listens ($DAPEER_OPENCODE_URL, else http://127.0.0.1:4096); its "
+            "password comes from $OPENCODE_SERVER_PASSWORD",
+        )
+        registering.add_argument("--name", default="dapeer", help="the tools' prefix (%(default)s)")
+        registering.add_argument(
+            "--directory",
+            type=Path,
+            default=Path(),
+            help="the directory of its sessions (this one)",
+        )
+        registering.set_defaults(command=commands.register)
+        for name, installs, summary in (
+            (
+                "install",
+                True,
+                "let dapeer's clients call OpenCode's tools: puts a plugin into your OpenCode",
+            ),
+            ("remove", False, "take that plugin away"),
+        ):
+            add(subcommands.add_parser, name, summary).set_defaults(
+                command=commands.plugin, installs=installs
+            )
+
+    def of_whole_server(self, arguments: argparse.Namespace) -> Mapping[str, object]:
+        """Return what names a server."""
+        return {"--opencode": arguments.opencode, f"${OPENCODE_URL}": os.environ.get(OPENCODE_URL)}
+
+    def integration(self, arguments: argparse.Namespace) -> Integration:
+        """Return it, with the server that is named."""
+        from dapeer.integrations.opencode.client import OpenCode, address
+        from dapeer.integrations.opencode.integration import OpenCodeIntegration
+
+        url = arguments.opencode or os.environ.get(OPENCODE_URL)
+        named = OpenCode(address(url), arguments.credentials) if url else None
+        return OpenCodeIntegration(named)
+
+
+def _url(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected URL")
+    return text

@@ -1,0 +1,1 @@
+"""Prompts of OpenCode sessions, each from its start to its result, or to what OpenCode asks."""

@@ -1,0 +1,294 @@
+"""A prompt in an OpenCode session, from its start until it ends or needs an answer.
+
+Events only say when to look: the state is requested anew each time. So a gap in the stream loses nothing, and
+the order of events does not matter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Final
+
+import anyio
+
+from dapeer.base.json_types import Json
+from dapeer.base.system.tasks import BackgroundTask, first_of
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
+from dapeer.integrations.opencode.events import CONNECTED, HEARTBEAT, follow
+from dapeer.integrations.opencode.prompts.messages import PromptOutcome, Turn, error_of, last_prompt
+from dapeer.integrations.opencode.prompts.narration import Narration
+from dapeer.integrations.opencode.prompts.session import PAGE_MESSAGES, OpenCodeSession
+
+QUESTION_EVENTS: Final = ("permission.asked", "question.asked")
+ENDED: Final = ("session.idle", "session.error")
+HEARTBEATS_TO_ARRIVE: Final = 6
+"""Heartbeats after which a prompt whose message is not there will not come any more."""
+HEARTBEATS_TO_ANSWER: Final = 2
+"""Heartbeats after which nothing will come of a message without an answer."""
+SECONDS_TO_STOP: Final = 4
+UNANSWERED: Final = "OpenCode stopped before it answered"
+
+ReportText = Callable[[str], Awaitable[None]]
+Begin = Callable[[], Coroutine[Any, Any, Any]]
+
+_ours: deque[str] = deque(maxlen=1000)
+"""The prompts that dapeer has sent to idle sessions: it may stop these runs."""
+
+
+class PromptRun:
+    """One prompt, or one command.
+
+    Args:
+        opencode: Where it runs.
+        session: Its session, as OpenCode sends it.
+        prompt: The id of its message, which need not exist yet; None: the last prompt of the session.
+    """
+
+    def __init__(self, opencode: OpenCode, session: Json, prompt: str | None = None) -> None:
+        self._opencode = opencode
+        self._error = ""
+        self._reply_to = ""
+        self._event_arrived = anyio.Event()
+        """Set when the event stream is open."""
+        self._there = anyio.Event()
+        """Set when its message is known to be there."""
+        self._taken = anyio.Event()
+        """Set when OpenCode works at it, or has done so."""
+        self._among_others = prompt is not None
+        """Whether the session may be busy with another prompt."""
+        self._silent_beats = 0
+        self._unsure = ""
+        """Why it may never have reached OpenCode; empty: it has."""
+        self.session = OpenCodeSession(opencode, session)
+        self.prompt = prompt
+
+    async def wait(
+        self, begin: Begin | None, report: ReportText, seconds: float, reply_to: str = ""
+    ) -> PromptOutcome:
+        """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
+
+        If cancelled, stop the run, if this or an earlier `wait` has started it.
+
+        Args:
+            begin: Starts or resumes it; called once the event stream is open. None: it runs already.
+            report: Gets the newest text.
+            seconds: How long to wait.
+            reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
+        """
+        self._reply_to = reply_to
+        if reply_to or begin is None:
+            self._there.set()
+        async with self._started(begin, report) as (watching, beginning):
+            try:
+                try:
+                    with anyio.fail_after(seconds):
+                        return await self._first(watching, beginning)
+                except TimeoutError:
+                    # OpenCode drops a prompt that it has not begun if the connection closes.
+                    ended = await self._until(self._there, watching, beginning)
+                    return ended or PromptOutcome("running", await self._turn())
+            except anyio.get_cancelled_exc_class():
+                with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
+                    await self._stop()
+                raise
+
+    async def begin(self, begin: Begin) -> PromptOutcome:
+        """Start it, and return when OpenCode works on it, or has queued it.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
+        """
+        async with self._started(begin, _nobody) as (watching, beginning):
+            started = self._there if self._among_others else self._taken
+            ended = await self._until(started, watching, beginning)
+            # From now on, the session's state is that of this prompt.
+            return ended or PromptOutcome("running", Turn(()))
+
+    @asynccontextmanager
+    async def _started(
+        self, begin: Begin | None, report: ReportText
+    ) -> AsyncGenerator[tuple[BackgroundTask[PromptOutcome], BackgroundTask[None]]]:
+        if begin is not None and not self._reply_to:
+            self._among_others = await self._is_busy_before()
+            if not self._among_others and self.prompt:
+                _ours.append(self.prompt)
+        watching = BackgroundTask(self._watch(report, look_at_once=begin is None))
+        beginning = BackgroundTask(self._begin(begin))
+        try:
+            yield watching, beginning
+        finally:
+            watching.cancel()
+            beginning.cancel()
+            await watching.ended()
+            await beginning.ended()
+
+    async def _is_busy_before(self) -> bool:
+        return await self.session.is_busy()
+
+    async def _begin(self, begin: Begin | None) -> None:
+        await self._event_arrived.wait()
+        if begin is not None:
+            await begin()
+
+    async def _first(
+        self, watching: BackgroundTask[PromptOutcome], beginning: BackgroundTask[None]
+    ) -> PromptOutcome:
+        # A caller that is cancelled still needs both.
+        await first_of(watching.ended, beginning.ended)
+        if not watching.done and (outcome := await self._after(beginning)):
+            return outcome
+        await watching.ended()
+        return watching.result()
+
+    async def _after(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
+        """Check the result after the request that starts the run was answered."""
+        try:
+            beginning.result()
+        except NoOpenCode as error:
+            if self._reply_to:
+                raise
+            # OpenCode may live on, and have taken it, when a connection breaks; a command's is open for long.
+            self._unsure = str(error)
+        with contextlib.suppress(NoOpenCode):
+            return await self.look()
+        return None
+
+    async def _until(
+        self,
+        event: anyio.Event,
+        watching: BackgroundTask[PromptOutcome],
+        beginning: BackgroundTask[None],
+    ) -> PromptOutcome | None:
+        """Wait for news of the prompt; return its result, if it has ended."""
+        await first_of(event.wait, watching.ended, beginning.ended)
+        if beginning.done and not self._there.is_set():
+            beginning.result()
+        if not (event.is_set() or watching.done):
+            # OpenCode announces a stream shortly before it sends events on it.
+            with contextlib.suppress(NoOpenCode):
+                if outcome := await self.look():
+                    return outcome
+        await first_of(event.wait, watching.ended)
+        return watching.result() if watching.done else None
+
+    async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
+        narration = Narration(self.session.id)
+        async with aclosing(follow(self._opencode)) as events:
+            async for event in events:
+                first = event["type"] == CONNECTED and not self._event_arrived.is_set()
+                self._event_arrived.set()
+                if first and not look_at_once:
+                    continue
+                if self._is_news(event) and (outcome := await self._try_to_look(event)):
+                    return outcome
+                if words := narration.words(event):
+                    await report(words)
+        raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
+
+    async def _try_to_look(self, event: Json) -> PromptOutcome | None:
+        # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
+        with contextlib.suppress(NoOpenCode):
+            return await self.look(beat=event["type"] == HEARTBEAT)
+        return None
+
+    def _is_news(self, event: Json) -> bool:
+        kind, properties = event["type"], event["properties"]
+        if kind == CONNECTED:
+            self._among_others = True
+        if kind in (CONNECTED, HEARTBEAT, *QUESTION_EVENTS):
+            return True
+        info: Json = properties.get("info") or {}
+        if self.session.id not in (properties.get("sessionID"), info.get("sessionID")):
+            return False
+        if kind == "session.error":
+            self._error = error_of(properties.get("error"))
+        if kind == "session.status" and properties.get("status") == {"type": "busy"}:
+            if not self._there.is_set():
+                return True
+            self._note_busy()
+        return kind in ENDED or (kind == "message.updated" and self._is_mine_among_others(info))
+
+    def _note_busy(self) -> None:
+        if self._there.is_set() and not self._among_others:
+            self._taken.set()
+
+    def _is_mine_among_others(self, info: Json) -> bool:
+        """Record a message; return whether it may end this prompt while the session is busy."""
+        if info.get("role") == "user":
+            self.prompt = self.prompt or info.get("id")
+            if info.get("id") == self.prompt:
+                self._there.set()
+            else:
+                self._among_others = True
+            return False
+        if info.get("parentID") != self.prompt:
+            return False
+        self._there.set()
+        self._taken.set()
+        return self._among_others and bool(info.get("finish") or info.get("error"))
+
+    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
+        """Return its result, or what it needs; None while it runs.
+
+        Args:
+            beat: Some time has passed since the last look.
+        """
+        if asks := await self.session.asks(self._reply_to):
+            return PromptOutcome("needs_input", await self._turn(), asks)
+        if await self.session.is_busy():
+            # When a stream begins, OpenCode says so a moment before it listens itself.
+            unsure = self._among_others or not self._there.is_set()
+            turn = await self._turn() if unsure else Turn(())
+            self._note_busy()
+            return _ended(turn) if turn.answered else None
+        turn = await self._turn()
+        if turn.ended:
+            return _ended(turn)
+        if self._error:
+            return PromptOutcome("failed", turn, error=self._error)
+        self._silent_beats += beat
+        limit = HEARTBEATS_TO_ANSWER if turn.messages else HEARTBEATS_TO_ARRIVE
+        stopped = turn.messages and self._taken.is_set()
+        if stopped or self._silent_beats >= limit:
+            return PromptOutcome("failed", turn, error=self._unsure or UNANSWERED)
+        return None
+
+    async def state(self) -> PromptOutcome:
+        """Return how far it is, without waiting."""
+        if outcome := await self.look():
+            return outcome
+        return PromptOutcome(
+            "running" if await self.session.is_busy() else "idle", await self._turn()
+        )
+
+    async def _turn(self) -> Turn:
+        turn = await self.session.turn(self.prompt)
+        if turn.messages:
+            self._there.set()
+        return turn
+
+    async def _stop(self) -> None:
+        """Stop the run that dapeer has started, unless another client has written to the session since."""
+        if self.prompt not in _ours or not self._event_arrived.is_set():
+            return
+        with contextlib.suppress(OpenCodeError):
+            if not self._reply_to:
+                # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
+                await self._taken.wait()
+            if last_prompt(await self.session.messages(PAGE_MESSAGES)) == self.prompt:
+                await self.session.abort(self._reply_to)
+
+
+def _ended(turn: Turn) -> PromptOutcome:
+    return PromptOutcome("failed" if turn.error else "done", turn, error=turn.error)
+
+
+async def _nobody(_words: str) -> None:
+    """Ignore the text."""

@@ -1,0 +1,1 @@
+"""Our core at OpenCode servers, whose models debug with our tools."""

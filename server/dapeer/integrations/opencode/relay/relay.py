@@ -1,0 +1,225 @@
+"""Runs OpenCode's tools without a model: by the relay plugin (`relay.js`), each in its own session."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.base.schemas import unpacked
+from dapeer.base.schemas.judge import Judge
+from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
+from dapeer.integrations.opencode.client import OpenCode
+from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeFailed
+from dapeer.integrations.opencode.prompts.messages import PromptOutcome, error_of, new_id, text_of
+from dapeer.integrations.opencode.prompts.runs import ReportText
+from dapeer.integrations.opencode.prompts.session import OpenCodeSession
+from dapeer.integrations.opencode.relay.tool_run import ToolRun
+
+NAME: Final = "relay-1"
+"""The supported version of the relay, as in `relay.js`."""
+MARK: Final = ("dapeer", "relay")
+"""The metadata that marks the sessions of calls."""
+SECONDS_TO_END: Final = 5
+INSTALL: Final = "Run `dapeer opencode install`, then restart OpenCode."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a tool."""
+
+    text: str
+    files: Sequence[Json] = ()
+    """Images and other files: `mime`, and `url` with the data."""
+    failed: bool = False
+
+
+class Relay:
+    """The relay of one server, in a directory.
+
+    Args:
+        catalogue: The server.
+        directory: Where tools are run.
+        judge: Checks arguments by the schemas of the tools.
+        agent: The part of a request that names the agent whose rules apply; empty: those of a new session.
+    """
+
+    def __init__(self, catalogue: Catalogue, directory: Path, judge: Judge, agent: Json) -> None:
+        self._catalogue = catalogue
+        self._opencode = catalogue.opencode
+        self._directory = directory
+        self._judge = judge
+        self._agent = agent
+
+    async def missing(self) -> str:
+        """Return why no tool can run, and what to do about it; empty if tools can run."""
+        found = await self._catalogue.relays(self._directory)
+        if NAME in found:
+            return ""
+        if found:
+            return f"The relay plugin in OpenCode is of another version of dapeer. {INSTALL}"
+        return f"OpenCode has not loaded dapeer's relay plugin, which runs its tools. {INSTALL}"
+
+    async def offered(self) -> list[Json]:
+        """Return the tools that the rules allow, those of MCP servers included: name, description, parameters."""
+        # OpenCode has no event for MCP servers that start or end.
+        servers = json.dumps(await servers_of(self._catalogue, self._directory))
+        return await self._catalogue.kept((*self._key, servers), self._list)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return ("relay", self._directory, self._agent.get("agent"))
+
+    async def checked(self, tool: str, arguments: Json) -> Json:
+        """Return a tool's arguments, converted to its schema.
+
+        Raises:
+            ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
+        """
+        try:
+            # Of a tool that has gone since, the relay says so; so a call does not ask for the MCP servers.
+            known = await self._catalogue.kept(self._key, self.offered)
+            return await self._fitting(tool, arguments, known)
+        except ArgumentError:
+            # The cached list may be older than the one that the caller has seen.
+            return await self._fitting(tool, arguments, await self._list())
+
+    async def call(
+        self, tool: str, arguments: Json, report: ReportText, seconds: float
+    ) -> tuple[Json, PromptOutcome]:
+        """Run a tool until it has ended or needs an answer; only then its session stays.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or the tool timed out.
+        """
+        session = await self._session(f"dapeer calls {tool}")
+        run = ToolRun(self._opencode, session, new_id())
+        order = {"tool": tool, "arguments": arguments}
+        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), report, seconds)
+        return session, await ended(self._opencode, session, going_on, self._catalogue.afterwards)
+
+    async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
+        schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
+        if tool not in schemas:
+            raise await self._unknown(tool, schemas)
+        given = unpacked(arguments, schemas[tool])
+        if problem := await self._judge.problem_of(given, schemas[tool]):
+            raise ArgumentError(problem, "opencode_tools shows its arguments.")
+        return given
+
+    async def _unknown(self, tool: str, offered: Iterable[str]) -> ArgumentError:
+        known = await self._catalogue.tools(self._directory, RELAY, NAME)
+        if tool in [one["id"] for one in known]:
+            return ArgumentError(
+                f"OpenCode's rules deny {tool} here.",
+                "They are its `permission` settings; opencode_tools lists what they allow.",
+            )
+        near = difflib.get_close_matches(tool, sorted(offered), n=3)
+        return ArgumentError(
+            f"OpenCode offers no tool `{tool}` here"
+            + (f"; it has {', '.join(near)}." if near else "."),
+            "opencode_tools lists those that its rules allow.",
+        )
+
+    async def _list(self) -> list[Json]:
+        session = await self._session("dapeer lists tools")
+        try:
+            answer = await self._prompt(session, {"list": True}, new_id())
+        finally:
+            await end(self._opencode, session, asks=False)
+        try:
+            return json.loads(text_of(answer))
+        except ValueError as error:
+            why = error_of(answer["info"].get("error")) or text_of(answer)
+            raise OpenCodeFailed(f"OpenCode did not list its tools: {why}.", INSTALL) from error
+
+    async def _session(self, title: str) -> Json:
+        body = {"title": title, "metadata": dict((MARK,))}
+        session: Json = {}
+        # Without its id the session could not be deleted.
+        with anyio.CancelScope(shield=True):
+            session = await self._opencode.post("/session", body, self._directory)
+        return session  # noqa: RET504 - pyright sees a scope that may swallow an error
+
+    async def _prompt(self, session: Json, order: Json, message: str | None) -> Json:
+        body: Json = {
+            "messageID": message,
+            "model": {"providerID": RELAY, "modelID": NAME},
+            "parts": [{"type": "text", "text": json.dumps({"dapeer": order})}],
+            **self._agent,
+        }
+        path = f"/session/{session['id']}/message"
+        return await self._opencode.post(path, body, self._directory, seconds=None)
+
+
+def is_call(session: Json) -> bool:
+    """Return whether a session belongs to a call."""
+    return MARK in (session.get("metadata") or {}).items()
+
+
+async def ended(
+    opencode: OpenCode,
+    session: Json,
+    going_on: Awaitable[PromptOutcome],
+    afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None,
+) -> PromptOutcome:
+    """Wait until a call has ended or needs an answer; only then its session stays.
+
+    Args:
+        opencode: Where it runs.
+        session: Its session.
+        going_on: Waits for it.
+        afterwards: Takes the deletion of the session of a tool that has ended; None: it comes before the answer.
+    """
+    state = "running"
+    try:
+        outcome = await going_on
+        state = outcome.state
+        return outcome
+    finally:
+        if afterwards and state in ("done", "failed"):
+            afterwards(end(opencode, session, asks=False))
+        elif state != "needs_input":
+            await end(opencode, session, asks=state == "running")
+
+
+async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
+    """Stop and delete the session of a call, which may wait for an answer. It never fails."""
+    with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
+        if asks:
+            await OpenCodeSession(opencode, session).abort()
+        else:
+            await OpenCodeSession(opencode, session).stop()
+        await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
+
+
+def result(outcome: PromptOutcome) -> Result:
+    """Return the result of a tool that has ended."""
+    calls = (
+        part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"
+    )
+    call: Json | None = next(calls, None)
+    if call is None:
+        return Result(outcome.error or outcome.turn.answer, failed=True)
+    state: Json = call["state"]
+    failed = state["status"] != "completed"
+    text = state.get("error") if failed else state.get("output")
+    return Result(str(text or ""), state.get("attachments") or (), failed)
+
+
+async def servers_of(catalogue: Catalogue, directory: Path) -> dict[str, str]:
+    """Return OpenCode's MCP servers, and how each is: `connected`, or else."""
+    servers: Json = await catalogue.opencode.get("/mcp", directory)
+    return {name: _state(server) for name, server in sorted(servers.items())}
+
+
+def _state(server: Json) -> str:
+    return ": ".join(filter(None, (server["status"], server.get("error"))))

@@ -1,0 +1,166 @@
+"""The known OpenCode servers: one that was named at the start, and those that Neovims report."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.base.json_types import Json
+from dapeer.integrations.opencode.catalogue import Catalogue
+from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_here
+from dapeer.integrations.opencode.registrations.registrations import (
+    SECONDS_TO_LEAVE,
+    Registrations,
+    Report,
+    Use,
+)
+from dapeer.integrations.variables import OPENCODE_PASSWORD
+from dapeer.mcp.server.integration import Core
+
+log = logging.getLogger(__name__)
+
+
+class Servers:
+    """The servers; each is listened to while it is known.
+
+    Args:
+        project: The directory whose skills are listed.
+        tasks: Runs the listeners.
+        named: The server named at the start. It is preferred.
+        core: This server's own address, to be registered where a Neovim wants it; None: it serves no HTTP.
+    """
+
+    def __init__(
+        self,
+        project: Path,
+        tasks: TaskGroup,
+        named: OpenCode | None,
+        core: Core | None = None,
+    ) -> None:
+        self._project = project
+        self._tasks = tasks
+        self._named = named
+        self._core = core
+        self._known: dict[str, Catalogue] = {}
+        """By the Neovim that has reported it, the newest last."""
+        self._watches: dict[str, anyio.CancelScope] = {}
+        self._uses: dict[str, Use] = {}
+        """By the Neovim that has reported it."""
+        self._registrations: dict[str, Registrations] = {}
+        """By the same."""
+        self._listeners: list[Callable[[], None]] = []
+
+    def open(self) -> None:
+        """Begin to look after the one that was named."""
+        if self._named:
+            self._take("", self._named)
+
+    async def leave(self) -> None:
+        """Remove all registrations, before this process ends."""
+        with anyio.move_on_after(SECONDS_TO_LEAVE):
+            for each in self._registrations.values():
+                await each.leave()
+
+    @property
+    def current(self) -> Catalogue | None:
+        """The named one, else the last one that was reported; None if none is known."""
+        return self._known.get("") or next(reversed(self._known.values()), None)
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when another server is the current one, or its skills are others."""
+        self._listeners.append(listener)
+
+    def set_use(self, who: str, use: Use, report: Report) -> None:
+        """Take note that a Neovim uses a server, or none any more; what was told before is looked at anew.
+
+        Args:
+            who: The Neovim.
+            use: The OpenCode server, and what is to be registered there.
+            report: Takes what becomes of that.
+        """
+        if use.url and not is_here(use.url):
+            self._refuse(use, report)
+            use = Use()
+        before, self._uses[who] = self._uses.get(who, Use()), use
+        credentials = _credentials(use.authorization) if use.authorization else {}
+        self._register(who, use, credentials, report)
+        if (before.url, before.authorization) != (use.url, use.authorization):
+            self._leave(who)
+            if use.url:
+                registrations = self._registrations.get(who)
+                on_event = registrations.on_event if registrations else None
+                self._take(who, OpenCode(use.url, credentials), on_event)
+            self._changed()
+
+    def forget(self, who: str) -> None:
+        """Take note that a Neovim is no longer attached; what is registered stays until this process ends."""
+        if who in self._registrations:
+            self._registrations[who].forget_reports()
+        if self._uses.pop(who, Use()).url:
+            self._leave(who)
+            self._changed()
+
+    def _refuse(self, use: Use, report: Report) -> None:
+        """Report that a server on another machine gets neither password nor token."""
+        if self._core is not None and use.core == self._core.url:
+            problem = f"OpenCode is on another machine ({use.url}), where it cannot reach the tools: see :help dapeer-opencode."
+            for directory in use.directories:
+                about = {"url": use.url, "directory": directory}
+                report({**about, "state": "failed", "problem": problem})
+
+    def _register(self, who: str, use: Use, credentials: Mapping[str, str], report: Report) -> None:
+        if self._core is None:
+            return
+        if who not in self._registrations:
+            self._registrations[who] = Registrations(self._tasks, self._core)
+        self._registrations[who].want(use, lambda: OpenCode(use.url, credentials), report)
+
+    def _take(
+        self, who: str, opencode: OpenCode, listener: Callable[[Json], None] | None = None
+    ) -> None:
+        catalogue = Catalogue(opencode, self._project, self._changed, listener)
+        self._known[who] = catalogue
+        scope = self._watches[who] = anyio.CancelScope()
+        self._tasks.start_soon(_look_after, catalogue, scope)
+
+    def _leave(self, who: str) -> None:
+        if who in self._known:
+            del self._known[who]
+            self._watches.pop(who).cancel()
+
+    def _changed(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+
+async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
+    with scope:
+        async with catalogue.opencode:
+            try:
+                await catalogue.watch()
+            except Exception:
+                # An error of an OpenCode server must not disturb debugging.
+                log.exception(
+                    "dapeer stops listening to OpenCode at %s after an error",
+                    catalogue.opencode.url,
+                )
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await catalogue.finish()
+
+
+def _credentials(authorization: str) -> dict[str, str]:
+    """Return the user and password in this header."""
+    _, _, encoded = authorization.partition("Basic ")
+    try:
+        username, _, password = base64.b64decode(encoded).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        log.warning("a Neovim sent an invalid password for OpenCode")
+        return {}
+    return {USERNAME: username, OPENCODE_PASSWORD: password}

@@ -1,1 +1,0 @@
-"""The rows that a program's processes collect. Pure."""

@@ -1,1 +1,0 @@
-"""OpenCode: its server's HTTP interface, and the prompts and tools that run there."""

@@ -1,0 +1,1 @@
+"""Collected rows: how they are kept, shown and compared."""

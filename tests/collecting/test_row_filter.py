@@ -1,0 +1,53 @@
+"""A filter over collected rows compares and reckons, and does nothing else."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dapeer.base.errors import ArgumentError
+from dapeer.collecting.rows.table import FAILED
+from dapeer.collecting.text.row_filter import matching, value_of
+
+CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
+COLUMNS = {"order.total": list(map(value_of, CELLS)), "hit": list(range(1, 8))}
+COLUMNS["c1"] = COLUMNS["order.total"]
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("order.total > 1", [1]),
+        ("order . total is None", [2]),
+        ("c1 == 'a' or c1 < 0", [3, 5]),
+        ("not order.total == 1 and hit <= 2", [1]),
+        ("'KeyError' in c1", [4]),
+        ("c1 * 2 + 1 == hit * 3", [0, 1]),
+        ("-hit % 3 == 0", [2, 5]),
+        ("1 < hit < 4", [1, 2]),
+        ("c1 == '[1, 2]'", [6]),
+        ("hit / 0 == 1", []),
+    ],
+)
+def test_rows_are_found_by_what_their_columns_are(where: str, found: list[int]) -> None:
+    assert matching(where, COLUMNS, len(CELLS)) == found
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "__import__('os').system('false')", "hit.__class__", "[x for x in hit]", "lambda: 1", "hit ** 9",
+        "open", "hit if hit else 1", "f'{hit}'", "hit +", "", "hit == 1; hit", "(" * 400, "not " * 400 + "hit",
+        "hit == 1" * 400, "~hit",
+    ],
+)  # fmt: skip
+def test_whatever_else_is_written_is_refused(where: str) -> None:
+    with pytest.raises(ArgumentError, match=r"The filter|nested"):
+        matching(where, COLUMNS, len(CELLS))
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_refused_or_finds_rows(where: str) -> None:
+    with contextlib.suppress(ArgumentError):
+        assert set(matching(where, COLUMNS, len(CELLS))) <= set(range(len(CELLS)))
