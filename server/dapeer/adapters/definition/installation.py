@@ -7,9 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from dapeer.adapters.definition.table import DefinitionTable
-
-PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
+from dapeer.adapters.definition.table import PLATFORMS, DefinitionTable
 
 
 @dataclass(frozen=True, slots=True)
