@@ -16,13 +16,15 @@ from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.integrations.opencode.integration import OpenCodeIntegration
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.data_extension import EXTENSION
+from dapeer.mcp.server.integration import IntegrationContext
 from dapeer.mcp.server.server import ALL, make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.json_types import Json
 from tests.processes import LIMIT, command_line, descendants
 from tests.programs import PROGRAMS, ROOT
@@ -59,12 +61,16 @@ async def served(
     """
     theirs = load_all(user_folder())
     definitions = theirs | {name: each for name, each in OURS.items() if name not in theirs}
+    integration = OpenCodeIntegration(opencode)
     failure: Exception | None = None
     async with (
         Debugger(definitions, project) as debugger,
-        Peers(debugger, opencode) as peers,
+        Peers(debugger) as peers,
+        integration.serving(IntegrationContext(debugger, peers)),
         Client(
-            make_server(debugger, TOOLS, peers=peers, selection=selection),
+            make_server(
+                debugger, TOOLS, peers=peers, selection=selection, integrations=[integration]
+            ),
             extensions=extensions,
             **options,
         ) as connected,

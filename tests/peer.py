@@ -12,12 +12,12 @@ import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
-from dapeer.dap.transport import Transport, transport_pair
+from dapeer.dap.transport import Transport
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.traits import Traits
-from dapeer.sessions.waiters import Deadlines
+from dapeer.sessions.traits import Deadlines, Traits
 from tests.processes import LIMIT
+from tests.transports import transport_pair
 
 Answer = Callable[[Request], Body | None]
 """Answers a request with a body; None answers nothing, `Refused` refuses."""

@@ -1,12 +1,10 @@
 """All that is public of a session's state, for comparing two of them."""
 
-from dapeer.mirror.logged import Logged
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import Printed
-from dapeer.mirror.stops.history import History
+from dapeer.mirror.printed import Logged, Printed
 from dapeer.mirror.stops.stack import Stack
-from dapeer.mirror.stops.stops import Reported, Stop
+from dapeer.mirror.stops.stops import History, Reported, Stop
 from dapeer.mirror.stops.values import Values
 from dapeer.view.activations import compared
 

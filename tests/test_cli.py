@@ -16,7 +16,7 @@ from mcp import Client
 import dapeer
 from dapeer.adapters.choice.detection import Detection
 from dapeer.adapters.definition.loading import load, shipped
-from dapeer.adapters.definition.retired import RETIRED
+from dapeer.adapters.definition.table import RETIRED
 from dapeer.adapters.runners.runner import load_runners
 from dapeer.base.secrets import credentials
 from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off

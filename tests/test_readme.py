@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.cli import command_line as cli
-from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.prompts import PROMPTS
 from tests.programs import ROOT
 from tests.shown import COLUMNS, ROWS

@@ -4,7 +4,8 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
-from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.peers.kinds import TABLE
 from tests.programs import ROOT
 from tools.pages import OFF, lua_tools

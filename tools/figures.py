@@ -73,20 +73,13 @@ def sizes(source: Source) -> Iterator[Figure]:
 
 def rooms(source: Source) -> Iterator[Figure]:
     """Yield how rooms hold modules and import each other."""
-    flat = Counter(path.parent for path in source.modules if path.name != "__init__.py")
+    flat = _flat(source)
     top = sorted(folder for folder in flat if folder.parent == source.package)
     for folder in top:
         name = folder.name
         yield Figure(f"{name}: modules flat", flat[folder])
         yield Figure(f"{name}: floors inside (0: a circle)", source.floors(name))
-    yield listed(
-        f"rooms with more than {LARGE_ROOM} modules flat",
-        (
-            f"{folder.relative_to(source.package)}: {number}"
-            for folder, number in flat.items()
-            if number > LARGE_ROOM
-        ),
-    )
+    yield listed(f"rooms with more than {LARGE_ROOM} modules flat", large_rooms(source))
     arrows = source.arrows()
     number = len({room for arrow in arrows for room in arrow})
     yield Figure("rooms that import or are imported", number)
@@ -95,6 +88,18 @@ def rooms(source: Source) -> Iterator[Figure]:
     yield Figure("arrows per room", round(len(arrows) / number, 1))
     chain = [".".join(module) for module in longest_chain(source.graph)]
     yield Figure("longest chain of imports, modules", len(chain), tuple(chain))
+
+
+def large_rooms(source: Source) -> Iterator[str]:
+    """Yield each folder that holds too many modules flat, and how many."""
+    for folder, number in _flat(source).items():
+        if number > LARGE_ROOM:
+            yield f"{folder.relative_to(source.package)}: {number}"
+
+
+def _flat(source: Source) -> Counter[Path]:
+    """Return how many modules each folder holds flat."""
+    return Counter(path.parent for path in source.modules if path.name != "__init__.py")
 
 
 def names(source: Source) -> Iterator[Figure]:

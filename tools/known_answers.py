@@ -6,19 +6,21 @@ These are their schemas, and what `dapeer stdio` answers before the whole server
 import asyncio
 import json
 import socket
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base import schema
 from tests.json_types import Json
 from tests.mcp.wire import opening, request
@@ -50,12 +52,19 @@ def line(message: Json) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def schemas() -> str:
-    """Return the text of `tools/base/known.json`."""
-    functions = [tool.function for tool in EVERY]
-    known = {schema.name_of(each): schema.made_of_arguments(each) for each in functions}
-    outputs = [tool.output for tool in EVERY if tool.output]
-    known |= {schema.name_of(output): schema.made_of_data(output) for output in outputs}
+def schemas() -> dict[Path, str]:
+    """Return the texts of the files with the schemas of tools."""
+    files: defaultdict[Path, dict[str, object]] = defaultdict(dict)
+    for function in (tool.function for tool in EVERY):
+        known = files[schema.known_file(function.__module__)]
+        known[schema.name_of(function)] = schema.made_of_arguments(function)
+    for output in (tool.output for tool in EVERY if tool.output):
+        known = files[schema.known_file(output.__module__)]
+        known[schema.name_of(output)] = schema.made_of_data(output)
+    return {path: _as_lines(known) for path, known in files.items()}
+
+
+def _as_lines(known: Mapping[str, object]) -> str:
     lines = [
         f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}"
         for name, each in known.items()
@@ -109,5 +118,6 @@ def _shown(known: Json) -> str:
 
 
 if __name__ == "__main__":
-    schema.KNOWN.write_text(schemas(), "utf-8")
+    for path, text in schemas().items():
+        path.write_text(text, "utf-8")
     Path(KNOWN).write_text(made(), "utf-8")

@@ -15,7 +15,8 @@ import pytest
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.collecting.tools import call_life, collected_rows, comparing
-from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
     code,

@@ -19,7 +19,8 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.adapters.runners.runner import load_runners
 from dapeer.cli.command_line import command_parser
-from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.mcp.all_tools import TOOLS
 from tests.adapters.definition.test_documentation import example
 from tests.programs import ROOT
 from tools.pages import NVIM, lua_tools

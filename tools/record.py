@@ -26,11 +26,11 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.evaluating import evaluate, set_variable
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.start_up import start_up
-from dapeer.sessions.evaluating import evaluate, set_variable
-from dapeer.sessions.views import snapshot
+from dapeer.sessions.core.views import snapshot
 from tests.programs import ROOT, Program, compiled, program
 
 WIRE = ROOT / "fixtures" / "wire"

@@ -10,8 +10,8 @@ from anyio.streams.stapled import StapledByteStream
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.placeholders import fill
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Request, Response
-from dapeer.dap.transport import ContentLengthTransport
 from tests.languages import named, ready
 from tests.processes import LIMIT
 from tests.programs import compiled

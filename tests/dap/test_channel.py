@@ -12,8 +12,9 @@ import pytest
 from dapeer.base.errors import ChannelClosed, RequestFailed, RequestTimeout
 from dapeer.dap.channel import Channel, body_of
 from dapeer.dap.messages import Body, Event, Message, Request, Response
-from dapeer.dap.transport import Transport, transport_pair
+from dapeer.dap.transport import Transport
 from tests.processes import LIMIT
+from tests.transports import transport_pair
 
 
 @dataclass

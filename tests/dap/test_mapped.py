@@ -2,7 +2,7 @@
 
 from dapeer.dap.mapped import PathMapping, mapped
 from dapeer.dap.messages import Request, Response
-from dapeer.dap.transport import transport_pair
+from tests.transports import transport_pair
 
 HERE, THERE = "/home/me/shop/a.py", "/app/a.py"
 MAPPINGS = [PathMapping("/home/me/shop", "/app")]

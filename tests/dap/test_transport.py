@@ -14,11 +14,13 @@ import pytest
 from anyio.abc import SocketStream
 from anyio.streams.stapled import StapledByteStream
 
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.decoding import decode
 from dapeer.dap.messages import Event, Message, Request, Response
-from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
+from dapeer.dap.transport import Transport
 from tests.neovim.roads import road
 from tests.processes import LIMIT
+from tests.transports import transport_pair
 
 Pair = AbstractAsyncContextManager[tuple[Transport, Transport]]
 

@@ -14,7 +14,7 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.harness import DATA, ask, client, listed, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT, Program

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.sessions import registry
+from dapeer.sessions.debugger import registry
 from tests.harness import ask, client, needs, read
 from tests.processes import LIMIT
 from tests.programs import Program, program

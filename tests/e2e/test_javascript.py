@@ -17,7 +17,7 @@ from dapeer.dap.messages import Message, Request
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.e2e.running import free_port, started
 from tests.harness import DATA, ask, client, needs, read
 from tests.processes import LIMIT, descendants

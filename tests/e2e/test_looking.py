@@ -11,7 +11,7 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.harness import DATA, Json, ask, call, client, data, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import compiled

@@ -14,8 +14,8 @@ from mcp import Client
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.registry import SessionChange
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.registry import SessionChange
 from tests.harness import (
     FAKE_PROGRAM,
     adapters,

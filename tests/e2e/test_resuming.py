@@ -10,7 +10,7 @@ from mcp import Client
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.harness import ask, call, client, data, needs, read, text
 from tests.processes import LIMIT
 from tests.programs import ROOT, compiled, program

@@ -10,7 +10,7 @@ from mcp.types import Implementation
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.harness import DATA, ask, call, client, data, evaluate, printed, read, refusal
 from tests.mcp.small import LEGACY, MODERN, over_http, streamable
 from tests.processes import LIMIT

@@ -13,7 +13,7 @@ from mcp import Client
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.harness import DATA, Json, call, client, fake, read
 from tests.processes import LIMIT
 

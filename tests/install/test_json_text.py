@@ -5,8 +5,7 @@ import json
 import pytest
 
 from dapeer.cli.install import json_text
-from dapeer.cli.install.edits import with_entry, without_entry
-from dapeer.cli.install.texts import MalformedText
+from dapeer.cli.install.edits import MalformedText, with_entry, without_entry
 
 PATH = ("mcpServers", "dapeer")
 OURS = {"command": "dapeer", "args": ["stdio"]}

@@ -29,7 +29,7 @@ from dapeer.mcp.server.toolbox import Selection
 from dapeer.mcp.serving import ServerOptions, serve_stdio
 from dapeer.mcp.transports import http
 from dapeer.mcp.transports.guard import rules_for
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Tool, tool
 from tests.processes import LIMIT

@@ -11,14 +11,16 @@ from anyio.abc import SocketStream
 
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.channel import Channel
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Body, Message, Request, Response
-from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
+from dapeer.dap.transport import Transport
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view.activations import compared
 from tests.neovim.roads import road
 from tests.processes import LIMIT
 from tests.public import public
+from tests.transports import transport_pair
 from tools.record import Line, read
 
 RECORDINGS = ("debugpy", "gdb", "bash-dap")

@@ -10,8 +10,9 @@ from typing import Any
 from anyio import create_tcp_listener
 from anyio.abc import SocketAttribute, SocketStream
 
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Message, Request, Response
-from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.dap.transport import Transport
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners
 from dapeer.neovim.nvim_dap.taps import Taps

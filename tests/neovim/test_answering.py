@@ -93,3 +93,25 @@ async def test_who_wants_to_answer_in_a_command_line_gets_there_after_it(tmp_pat
         assert await editor.lua("return vim.api.nvim_buf_get_lines(1, 0, 1, true)") == ["one two"]
         await editor.keys("d")
         assert await answered(editor, 1, yes=False) == "The person denied it."
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_who_goes_to_a_question_again_is_back_where_they_came_from_last(
+    tmp_path: Path, way: str
+) -> None:
+    setup = {"approve": {"run": True}}
+    # Two clicks are no double click, however quick they are here.
+    rc = f"{PERSON}\n{KEY}\nvim.o.mouse = 'a'\nvim.o.mousetime = 0"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await editor.keys(":split<CR>")
+        first, last = await editor.lua("return { vim.fn.win_getid(1), vim.fn.win_getid(2) }")
+        await ask(editor, 1, "run")
+        await asked(editor, "run")
+        for window in (first, last):
+            await editor.lua(f"vim.api.nvim_set_current_win({window})")
+            await editor.lua(WAYS[way].replace("getid(2)", "getid(3)"))
+            await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
+        await editor.keys("d")
+        assert await answered(editor, 1, yes=False) == "The person denied it."
+        assert await editor.lua("return vim.api.nvim_get_current_win()") == last

@@ -20,9 +20,9 @@ from dapeer.neovim.discovery.discovery import (
     find,
     look_at,
     of_project,
-    plugin_folder,
     resolve,
 )
+from dapeer.neovim.discovery.program import plugin_folder
 from dapeer.neovim.discovery.project import steps_between
 from tests import second_user
 from tests.neovim.editor import Editor, neovim

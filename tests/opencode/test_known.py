@@ -15,7 +15,7 @@ from mcp.types import (
 )
 
 from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.mcp.all_tools import OF_OPENCODE
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from tests.harness import ask, read, refusal, served
 from tests.mcp.small import LEGACY

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from dapeer.base.secrets.credentials import OPENCODE_PASSWORD
-from dapeer.mcp.all_tools import OF_OPENCODE
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from tests.harness import DATA, ask, read, refusal, text

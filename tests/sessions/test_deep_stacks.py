@@ -3,7 +3,7 @@
 import pytest
 
 from dapeer.dap.messages import Body, Request
-from dapeer.sessions.views import snapshot
+from dapeer.sessions.core.views import snapshot
 from tests.peer import Answer, Peer, wired
 
 

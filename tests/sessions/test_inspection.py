@@ -6,8 +6,8 @@ import pytest
 
 from dapeer.base.errors import NotStopped, RequestFailed
 from dapeer.dap.messages import Body, Request
-from dapeer.sessions.evaluating import evaluate
-from dapeer.sessions.views import snapshot, view_of
+from dapeer.sessions.core.evaluating import evaluate
+from dapeer.sessions.core.views import snapshot, view_of
 from tests.peer import Answer, Refused, wired
 
 

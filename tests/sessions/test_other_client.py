@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dapeer.dap.messages import Body, Request, Response
-from dapeer.sessions.views import snapshot
+from dapeer.sessions.core.views import snapshot
 from tests.peer import Wired, wired
 from tests.processes import LIMIT
 

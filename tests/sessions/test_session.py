@@ -19,8 +19,8 @@ from dapeer.base.errors import (
 from dapeer.dap.messages import Body, Request
 from dapeer.dap.requests import NEEDS
 from dapeer.mirror.mirror import Phase
-from dapeer.sessions.evaluating import evaluate, set_variable
-from dapeer.sessions.views import snapshot, summary, view_of
+from dapeer.sessions.core.evaluating import evaluate, set_variable
+from dapeer.sessions.core.views import snapshot, summary, view_of
 from tests.peer import Refused, wired
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.system.folders import PREFIX, held, sweep
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.processes import LIMIT
 from tests.programs import ROOT
 

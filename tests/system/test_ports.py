@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.definition import LOOPBACK
 from dapeer.base.connections import ports
+from dapeer.base.connections.ports import LOOPBACK
 
 
 def test_a_free_port_is_none_that_the_system_gives_to_who_asks_for_any() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from dapeer.mcp.all_tools import OF_OPENCODE, TOOLS
+from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.peers import read_tools
 from dapeer.peers.kinds import TABLE, kinds_of
 from dapeer.tools.base.tool import Tool

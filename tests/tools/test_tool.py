@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from dapeer.base.errors import ArgumentError
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.schema import Needs
 from dapeer.tools.base.tool import tool

@@ -98,20 +98,15 @@ end
 ---@param done fun(verdict: dapeer.Verdict)
 local function map(consent, done)
   local function key(keys, action)
-    for _, each in ipairs(keys) do
-      vim.keymap.set('n', each, action, { buffer = consent.buffer, nowait = true })
-    end
+    vim.keymap.set('n', keys, action, { buffer = consent.buffer, nowait = true })
   end
-  local function choose(verdict)
-    return function()
+  local verdicts = { a = 'allow', s = 'session', d = 'deny', q = 'none', ['<Esc>'] = 'none', ['<C-c>'] = 'none' }
+  for keys, verdict in pairs(verdicts) do
+    key(keys, function()
       done(verdict)
-    end
+    end)
   end
-  key({ 'a' }, choose('allow'))
-  key({ 's' }, choose('session'))
-  key({ 'd' }, choose('deny'))
-  key({ '<Esc>', 'q', '<C-c>' }, choose('none'))
-  key({ '<CR>' }, function()
+  key('<CR>', function()
     local chosen = ({ 'deny', 'allow', 'session' })[vim.fn.line('.') - consent.first + 1]
     if chosen then
       done(chosen)
@@ -194,7 +189,10 @@ local function watch(consent, closed)
     group = consent.group,
     callback = function()
       local window = vim.fn.win_getid(vim.fn.winnr('#'))
-      if vim.api.nvim_get_current_win() == consent.window and not consent.came then
+      if vim.api.nvim_get_current_win() ~= consent.window then
+        -- The person has left the question, and may return to it from somewhere else.
+        consent.came = nil
+      elseif not consent.came then
         consent.came = coming_from(window, 0, left or vim.api.nvim_get_mode().mode)
       end
     end,

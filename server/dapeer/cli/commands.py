@@ -99,10 +99,13 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
+    from dapeer.integrations.claude_ide.integration import ClaudeIde
+    from dapeer.integrations.opencode.integration import OpenCodeIntegration
     from dapeer.mcp.serving import ServerOptions
-    from dapeer.opencode.client import address
+    from dapeer.opencode.client import OpenCode, address
 
     url = arguments.opencode or os.environ.get(OPENCODE_URL)
+    named = OpenCode(address(url), arguments.credentials) if url else None
     return ServerOptions(
         arguments.read_only,
         arguments.tools,
@@ -110,10 +113,10 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         arguments.data,
         nvim=None if nvim == NONE else nvim,
         patient=getattr(arguments, "successor", False),
-        opencode=address(url) if url else None,
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
         door=getattr(arguments, "door", None),
+        integrations=(OpenCodeIntegration(named), ClaudeIde()),
     )
 
 
@@ -130,7 +133,7 @@ def _neovim_around() -> str:
 
 def rtp(_arguments: argparse.Namespace) -> int:
     """Print the folder of the Neovim plugin."""
-    from dapeer.neovim.discovery.discovery import plugin_folder
+    from dapeer.neovim.discovery.program import plugin_folder
 
     sys.stdout.write(f"{plugin_folder()}\n")
     return 0
@@ -140,10 +143,11 @@ def demo(arguments: argparse.Namespace) -> int:
     """Play a demo."""
     import anyio
 
-    from dapeer.cli.demo import story, story_collect, story_nvim
+    from dapeer.cli.demo import story, story_nvim
 
-    chosen = story_nvim if arguments.nvim else story_collect if arguments.collect else story
-    return anyio.run(chosen.run)
+    if arguments.nvim:
+        return anyio.run(story_nvim.run)
+    return anyio.run(lambda: story.run(collects=arguments.collect))
 
 
 def doctor(arguments: argparse.Namespace) -> int:

@@ -21,8 +21,7 @@ from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.detection import Detection, Patch, detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.adapters.definition.retired import RETIRED, retired_in
-from dapeer.adapters.definition.table import parsed
+from dapeer.adapters.definition.table import RETIRED, parsed, retired_in
 from dapeer.base.connections import ownership
 from dapeer.base.errors import AdapterUnknown, DapeerError
 from dapeer.base.system.process_table import ptrace_scope

@@ -11,9 +11,13 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.tcp_nodelay import HASTENED
 from dapeer.base.connections.promptness import refusal
-from dapeer.cli.demo.neovim import find_nvim, find_nvim_dap, where_nvim_dap_goes
 from dapeer.companions.python.in_debuggee import dapeer_patching as patching
-from dapeer.neovim.discovery.discovery import plugin_folder
+from dapeer.neovim.discovery.program import (
+    find_nvim,
+    find_nvim_dap,
+    plugin_folder,
+    where_nvim_dap_goes,
+)
 
 PRINT_ROWS: Final = """
 local internals = require('dapeer.nvim_dap.internals')

@@ -28,7 +28,7 @@ from dapeer.launch.plans import check_interpreter, plan_of
 from dapeer.launch.request import LaunchRequest
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 SECONDS_FOR_ALL: Final = 16.0
 """Seconds for the programs of all adapters together. To end those that are late takes up to 3 more."""

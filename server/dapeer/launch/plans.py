@@ -19,19 +19,20 @@ from dapeer.adapters.choice.choice import able, choose
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
-from dapeer.adapters.definition.definition import LOOPBACK, TARGETS, Definition, names_in
+from dapeer.adapters.definition.definition import TARGETS, Definition, names_in
 from dapeer.adapters.definition.magic import above, has_section, starts_others
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.mappings import taken
 from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.node_ids import as_program, node_id
+from dapeer.base.connections.ports import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.process_table import program_file
 from dapeer.launch.request import LaunchRequest, RequestName, check_files
 from dapeer.sessions.core.plan import Plan
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dapeer.base.errors import ArgumentError
 from dapeer.launch.start import Where
 from dapeer.launch.starts import Start
-from dapeer.sessions.repetition import RepeatUntil
+from dapeer.sessions.reruns.repetition import RepeatUntil
 
 
 @dataclass(frozen=True, slots=True)

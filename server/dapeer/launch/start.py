@@ -37,7 +37,7 @@ from dapeer.launch.request import (
 from dapeer.launch.starts import Start, StartHere, StartInNeovim
 from dapeer.peers import Peer, Peers
 from dapeer.sessions.core.plan import Plan
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 MAX_DESCRIPTION_CHARS = 120
 """Characters of the description of missing variables."""

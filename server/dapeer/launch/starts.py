@@ -16,7 +16,7 @@ from dapeer.peers import Peer, unsaved
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.broadcast import Broadcast
 
 OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.adapters.{name}."

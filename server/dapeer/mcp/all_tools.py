@@ -9,8 +9,6 @@ from dapeer.tools import (
     lua,
     memory,
     neovim,
-    opencode,
-    opencode_tools,
     output,
     raw,
     reverse,
@@ -44,6 +42,3 @@ TOOLS: tuple[Tool, ...] = (
     *neovim.TOOLS,
     *lua.TOOLS,
 )
-
-# Offered only where an OpenCode server is known.
-OF_OPENCODE: tuple[Tool, ...] = (*opencode.TOOLS, *opencode_tools.TOOLS)

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,17 +18,16 @@ from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front.front import Front
-from dapeer.mcp.ide.services import Services
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
+from dapeer.mcp.server.integration import Integration, IntegrationContext
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
 from dapeer.mcp.transports import stdio, unix_socket
 from dapeer.mcp.transports.page import PersonsPage
-from dapeer.opencode.client import OpenCode
 from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import AnyTool
 
 log = logging.getLogger(__name__)
@@ -50,14 +49,13 @@ class ServerOptions:
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: no Neovim."""
     patient: bool = False
     """Whether that Neovim need not be there yet."""
-    opencode: str | None = None
-    """The address of the OpenCode server whose sessions are offered; None: no server."""
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those that were in the environment, by their names."""
     readable: tuple[Path, ...] = ()
     """Folders whose files may be shown, in addition to the project and its programs."""
     door: socket.socket | None = None
     """Where Neovims announce themselves, if it is open already."""
+    integrations: Sequence[Integration] = ()
     core: Core | None = None
     """Where the server itself is reached by HTTP; None: nowhere."""
 
@@ -105,27 +103,43 @@ async def running(
     """
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups, offer.shows_secrets, gives_data)
-    selection.check(offer.tools)
-    opencode = OpenCode(offer.opencode, offer.credentials) if offer.opencode else None
+    selection.check([*offer.tools, *(tool for each in offer.integrations for tool in each.tools)])
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
-            Peers(debugger, opencode, offer.core) as peers,
+            Peers(debugger) as peers,
+            _working(offer.integrations, IntegrationContext(debugger, peers, offer.core)),
             anyio.create_task_group() as tasks,
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
-            Services(debugger, peers, tasks)
-            server = make_server(debugger, offer.tools, peers=peers, selection=selection)
-            PersonsPage(server, peers, tasks)
-            if offer.nvim is not None:
-                # Listen before the first search, so that no Neovim is missed in between.
-                neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
-                tasks.start_soon(neovims.let_in)
-                await neovims.attach(tasks, patient=offer.patient)
-            yield server, stop
+            server = make_server(
+                debugger,
+                offer.tools,
+                peers=peers,
+                selection=selection,
+                integrations=offer.integrations,
+            )
+            with peers.notifications.handled({"page": PersonsPage(server, tasks).open}):
+                if offer.nvim is not None:
+                    # Listen before the first search, so that no Neovim is missed in between.
+                    neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
+                    tasks.start_soon(neovims.let_in)
+                    await neovims.attach(tasks, patient=offer.patient)
+                yield server, stop
             tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _working(
+    integrations: Iterable[Integration], context: IntegrationContext
+) -> AsyncGenerator[None]:
+    """Have all integrations work while the body runs."""
+    async with AsyncExitStack() as stack:
+        for each in integrations:
+            await stack.enter_async_context(each.serving(context))
+        yield
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dapeer.dap.messages import Body
 from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.suspended import Suspended
+from dapeer.mirror.threads import Suspended
 
 
 class Fetched:

@@ -23,8 +23,7 @@ from dapeer.mirror.modules import Loaded
 from dapeer.mirror.notes import Notes
 from dapeer.mirror.printed import Printed
 from dapeer.mirror.stops.stops import Stop
-from dapeer.mirror.suspended import Suspended
-from dapeer.mirror.threads import Threads
+from dapeer.mirror.threads import Suspended, Threads
 
 UNKNOWN = -1
 """A placeholder for the stopped thread until the threads are listed."""
@@ -118,6 +117,11 @@ class Mirror(Notes):
         if self.stop:
             return Phase.STOPPED
         return Phase.RUNNING if self._started else Phase.STARTING
+
+    @property
+    def has_started(self) -> bool:
+        """Whether the program has got as far as to run, or further."""
+        return self.phase is not Phase.STARTING
 
     @property
     def epoch(self) -> int:

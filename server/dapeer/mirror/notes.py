@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dapeer.dap.messages import Body
 from dapeer.mirror.failures import Failure, Failures
 from dapeer.mirror.output import OutputLog
-from dapeer.mirror.stops.history import History
-from dapeer.mirror.stops.stops import Findings, Stop
+from dapeer.mirror.stops.stops import Findings, History, Stop
 
 
 class Notes:

@@ -1,13 +1,104 @@
-"""The shared output of a program's processes, and the messages of its log points. Pure."""
+"""What a program prints: its processes' shared output, and the messages of log points. Pure."""
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
 from dapeer.dap.messages import Body
-from dapeer.mirror.logged import Logged
+from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.output import Category, OutputLog
 
 IN_TERMINAL = "dapeerTerminal"
 """Marks output from a terminal, and sessions whose program runs in one."""
+MAX_KEPT_MESSAGES = 1_000_000
+"""Messages of one log point with their positions in the output; the oldest are dropped first."""
+
+
+class LogMessage(NamedTuple):
+    """One message of a log point."""
+
+    path: str
+    line: int
+    number: int
+    """Counts the messages of its log point from 1."""
+    text: str
+    cursor: int
+    """Where it begins in the output."""
+
+
+@dataclass(slots=True)
+class LogPoint:
+    """The messages of one log point, by their cursors in the output."""
+
+    count: int = 0
+    begins: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, begin: int, end: int) -> None:
+        """Count one more."""
+        self.count += 1
+        self.begins.append(begin)
+        self.ends.append(end)
+        if len(self.begins) > MAX_KEPT_MESSAGES:
+            del self.begins[: MAX_KEPT_MESSAGES // 2], self.ends[: MAX_KEPT_MESSAGES // 2]
+
+    def within(self, since: int, until: int) -> range:
+        """Return the numbers of those between two cursors."""
+        forgotten = self.count - len(self.begins) + 1
+        return range(
+            bisect_left(self.begins, since) + forgotten, bisect_left(self.begins, until) + forgotten
+        )
+
+    def place(self, number: int) -> tuple[int, int]:
+        """Return where a message begins and ends."""
+        index = number - 1 - (self.count - len(self.begins))
+        return self.begins[index], self.ends[index]
+
+
+class Logged:
+    """The log points of a program that have said something; their messages are part of its output."""
+
+    def __init__(self, output: OutputLog) -> None:
+        self._output = output
+        self.points: Bounded[tuple[str, int], LogPoint] = Bounded("log points")
+        """By path and line, as they were asked for."""
+
+    def add(self, path: str, line: int, text: str, at: float) -> None:
+        """Add a message that arrived at time `at`; it is a line of its own."""
+        text = text.rstrip("\r\n") + "\n"
+        begin = self._output.end
+        self._output.append("log", text, at)
+        point = self.points.get((path, line))
+        if point is None:
+            point = self.points[path, line] = LogPoint()
+        point.add(begin, self._output.end)
+
+    def last(self, since: int, until: int, most: int) -> tuple[list[LogMessage], int]:
+        """Return the last messages between two cursors, `most` at most, and how many are left out.
+
+        Of each log point the last one is among them, as far as `most` allows.
+        """
+        within = {place: point.within(since, until) for place, point in self.points.items()}
+        within = {place: numbers for place, numbers in within.items() if numbers}
+        candidates = [
+            (self.points[place].place(number)[0], place, number)
+            for place, numbers in within.items()
+            for number in numbers[-most:]
+        ]
+        newest = {place: numbers[-1] for place, numbers in within.items()}
+        # The newest of each log point first, then the newest of all.
+        candidates.sort(key=lambda each: (newest[each[1]] == each[2], each[0]), reverse=True)
+        chosen = sorted(candidates[:most])
+        count = sum(map(len, within.values()))
+        return [self._message(place, number) for _, place, number in chosen], count - len(chosen)
+
+    def _message(self, place: tuple[str, int], number: int) -> LogMessage:
+        begin, end = self.points[place].place(number)
+        text = "".join(piece.text for piece in self._output.between(begin, end))
+        return LogMessage(*place, number, text.rstrip("\n"), begin)
 
 
 class Printed:

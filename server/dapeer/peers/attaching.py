@@ -1,13 +1,17 @@
-"""Attaches to a Neovim: it sends its whole state, then its changes."""
+"""Attaches to a Neovim, which sends its whole state, then its changes; searches a project's Neovims."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
+
+import anyio
+from anyio.abc import TaskGroup
 
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery.discovery import plugin_folder
+from dapeer.neovim.discovery.program import plugin_folder
 from dapeer.peers.lua_tools import LuaTools
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.peer import Attached, Peer, PeerContext
@@ -21,6 +25,8 @@ return require('dapeer.core.attach').attach(channel, opts)
 
 Take = Callable[[str, Sequence[Any]], None]
 """Takes in a notification: its kind and arguments."""
+SECONDS_TO_LOOK: Final = 1.0
+"""Seconds by which the first search may delay a client's first call."""
 
 
 class Inbox:
@@ -79,3 +85,46 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
     inbox.open(peer.take)
     await peer.replayed()
     return peer
+
+
+class Search:
+    """Attaches the Neovims of a project, which no client names, and knows which are new to each client."""
+
+    def __init__(self) -> None:
+        self._seek: Callable[[], Awaitable[None]] | None = None
+        """Attaches the other Neovims of the project; None: only named ones are attached."""
+        self._looked = anyio.Event()
+        self._came: list[Peer] = []
+        """The Neovims that have appeared after the first search, in this order."""
+        self._reported: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        """How many of them each client has been told of."""
+
+    def begin(self, tasks: TaskGroup, seek: Callable[[], Awaitable[None]]) -> None:
+        """Attach all Neovims of the project from now on: `seek` attaches those that run."""
+        self._seek = seek
+        tasks.start_soon(self.look_around)
+
+    async def look_around(self) -> None:
+        """Attach the running Neovims of the project, if the server attaches all of them."""
+        if self._seek is not None:
+            try:
+                await self._seek()
+            finally:
+                self._looked.set()
+
+    async def first_look(self) -> None:
+        """Wait for the end of the first search, at most `SECONDS_TO_LOOK`."""
+        if self._seek is not None:
+            with anyio.move_on_after(SECONDS_TO_LOOK):
+                await self._looked.wait()
+
+    def attached(self, peer: Peer) -> None:
+        """Note a Neovim that no client has named; clients learn of it if it came after the first search."""
+        late = self._seek is None or self._looked.is_set()
+        if late and peer not in self._came:
+            self._came.append(peer)
+
+    def newly_come(self, client: object) -> list[Peer]:
+        """Return the Neovims that have appeared after the first search, each once to each client."""
+        reported, self._reported[client] = self._reported.get(client, 0), len(self._came)
+        return self._came[reported:]

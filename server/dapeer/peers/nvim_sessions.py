@@ -20,7 +20,7 @@ from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
 from dapeer.peers.starts import Starts
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)
 

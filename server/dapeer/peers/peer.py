@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +14,15 @@ from dapeer.base.json_types import as_array
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.opencode.servers import Servers
-from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
 from dapeer.peers.collecting import CollectionSigns
-from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, ProgressCallback
+from dapeer.peers.notifications import Notifications
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints, SharedFilters
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)
 
@@ -42,11 +39,10 @@ class PeerContext:
     debugger: Debugger
     tasks: TaskGroup
     taps: Taps
-    opencode: Servers
     judge: Judge
     """Checks the schemas of their tools."""
     tools_changed: Callable[[], None]
-    on_page_request: Callable[[Peer], None]
+    notifications: Notifications[Peer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,32 +73,29 @@ class Peer:
         self._debugger = around.debugger
         self._tasks = around.tasks
         self._taps = around.taps
-        self._opencode = around.opencode
         self.judge = around.judge
         """Checks the schemas of its tools."""
         self._tools_changed = around.tools_changed
-        self.ide = Ide(around.tools_changed)
+        self._notifications = around.notifications
         self.approvals = Approvals(self.neovim, attached.facts)
         """The person: notified and asked."""
         known, own = self._debugger.breakpoints, self.sessions.by_number
         self.shared = SharedBreakpoints(known, self.neovim, attached.names, own)
         self._filters = SharedFilters(known, self.neovim)
         self._collecting = CollectionSigns(known, self.neovim)
-        self._handlers = self._all_handlers(around)
+        self._handlers = self._all_handlers()
 
-    def _all_handlers(self, around: PeerContext) -> Mapping[str, Callable[..., None]]:
+    def _all_handlers(self) -> Mapping[str, Callable[..., None]]:
         handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
             "exceptions": self._exceptions,
             "exception_options": self._exception_options,
-            "page": functools.partial(around.on_page_request, self),
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
-            "opencode": functools.partial(opencodes.set_use, self._opencode, self.neovim),
         }
-        for each in (self.sessions, self._tools, self.approvals, self.ide):
+        for each in (self.sessions, self._tools, self.approvals):
             handlers |= each.handlers
         return handlers
 
@@ -156,7 +149,7 @@ class Peer:
         self._tools.gone(
             f"The connection to the Neovim at {self.target} ended before the tool answered."
         )
-        self._opencode.forget(self.target)
+        self._notifications.gone(self)
         await self.sessions.gone()
 
     # -- requests to Neovim
@@ -216,7 +209,10 @@ class Peer:
     def take(self, kind: str, arguments: Sequence[Any]) -> None:
         """Take in a notification; an odd one changes nothing."""
         try:
-            self._handlers.get(kind, _ignore)(*arguments)
+            if kind in self._handlers:
+                self._handlers[kind](*arguments)
+            else:
+                self._notifications.take(self, kind, arguments)
         except Exception:
             log.exception("Neovim sent an unexpected notification: %s", kind)
 
@@ -275,7 +271,3 @@ class Peer:
     def _secrets_changed(self, patterns: object) -> None:
         self.approvals.secrets_changed(patterns)
         self._tools_changed()
-
-
-def _ignore(*_: object) -> None:
-    """A newer plugin may send more."""

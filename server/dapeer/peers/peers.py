@@ -17,18 +17,15 @@ from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.opencode.client import OpenCode
-from dapeer.opencode.registration import Core
-from dapeer.opencode.servers import Servers
 from dapeer.peers.approvals import Action
-from dapeer.peers.attaching import attach
+from dapeer.peers.attaching import Search, attach
 from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
+from dapeer.peers.notifications import Notifications
 from dapeer.peers.peer import Peer, PeerContext
-from dapeer.peers.search import Search
 from dapeer.peers.shared import unsaved
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)
 
@@ -38,16 +35,13 @@ class Peers:
 
     Args:
         debugger: Has the sessions.
-        opencode: An OpenCode server that was named at the start, in addition to those of the Neovims.
-        core: This server's own address, to be registered at these; None: it serves no HTTP.
     """
 
-    def __init__(
-        self, debugger: Debugger, opencode: OpenCode | None = None, core: Core | None = None
-    ) -> None:
+    def __init__(self, debugger: Debugger) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
-        self._page_listeners: list[Callable[[Peer], None]] = []
+        self.notifications = Notifications[Peer]()
+        """Those that others handle."""
         self.company = Company(self._send_company)
         """The assistants that are connected."""
         self._left: dict[str, Peer] = {}
@@ -63,21 +57,18 @@ class Peers:
         """The targets of Neovims that a client has detached: they are not attached again automatically."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
-        self.opencode = Servers(debugger.project, self._tasks, opencode, core)
         self._around = PeerContext(
             debugger,
             self._tasks,
             self._taps,
-            self.opencode,
             self.judge,
             self._tools_changed,
-            self._on_page_request,
+            self.notifications,
         )
 
     async def __aenter__(self) -> Self:
         """Begin to attach."""
         await self._tasks.__aenter__()
-        self.opencode.open()
         return self
 
     async def __aexit__(
@@ -91,21 +82,12 @@ class Peers:
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
                 await arriving.ended()
-            await self.opencode.leave()
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()
             await self.judge.aclose()
         self._tasks.cancel_scope.cancel()
         return await self._tasks.__aexit__(kind, error, traceback)
-
-    def on_page_request(self, listener: Callable[[Peer], None]) -> None:
-        """Call `listener` with each Neovim whose person wants to see what programs collect."""
-        self._page_listeners.append(listener)
-
-    def _on_page_request(self, peer: Peer) -> None:
-        for listener in self._page_listeners:
-            listener(peer)
 
     def peer(self, number: int | None = None) -> Peer:
         """Return an attached Neovim, default the first.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
-from dapeer.mirror.mirror import Phase
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.session import Session
 
@@ -88,7 +87,7 @@ class Starts:
 
 
 async def _running(session: ForwardedSession, start: _Start) -> None:
-    await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
+    await session.wait_for(lambda: session.over or session.mirror.has_started, None)
     if session.over and not session.initialized.is_set() and session.failure is None:
         with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
             await start.failed.wait()

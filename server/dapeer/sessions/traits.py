@@ -1,17 +1,34 @@
-"""How the adapter of a session differs from others."""
+"""How the adapter of a session differs from others, and what sends a request to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.stopping import Stopping
+from dapeer.dap.messages import Body
 from dapeer.mirror.places import Sight
-from dapeer.sessions.waiters import Deadlines
 
 FRAMES_AT_ONCE = 20
 """Frames that are fetched at once."""
+
+
+class SendRequest(Protocol):
+    """Sends one request and returns the body of its response."""
+
+    def __call__(self, command: str, arguments: Body | None = None) -> Coroutine[Any, Any, Body]:
+        """Send it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long an adapter may take, in seconds."""
+
+    request: float = 10.0
+    control: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)

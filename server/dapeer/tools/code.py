@@ -17,8 +17,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.fetching import quietly
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, SessionId
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.notes import noted
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import snapshot as views
 

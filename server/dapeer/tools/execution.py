@@ -15,9 +15,8 @@ from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.stop.waiting import next_stop, paused, resume

@@ -13,14 +13,14 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import CompletionItem
+from dapeer.sessions.core.evaluating import evaluate, known, set_expression, set_variable
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.evaluating import evaluate, set_expression, set_variable
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.evaluation import RESULT_CHARS
-from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE, known
+from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
 from dapeer.tools.base.missing import hints
 from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.tool import tool

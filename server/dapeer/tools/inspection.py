@@ -18,15 +18,14 @@ from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import looking
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import find
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.stop import running_frames
-from dapeer.tools.base.stop.looking import looking
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.report import silence, tasks, waits_of
 from dapeer.tools.base.stop.waiting import look

@@ -16,7 +16,7 @@ from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.kinds import Kinds
 from dapeer.tools.base.answers import compact, reply_of
 from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
-from dapeer.tools.base.shortening import short
+from dapeer.tools.base.schema import short
 from dapeer.tools.base.tool import tool
 
 PREFIX: Final = "nvim_"

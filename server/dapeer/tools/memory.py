@@ -14,10 +14,11 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import relative
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import DisassembledInstruction, StackFrame
+from dapeer.sessions.core.evaluating import tidy
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.lookup import place_of, tidy
+from dapeer.tools.base.lookup import place_of
 from dapeer.tools.base.tool import tool
 from dapeer.view.stacks import frame_path
 

@@ -16,10 +16,9 @@ from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.views import looked_at, view_of
+from dapeer.sessions.core.views import looked_at, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.notes import noted
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.tool import tool
 from dapeer.view import render
 from dapeer.view import snapshot as views

@@ -20,11 +20,10 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.peers import Peer
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
-from dapeer.sessions.views import summary, view_of, wait_for_place
 from dapeer.tools.base.arguments import SessionId, thread_of
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.call import Call, Reply, located, noted
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.report import running

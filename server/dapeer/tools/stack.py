@@ -16,9 +16,9 @@ from dapeer.mirror.frames import is_label
 from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import looking
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.stop.looking import looking
 from dapeer.tools.base.stop.report import silence
 from dapeer.tools.base.tool import tool
 from dapeer.view.stacks import (

@@ -12,9 +12,6 @@ from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import tool
 
-SECONDS_WITHOUT_OUTPUT = 0.05
-"""Seconds without output after which the response to typed input is complete."""
-
 
 @dataclass(frozen=True, slots=True)
 class _TypingOptions(ResumeOptions):
@@ -45,7 +42,7 @@ async def dap_send_input(
         lambda: log.end > begin or program.stop_or_end(session, epoch) is not None,
         options.timeout_ms / 1000,
     )
-    await program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
+    await program.arriving.idle()
     # The caller has seen the earlier output.
     session.mirror.mark_shown(begin)
     return await next_stop(call, session, epoch, left.ms, options=options)

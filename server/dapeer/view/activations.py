@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.history import History
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stops import History, Stop
 
 ACTIVATION = "dapeerActivation"
 """A key of `stopped` from dapeer's launcher of debugpy: a number that identifies the innermost call.

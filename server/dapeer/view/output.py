@@ -10,9 +10,9 @@ from pathlib import Path
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.mirror.failures import PATCH, Failure
-from dapeer.mirror.logged import LogMessage
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import squeezed
+from dapeer.mirror.printed import LogMessage
 from dapeer.view.variables import VALUE_CHARS, one_line
 
 OUTPUT_LINES = 10

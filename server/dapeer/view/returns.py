@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.history import History
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stops import History, Stop
 from dapeer.view.relevance import chosen
 
 MAX_LOCALS = 4

@@ -15,8 +15,7 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.spawn import Command
-from dapeer.adapters.process.started import start
+from dapeer.adapters.process.spawn import Command, start
 from dapeer.base.errors import AdapterFailed, AdapterMissing
 from dapeer.base.system.process_table import descendants
 from tests.adapters.toys import alive, debuggee, initialize, scripted, toy

@@ -19,8 +19,8 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import Spawned
 from dapeer.adapters.process.streams import PromptStream, StdioStream, connect
 from dapeer.base.errors import AdapterFailed, RequestFailed
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.handshake import CLIENT
-from dapeer.dap.transport import ContentLengthTransport
 from tests import second_user
 from tests.adapters.toys import channel, initialize, toy
 from tests.processes import LIMIT

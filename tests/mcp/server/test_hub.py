@@ -14,7 +14,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.dispatcher import CallOptions
 
 from dapeer.mcp.server.hub import Hub, events
-from dapeer.sessions.registry import SessionChange
+from dapeer.sessions.debugger.registry import SessionChange
 from tests.processes import LIMIT
 
 OUTPUT = "debug://sessions/1/output"

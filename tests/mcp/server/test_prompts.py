@@ -12,7 +12,7 @@ from dapeer.mcp.server.instructions import INSTRUCTIONS, instructions
 from dapeer.mcp.server.prompts import PROMPTS, Prompt
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from tests.mcp.small import in_memory
 from tests.programs import ROOT
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dapeer.adapters.choice.choice import compiled
-from dapeer.adapters.definition.definition import LOOPBACK, Definition
+from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.vocabulary import Attach
 from dapeer.base.connections.ownership import check_listeners, listening_processes
+from dapeer.base.connections.ports import LOOPBACK
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import process_table
 from dapeer.base.text.fitting import shortened

@@ -24,7 +24,7 @@ from dapeer.adapters.definition.placeholders import added, either, fill_table, p
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.definition.until import Until
+from dapeer.adapters.definition.until import Until, Watchpoints
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -33,8 +33,8 @@ from dapeer.adapters.definition.vocabulary import (
     TransportTable,
     Variant,
 )
-from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import check_way, way_of
+from dapeer.base.connections.ports import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings
@@ -66,7 +66,6 @@ CANNOT = (
 LATE = ("socket", "tmpdir", "tty", "word")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
 
-LOOPBACK = "127.0.0.1"
 
 # A caller fills these in by itself, so an adapter that has no use for them is no mistake.
 _HARMLESS = ("cwd", "python", "follow_children")

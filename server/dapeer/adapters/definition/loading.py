@@ -15,7 +15,7 @@ from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import DefinitionTable, parsed
-from dapeer.adapters.definition.until import Until
+from dapeer.adapters.definition.until import Until, Watchpoints
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -25,7 +25,6 @@ from dapeer.adapters.definition.vocabulary import (
     Variant,
     sight,
 )
-from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import Json, is_array, is_object

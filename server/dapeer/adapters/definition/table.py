@@ -1,4 +1,4 @@
-"""Checked reading of one table of a definition file."""
+"""Checked reading of one table of a definition file, whose keys of earlier versions are ignored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dapeer.adapters.definition.retired import is_retired
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
@@ -22,6 +21,21 @@ Word = TypeVar("Word", bound=str)
 
 COMPANIONS = Path(__file__).parents[2] / "companions"
 """The folder of dapeer's programs that run elsewhere, by language."""
+_KEPT_READY = "No adapter is kept ready for the next session."
+RETIRED: dict[str, str] = {
+    "attach.core.transport.kept_ready": _KEPT_READY,
+    "attach.pid.transport.kept_ready": _KEPT_READY,
+    "attach.tcp.transport.kept_ready": _KEPT_READY,
+    "launch_variant.transport.kept_ready": _KEPT_READY,
+    "quirks.answers_ahead": "No adapter answers ahead of questions.",
+    "transport.kept_ready": _KEPT_READY,
+}
+"""A sentence on what became of a key, by its dotted name without the numbers of lists.
+
+`quirks.example` stands for `[quirks] example`.
+"""
+
+_NUMBER = re.compile(r"\[\d+\]")
 
 
 def own_values() -> dict[str, object]:
@@ -235,3 +249,19 @@ def parsed(path: Path) -> dict[str, Any]:
         raise DefinitionError(
             f"{path}: a value is nested too deeply.", "Correct the definition file."
         ) from error
+
+
+def is_retired(name: str) -> bool:
+    """Whether a dotted name, perhaps with numbers of lists, is of a retired key."""
+    return _NUMBER.sub("", name) in RETIRED
+
+
+def retired_in(values: Mapping[str, object], above: str = "") -> Iterator[str]:
+    """Yield the dotted name of each retired key in a definition, each time that it is there."""
+    for key, value in values.items():
+        name = f"{above}{key}"
+        if name in RETIRED:
+            yield name
+        for each in value if is_array(value) else [value]:
+            if is_object(each):
+                yield from retired_in(each, f"{name}.")

@@ -16,7 +16,7 @@ import anyio.lowlevel
 from anyio.abc import ByteStream
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
+from dapeer.adapters.definition.definition import Definition, Inputs, RequestName
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.connecting import HostAndPort, connect_to, connector, stream_of
@@ -24,17 +24,17 @@ from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.spawn import Command, Spawned
-from dapeer.adapters.process.started import SECONDS_TO_END, start
+from dapeer.adapters.process.spawn import SECONDS_TO_END, Command, Spawned, start
 from dapeer.adapters.process.streams import has_loopback, lacking_loopback
 from dapeer.adapters.process.terminal import Terminal, check_terminal
-from dapeer.base.connections.ports import free_port
+from dapeer.base.connections.ports import LOOPBACK, free_port
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.threads import in_thread
+from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Body
-from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.dap.transport import Transport
 
 
 class Adapter:

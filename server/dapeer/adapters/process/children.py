@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import ByteStream
 
-from dapeer.adapters.definition.definition import LOOPBACK, Definition
+from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.connecting import HostAndPort
 from dapeer.adapters.process.normalize import NormalizedTransport
@@ -19,8 +19,10 @@ from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
 from dapeer.adapters.process.tcp_nodelay import hasten
+from dapeer.base.connections.ports import LOOPBACK
 from dapeer.base.errors import AdapterFailed, Overstepped
-from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.dap.content_length import ContentLengthTransport
+from dapeer.dap.transport import Transport
 
 LAST_PORT = 65535
 

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 import anyio
 
-from dapeer.adapters.definition.definition import LOOPBACK, Inputs
+from dapeer.adapters.definition.definition import Inputs
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.spawn import Spawned
 from dapeer.adapters.process.streams import PromptStream, StdioStream, connect, connect_unix
+from dapeer.base.connections.ports import LOOPBACK
 from dapeer.base.errors import AdapterFailed, Stranger
 
 SECONDS_BETWEEN_ATTEMPTS = 0.03

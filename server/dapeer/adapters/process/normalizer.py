@@ -10,11 +10,10 @@ from typing import Any
 
 from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
 from dapeer.adapters.definition.quirks import Quirks
-from dapeer.adapters.process.folded_frames import FRAMES, unfolded
 from dapeer.adapters.process.tail import without_patches_off
-from dapeer.base.json_types import as_array
+from dapeer.base.json_types import as_array, as_object
 from dapeer.companions.python.in_debuggee.dapeer_patching import EVENT
-from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 
 CAPABILITIES = {**NEEDS, **OPTIONS}
@@ -24,6 +23,8 @@ _IN_MESSAGE = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
 """An expression in a log message, which may have braces itself."""
 OURS = 1 << 30
 """Number of the one request that is sent from here; those of a session begin at 1."""
+FRAMES = "dapeerFrames"
+"""Where such an answer has all frames of a deep stack: see `unfolded`."""
 
 
 class Normalizer:
@@ -244,3 +245,20 @@ def _without(text: str, own: str) -> str:
     if not own or not is_legible(text):
         return text
     return re.sub(rf"(?m)^[^\S\n]*(?:{own})[^\S\n]*(?:\n|\Z)", "", text)
+
+
+def unfolded(body: Body) -> Body:
+    """Return an answer to `stackTrace` with all its frames.
+
+    That of dapeer's part in a Python program has a frame for each place, and in `dapeerFrames` all frames: their `ids`, and
+    `like`, the number of the frame at their place (`in_debuggee/stacks/dapeer_levels.py`).
+
+    Raises:
+        LookupError: A frame is like none that is told.
+    """
+    if FRAMES not in body:
+        return body
+    places, folded = as_array(body.get("stackFrames")), as_object(body[FRAMES])
+    ids, like = as_array(folded.get("ids")), as_array(folded.get("like"))
+    frames = [{**places[place], "id": number} for number, place in zip(ids, like, strict=True)]
+    return {**{key: item for key, item in body.items() if key != FRAMES}, "stackFrames": frames}

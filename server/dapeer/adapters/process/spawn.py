@@ -1,7 +1,9 @@
-"""The process of an adapter: its start, its pipes, its end."""
+"""The process of an adapter: its start, its pipes, its end, and all that ends with it."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -14,6 +16,8 @@ from anyio.abc import Process
 
 from dapeer.adapters.definition.placeholders import UNSET, fill, fill_list
 from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.process.owned_process import Processes
+from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, within
 from dapeer.base.errors import AdapterFailed, of_system
@@ -25,6 +29,8 @@ from dapeer.companions.python.in_debuggee.dapeer_patching import WORD
 
 MAX_ERROR_CHARS = 800
 """Characters of a process's last output in an error."""
+SECONDS_TO_END = 0.5
+"""Seconds that an adapter has to end by itself when its wire is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +203,40 @@ def _text(template: str, value: object) -> str:
             f"`{template}` in the adapter's command has no value.", "Give it as an argument."
         )
     return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An adapter's process, and what belongs to it."""
+
+    spawned: Spawned
+    processes: Processes
+    """It, and its debuggees."""
+
+    async def end(self) -> None:
+        """Give it a moment to end by itself, then kill it and what it owns."""
+        with anyio.move_on_after(SECONDS_TO_END, shield=True):
+            await self.spawned.end()
+        self.spawned.close()
+        await self.processes.aclose()
+
+
+async def start(command: Command, reaper: Reaper, terminal: Terminal | None = None) -> Started:
+    """Start an adapter's process, which the reaper kills if dapeer is killed.
+
+    Raises:
+        AdapterFailed: The program, or the folder to start it in, is not there or not usable.
+    """
+    processes = Processes(reaper)
+    spawning = asyncio.create_task(spawn(command, processes.mark, terminal))
+    try:
+        spawned = await asyncio.shield(spawning)
+    except asyncio.CancelledError:
+        # asyncio would kill that process alone, and wait for the end of what it has started by then.
+        with anyio.CancelScope(shield=True), contextlib.suppress(AdapterFailed):
+            spawned = await spawning
+            processes.add(spawned.process.pid)
+            await Started(spawned, processes).end()
+        raise
+    processes.add(spawned.process.pid)
+    return Started(spawned, processes)

@@ -8,6 +8,8 @@ import socket
 from pathlib import Path
 from typing import Final
 
+LOOPBACK: Final = "127.0.0.1"
+
 _GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")
 """The ports that Linux gives to whoever needs any: the first, and the last.
 

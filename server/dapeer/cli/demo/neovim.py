@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -17,12 +16,11 @@ from typing import Final
 import anyio
 
 from dapeer.base.json_types import Value
-from dapeer.base.system import folder_names
 from dapeer.base.system.exchange import Mailbox
 from dapeer.cli.demo.person import LUA
 from dapeer.cli.demo.transcript import Evidence
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery.discovery import plugin_folder
+from dapeer.neovim.discovery.program import plugin_folder
 
 SECONDS_TO_WAIT: Final = 30.0
 """Seconds that anything may take, on a slow machine."""
@@ -151,27 +149,3 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         except TimeoutError:
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-
-
-def find_nvim() -> str | None:
-    """Return the Neovim next to this Python, else the one on PATH."""
-    beside = Path(sys.executable).with_name("nvim")
-    return str(beside) if beside.is_file() else shutil.which("nvim")
-
-
-def find_nvim_dap() -> Path | None:
-    """Return the folder of nvim-dap: the one that is named by $DAPEER_NVIM_DAP, else that of the user."""
-    named = os.environ.get("DAPEER_NVIM_DAP")
-    if named:
-        path = Path(named).resolve()
-        return path if (path / "lua" / "dap.lua").is_file() else None
-    return next(iter(sorted(_packages().glob("*/start/nvim-dap"))), None)
-
-
-def where_nvim_dap_goes() -> Path:
-    """Return a folder in which Neovim finds nvim-dap."""
-    return _packages() / "dapeer" / "start" / "nvim-dap"
-
-
-def _packages() -> Path:
-    return Path(folder_names.data()) / os.environ.get("NVIM_APPNAME", "nvim") / "site" / "pack"

@@ -1,39 +1,43 @@
 """`dapeer demo`: an assistant finds a real bug, through the real server and a real debug adapter.
 
-The assistant's next step is decided here, not by a model; everything it is answered is real.
+With `--collect` it does so in one call, without a stop. The assistant's next step is decided here, not by a model;
+everything it is answered is real.
 """
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
 
 from mcp import Client
 
 from dapeer.cli.demo.transcript import assistant, call, expect, line_of, played, program, say
 
 SHOP = program()
+EVERYWHERE = {"justMyCode": False}
+"""In a wheel the program lies among the interpreter's libraries, where debugpy would not stop."""
+GOODS = "sum(item.price * item.quantity for item in self.items)"
 
 
-async def run() -> int:
+async def run(*, collects: bool = False) -> int:
     """Play the story and print its transcript; return the exit code."""
-    return await played(_story)
+    return await played(lambda: _story(_collect if collects else _search))
 
 
-async def _story() -> None:
+async def _story(part: Callable[[Client], Awaitable[None]]) -> None:
     say(
         "A person asks: `shop.py` sells goods for 100.00 with a discount of 10 %, so 90.00 should be paid. "
         "It prints another amount. Why?"
     )
     async with assistant(SHOP.parent, "--nvim", "none") as client:
-        await _search(client)
+        await part(client)
 
 
 async def _search(client: Client) -> None:
     add, total = line_of(SHOP, "add"), line_of(SHOP, "total")
     say("One call starts the program and shows it where the amount is put together.")
     breakpoint_ = {"filename": str(SHOP), "line": add, "hit_condition": "4"}
-    # In a wheel the program lies among the interpreter's libraries, where debugpy would not stop.
-    everywhere = {"justMyCode": False}
     first = await call(
-        client, "dap_run", program=str(SHOP), breakpoints=[breakpoint_], config=everywhere
+        client, "dap_run", program=str(SHOP), breakpoints=[breakpoint_], config=EVERYWHERE
     )
     expect(first.get("line") == add, f"it should stop at line {add}")
 
@@ -61,4 +65,17 @@ async def _search(client: Client) -> None:
     say(
         f"Found: the discount is taken off twice. `Item.cost` does it for each item ({cost['result']}), and "
         f"`Order.total` does it again in line {total}. Return `total` there; the program then asks for {so_far:.2f}."
+    )
+
+
+async def _collect(client: Client) -> None:
+    say("One call runs the program to its end, and records what comes by where the total returns.")
+    collect = ["total", "self.discount", GOODS, "total * (1 - self.discount)"]
+    point = {"filename": str(SHOP), "line": line_of(SHOP, "total"), "collect": collect}
+    end = await call(client, "dap_run", program=str(SHOP), breakpoints=[point], config=EVERYWHERE)
+    rows = "\n".join(end.get("collected", ()))
+    expect("total = 90.0" in rows, "the discount should be in the total already")
+    say(
+        "Found: of goods for 100.00, `total` is 90.00 before the line takes the discount off: it is in it already. "
+        f"`Item.cost` does it for each item, and `Order.total` does it again in line {point['line']}. Return `total` there."
     )

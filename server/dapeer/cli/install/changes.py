@@ -18,8 +18,14 @@ from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install import json_text, toml_text
 from dapeer.cli.install.clients import NAME, Client, ConfigScope, ForeignEntry, Places
-from dapeer.cli.install.edits import BOM, TextEditor, Unsafe, with_entry, without_entry
-from dapeer.cli.install.texts import MalformedText
+from dapeer.cli.install.edits import (
+    BOM,
+    MalformedText,
+    TextEditor,
+    Unsafe,
+    with_entry,
+    without_entry,
+)
 
 TOML: Final = ".toml"
 OWNER_WRITES: Final = 0o200

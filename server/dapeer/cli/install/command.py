@@ -17,8 +17,7 @@ from urllib.parse import unquote, urlsplit
 from dapeer.base.errors import ArgumentError
 from dapeer.cli.install.changes import FileChange, Link, adding, link, removing
 from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places
-from dapeer.neovim.discovery.discovery import plugin_folder
-from dapeer.neovim.discovery.program import refusal
+from dapeer.neovim.discovery.program import plugin_folder, refusal
 
 NVIM: Final = "nvim"
 DECLINED: Final = 1

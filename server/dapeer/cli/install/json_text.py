@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
+from dapeer.cli.install.edits import Keys, MalformedText, newline_of, without
 from dapeer.cli.install.json_tokens import JsonMember, Node, document, line_of, read, tokens
-from dapeer.cli.install.texts import Keys, MalformedText, newline_of, without
 
 INDENT: Final = "  "
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from dapeer.cli.install.texts import MalformedText
+from dapeer.cli.install.edits import MalformedText
 
 _TOKEN: Final = re.compile(
     r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*.*?\*/)"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dapeer.cli.install.texts import Keys, MalformedText
+from dapeer.cli.install.edits import Keys, MalformedText
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'

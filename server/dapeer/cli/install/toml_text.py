@@ -17,7 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from dapeer.base.json_types import is_array, is_object
-from dapeer.cli.install.texts import Keys, MalformedText, newline_of, without
+from dapeer.cli.install.edits import Keys, MalformedText, newline_of, without
 from dapeer.cli.install.toml_statements import Statement, comments, members, parsed, statements
 
 

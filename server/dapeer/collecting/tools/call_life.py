@@ -15,7 +15,13 @@ from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import FUNCTION, CallLines, as_text
 from dapeer.collecting.text.life_lines import life as lived
-from dapeer.sessions.second_run import WHOLE_LIKENESS, RecordedLife, life, likeness, plan_again
+from dapeer.sessions.reruns.second_run import (
+    WHOLE_LIKENESS,
+    RecordedLife,
+    life,
+    likeness,
+    plan_again,
+)
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible

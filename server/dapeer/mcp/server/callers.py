@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any
 
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
@@ -12,11 +12,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from dapeer.mcp.data_extension import EXTENSION
 from dapeer.peers import Company
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
-
-OPENCODE: Final = "opencode"
-"""The name that OpenCode sends."""
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
 
 
 def client_of(context: ServerRequestContext[Any, Any]) -> str:
@@ -39,11 +36,6 @@ def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
         state[key] = leave = company.come(name)
         if not modern:
             connection_of(context).exit_stack.callback(leave)
-
-
-def is_opencode(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether OpenCode is the client: its own sessions and skills are not offered to it."""
-    return client_of(context).partition(" ")[0] == OPENCODE
 
 
 def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:

@@ -1,10 +1,10 @@
-"""The calls that are being answered, so that a server ends after their answers."""
+"""The calls that are being answered: until their server is to end, or their client has left."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Callable, Generator, MutableMapping
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -13,6 +13,9 @@ SECONDS_TO_ANSWER: Final = 0.5
 """For open calls once their server is to end: a Neovim that ends has just decided what was open."""
 SECONDS_TO_GIVE_UP: Final = 0.5
 """What they may take then to stop what they do."""
+
+PRESENCE: Final = "dapeer.presence"
+"""Where the ASGI scope of a request holds whether its client is there."""
 
 T = TypeVar("T")
 
@@ -62,3 +65,42 @@ class Calls:
             scope.cancel()
         with anyio.move_on_after(SECONDS_TO_GIVE_UP):
             await self.none_left()
+
+
+class Presence:
+    """Whether the client of one HTTP request is still there.
+
+    In MCP up to 2025-11-25 a client that disconnects has not cancelled its request, since it may fetch the answer
+    later. dapeer keeps no answers for that, so it cancels: a question to a person must end.
+    """
+
+    def __init__(self, scope: MutableMapping[str, Any]) -> None:
+        scope[PRESENCE] = self
+        self._left = False
+        self._callbacks: list[Callable[[], None]] = []
+
+    def leave(self) -> None:
+        """Record that the client has disconnected."""
+        self._left = True
+        for callback in self._callbacks:
+            callback()
+        self._callbacks.clear()
+
+    def when_left(self, callback: Callable[[], None]) -> None:
+        """Call back when the client has hung up, at once when it has."""
+        if self._left:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+
+async def while_there(request: Any, work: Awaitable[T]) -> T | None:  # noqa: ANN401 - what the SDK hands on, if anything
+    """Do work for the client that has sent a request, and return its result; None: the client left before."""
+    presence: Presence | None = getattr(request, "scope", {}).get(PRESENCE)
+    # That of a client with a connection of its own ends with the connection.
+    if presence is None:
+        return await work
+    with anyio.CancelScope() as scope:
+        presence.when_left(scope.cancel)
+        return await work
+    return None

@@ -13,7 +13,7 @@ from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 
 from dapeer.base.system.tasks import BackgroundTask, Timer, later
 from dapeer.mcp.server.uris import SESSIONS, output_uri, session_uri
-from dapeer.sessions.registry import SessionChange
+from dapeer.sessions.debugger.registry import SessionChange
 
 log = logging.getLogger(__name__)
 

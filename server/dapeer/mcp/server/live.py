@@ -14,9 +14,9 @@ from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.collecting.text.live_rows import drawn
+from dapeer.sessions.core import views
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.view.stacks import frame_line
+from dapeer.sessions.debugger.debugger import Debugger
 
 SECONDS_BETWEEN_PICTURES: Final = 0.2
 """Seconds between two pictures, at least."""
@@ -83,7 +83,7 @@ class Live:
                 {
                     "name": f"{each.id} {each.name}",
                     "state": each.mirror.phase.value,
-                    "place": _place(each),
+                    "place": views.last_place(each),
                     "awaited": _awaited(each),
                     "points": [
                         drawn(of, each.project)
@@ -95,13 +95,6 @@ class Live:
         }
         shown = escaped_in(data if self._shows_secrets else _masked(data))
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _place(session: Session) -> str:
-    """Return where a program is stopped, or has stopped last; empty: nowhere yet."""
-    last = session.mirror.history.latest
-    top = last.top if last else None
-    return frame_line(top, session.project) if top else ""
 
 
 def _awaited(session: Session) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from string import Template
 from typing import Any, Final
 
@@ -12,9 +13,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
-from dapeer.mcp.server.callers import is_opencode
-from dapeer.mcp.server.cursors import check_cursor
-from dapeer.mcp.server.skills import Skills
+from dapeer.mcp.server.callers import client_of
+from dapeer.mcp.server.integration import Integration
+from dapeer.mcp.server.results import check_cursor
 
 Context = ServerRequestContext[Any, Any]
 
@@ -104,11 +105,13 @@ PROMPTS: Final = {
 
 
 class Prompts:
-    """Answers the `prompts/*` requests: dapeer's prompts, and OpenCode's skills."""
+    """Answers the `prompts/*` requests: dapeer's prompts, and those of integrations."""
 
-    def __init__(self, skills: Skills, note: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, integrations: Sequence[Integration], note: Callable[[str], str | None]
+    ) -> None:
         """Serve them; `note` says which tools that a text names are not offered."""
-        self._skills = skills
+        self._integrations = integrations
         self._note = note
         self._own = {} if note(STARTS) else PROMPTS
 
@@ -118,8 +121,9 @@ class Prompts:
         """Answer `prompts/list`."""
         check_cursor(params)
         own = [_listed(prompt) for prompt in self._own.values()]
-        skills = () if is_opencode(context) else self._skills.prompts()
-        return t.ListPromptsResult(prompts=[*own, *skills])
+        client = client_of(context)
+        others = (each.prompts() for each in self._integrations if each.is_for(client))
+        return t.ListPromptsResult(prompts=[*own, *chain.from_iterable(others)])
 
     async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
         """Answer `prompts/get`.
@@ -128,11 +132,13 @@ class Prompts:
             MCPError: There is no such prompt, or it needs another argument.
         """
         values = params.arguments or {}
-        if found := self._skills.prompt(params.name, values):
-            return found
+        for each in self._integrations:
+            if found := each.prompt(params.name, values):
+                return found
         prompt = self._own.get(params.name)
         if prompt is None:
-            known = [*self._own, *(one.name for one in self._skills.prompts())]
+            others = chain.from_iterable(each.prompts() for each in self._integrations)
+            known = [*self._own, *(one.name for one in others)]
             shown = shortened(params.name, LONGEST_NAME)
             raise MCPError(
                 t.INVALID_PARAMS,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import mcp.types as t
@@ -13,10 +14,9 @@ from mcp.shared.exceptions import MCPError
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.mcp.server.callers import connection_of
-from dapeer.mcp.server.cursors import check_cursor
 from dapeer.mcp.server.hub import Hub
-from dapeer.mcp.server.masked import shown_resource
-from dapeer.mcp.server.skills import Skills
+from dapeer.mcp.server.integration import Integration
+from dapeer.mcp.server.results import check_cursor, shown_resource
 from dapeer.mcp.server.uris import (
     OUTPUT_TEMPLATE,
     SESSION_TEMPLATE,
@@ -26,8 +26,8 @@ from dapeer.mcp.server.uris import (
     session_uri,
 )
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.views import summary, view_of
+from dapeer.sessions.core.views import summary, view_of
+from dapeer.sessions.debugger.debugger import Debugger
 
 Context = ServerRequestContext[Any, Any]
 
@@ -38,25 +38,31 @@ LONGEST_SHOWN: Final = 200
 
 
 class Resources:
-    """Answers the `resources/*` requests from memory; nothing here asks an adapter, or OpenCode."""
+    """Answers the `resources/*` requests from memory; nothing here asks an adapter, or another program."""
 
     def __init__(
-        self, debugger: Debugger, skills: Skills, hub: Hub, *, shows_secrets: bool
+        self,
+        debugger: Debugger,
+        integrations: Sequence[Integration],
+        hub: Hub,
+        *,
+        shows_secrets: bool,
     ) -> None:
         self._debugger = debugger
-        self._skills = skills
+        self._integrations = integrations
         self._hub = hub
         self._shows_secrets = shows_secrets
 
     async def list(
         self, _context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListResourcesResult:
-        """Answer `resources/list`: the sessions together, then each with its output, then skills."""
+        """Answer `resources/list`: the sessions together, each with its output, those of integrations."""
         check_cursor(params)
         of_sessions = (
             resource for session in self._debugger.sessions.values() for resource in _of(session)
         )
-        return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *self._skills.resources()])
+        others = chain.from_iterable(each.resources() for each in self._integrations)
+        return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *others])
 
     async def templates(
         self, _context: Context, params: t.PaginatedRequestParams | None
@@ -74,8 +80,9 @@ class Resources:
             MCPError: There is no such resource (`data.uri` repeats which).
         """
         uri = str(params.uri)
-        if skill := self._skills.resource(uri):
-            return t.ReadResourceResult(contents=[skill])
+        for each in self._integrations:
+            if content := each.resource(uri):
+                return t.ReadResourceResult(contents=[content])
         found = self._read(uri)
         return shown_resource(found, secrets=self._shows_secrets)
 

@@ -1,18 +1,25 @@
-"""Results of tools, in MCP's form."""
+"""What a client gets of tools and resources, in MCP's form.
+
+Every answer about a program passes this one place, which masks secrets in it.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final, cast
 
 import mcp.types as t
+from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from dapeer.base.json_types import Json
+from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
-from dapeer.base.text.lines import with_texts
-from dapeer.tools.base.call import Reply
+from dapeer.base.text.lines import escaped, escaped_in, with_texts
+from dapeer.tools.base.call import AnyTool, Reply
 
 MAX_ECHOES: Final = 100
 """Long texts of a call, the longest ones, of which an answer is searched."""
@@ -116,3 +123,57 @@ def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
                 yield from _texts(each)
         case _:
             pass
+
+
+def shows_programs(tool: AnyTool) -> bool:
+    """Return whether a tool's answers are of programs.
+
+    Other answers are documents, which an assistant may write back: a mask would replace the secret.
+    """
+    return "dap" in tool.groups
+
+
+def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
+    """Return a reply without secrets; its last line says so, if any were masked."""
+    name = field_names(arguments)
+    # What is still to be made has no word that the text lacks.
+    known = None if callable(reply.facts) else reply.facts
+    if not may_hold_secrets(f"{reply.text} {name}", known):
+        return reply
+    redaction, facts = Redaction(), reply.data
+    data = facts and redaction.data(dict(facts), name)
+    text = redaction.text(reply.text)
+    if text == reply.text and (data == facts or not with_data):
+        return reply
+    return replace(reply, text=f"{text}\n{NOTE}", facts=data)
+
+
+def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResourceResult:
+    """Return a resource with escapes for unseen characters, and without secrets, unless they are shown."""
+    contents = [
+        one.model_copy(update={"text": _shown(one, secrets=secrets)})
+        if isinstance(one, t.TextResourceContents)
+        else one
+        for one in found.contents
+    ]
+    return found.model_copy(update={"contents": contents})
+
+
+def _shown(contents: t.TextResourceContents, *, secrets: bool) -> str:
+    if contents.mime_type != "application/json":
+        return escaped(contents.text if secrets else redacted(contents.text))
+    data = json.loads(contents.text)
+    shown = escaped_in(data if secrets else Redaction().data(data))
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+
+
+def check_cursor(params: t.PaginatedRequestParams | None) -> None:
+    """Reject a cursor: every list is one page, so no server has given any.
+
+    Raises:
+        MCPError: There is one.
+    """
+    if params is not None and params.cursor is not None:
+        raise MCPError(
+            t.INVALID_PARAMS, "Unknown `cursor`: this list is one page. Leave `cursor` out."
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import anyio
@@ -23,14 +23,14 @@ from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.callers import connection_of, lifespan, welcome
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
+from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.live import Live
 from dapeer.mcp.server.prompts import Prompts
 from dapeer.mcp.server.resources import Resources
-from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.registry import SessionChange
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.registry import SessionChange
 from dapeer.tools.base.call import AnyTool
 
 ALL: Final = Selection()
@@ -47,6 +47,7 @@ class DapeerServer(Server[Any]):
         peers: Peers,
         tools: Iterable[AnyTool],
         selection: Selection,
+        integrations: Sequence[Integration],
         *,
         heartbeat: float,
     ) -> None:
@@ -55,11 +56,12 @@ class DapeerServer(Server[Any]):
         self.live = Live(debugger, shows_secrets=selection.shows_secrets)
         self._peers = peers
         self._listen = ListenHandler(self.hub)
-        self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
-        toolbox = self._toolbox
-        skills = Skills(peers.opencode)
-        prompts = Prompts(skills, toolbox.note)
-        resources = Resources(debugger, skills, self.hub, shows_secrets=selection.shows_secrets)
+        toolbox = self._toolbox = Toolbox(
+            debugger, peers, tools, selection, integrations, heartbeat=heartbeat
+        )
+        prompts = Prompts(integrations, toolbox.note)
+        secrets = selection.shows_secrets
+        resources = Resources(debugger, integrations, self.hub, shows_secrets=secrets)
         super().__init__(
             "dapeer",
             version=dapeer.__version__,
@@ -88,7 +90,11 @@ class DapeerServer(Server[Any]):
         self.middleware.clear()
         debugger.sessions.subscribe(self._debugger_changed)
         peers.subscribe(self._tools_changed)
-        peers.opencode.subscribe(self._opencode_changed)
+        self._follow(integrations)
+
+    def _follow(self, integrations: Sequence[Integration]) -> None:
+        for each in integrations:
+            each.subscribe(self._integration_changed)
 
     def create_initialization_options(
         self,
@@ -123,7 +129,7 @@ class DapeerServer(Server[Any]):
         if self._toolbox.refresh():
             self.hub.note(ToolsListChanged())
 
-    def _opencode_changed(self) -> None:
+    def _integration_changed(self) -> None:
         self._tools_changed()
         self.hub.note(PromptsListChanged())
         self.hub.note(ResourcesListChanged())
@@ -141,13 +147,16 @@ def make_server(
     *,
     peers: Peers | None = None,
     selection: Selection = ALL,
+    integrations: Sequence[Integration] = (),
     heartbeat: float = SECONDS_OF_SILENCE,
 ) -> DapeerServer:
     """Return an MCP server for `debugger` with the chosen tools.
 
     Without `peers` no Neovim can be attached.
     """
-    return DapeerServer(debugger, peers or Peers(debugger), tools, selection, heartbeat=heartbeat)
+    return DapeerServer(
+        debugger, peers or Peers(debugger), tools, selection, integrations, heartbeat=heartbeat
+    )
 
 
 _CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)

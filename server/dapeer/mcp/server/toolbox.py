@@ -16,17 +16,14 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_sys
 from dapeer.base.secrets.redaction import redacted
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
-from dapeer.mcp.all_tools import OF_OPENCODE
-from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
-from dapeer.mcp.server.calls import Calls
-from dapeer.mcp.server.cursors import check_cursor
-from dapeer.mcp.server.disconnects import while_there
+from dapeer.mcp.server import results
+from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, welcome
+from dapeer.mcp.server.calls import Calls, while_there
 from dapeer.mcp.server.instructions import instead, not_offered
-from dapeer.mcp.server.masked import masked_reply, shows_programs
+from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.progress import Progress, Send
-from dapeer.mcp.server.results import failure, result_of, with_note, without_echo
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import AnyTool, Call
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
@@ -75,8 +72,7 @@ class Selection:
         Raises:
             ArgumentError: No tool belongs to one of the groups.
         """
-        offered = (*tools, *OF_OPENCODE)
-        known = sorted({group for tool in offered for group in _groups(tool)}.union(GROUPS))
+        known = sorted({group for tool in tools for group in _groups(tool)}.union(GROUPS))
         for group in self.groups or ():
             if group not in known:
                 raise ArgumentError(
@@ -97,12 +93,14 @@ class Toolbox:
         peers: Peers,
         tools: Iterable[AnyTool],
         selection: Selection,
+        integrations: Sequence[Integration],
         *,
         heartbeat: float,
     ) -> None:
         self._debugger = debugger
         self._peers = peers
         self._heartbeat = heartbeat
+        self._integrations = integrations
         self.calls = Calls()
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
@@ -113,10 +111,9 @@ class Toolbox:
         self._supported: frozenset[str] = frozenset()
         self._tools: Mapping[str, AnyTool] = {}
         self._of_neovim: Mapping[str, AnyTool] = {}
-        self._not_for_opencode: Collection[str] = ()
         self._listing = t.ListToolsResult(tools=[])
-        self._listings: dict[tuple[bool, bool], t.ListToolsResult] = {}
-        """The lists made of it: for OpenCode and others, with data and without."""
+        self._listings: dict[tuple[frozenset[str], bool], t.ListToolsResult] = {}
+        """The lists made of it: without these tools, with data and without."""
         self.refresh()
 
     @property
@@ -132,15 +129,14 @@ class Toolbox:
         return {*(self._own.keys() - self._hidden), *([PREFIX] if any_of_neovim else ())}
 
     def refresh(self) -> bool:
-        """Update the tools from adapters, Neovims and OpenCode; return whether the list has changed."""
+        """Update the tools from adapters, Neovims and integrations; return whether the list has changed."""
         supported = self._supported = self._debugger.sessions.supported(self._needs)
-        of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
-        offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
+        others = [tool for each in self._integrations for tool in each.offered]
+        offered = [*self._own.values(), *others, *neovim_tools(self._peers, taken=self._own)]
         allowed = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(allowed, key=lambda tool: tool.name)}
-        self._not_for_opencode = {tool.name for tool in of_opencode}
-        known = self._not_for_opencode.union(self._own)
+        known = {tool.name for tool in others}.union(self._own)
         self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
         before, self._listing = self._listing, _listing(self._tools, supported)
         self._listings.clear()
@@ -155,14 +151,16 @@ class Toolbox:
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
-        check_cursor(params)
-        kind = (is_opencode(context), self._selection.gives_data(context))
+        results.check_cursor(params)
+        client = client_of(context)
+        not_for_it = (each for each in self._integrations if not each.is_for(client))
+        left_out = frozenset(tool.name for each in not_for_it for tool in each.tools)
+        kind = (left_out, self._selection.gives_data(context))
         if kind not in self._listings:
             self._listings[kind] = self._listing_for(*kind)
         return self._listings[kind]
 
-    def _listing_for(self, opencode: bool, data: bool) -> t.ListToolsResult:
-        left_out = self._not_for_opencode if opencode else ()
+    def _listing_for(self, left_out: frozenset[str], data: bool) -> t.ListToolsResult:
         tools = [tool for tool in self._listing.tools if tool.name not in left_out]
         # > If an output schema is provided: Servers MUST provide structured results.
         return t.ListToolsResult(tools=[self._with_data(one) for one in tools] if data else tools)
@@ -182,9 +180,9 @@ class Toolbox:
             arguments = params.arguments or {}
             work = self._run(context, tool, arguments)
             answer = await self.calls.while_served(self._answer(context, tool, work))
-        if answer and shows_programs(tool):
-            answer = without_echo(answer, arguments)
-        return with_note(answer or failure(SERVER_ENDED), self.note)
+        if answer and results.shows_programs(tool):
+            answer = results.without_echo(answer, arguments)
+        return results.with_note(answer or results.failure(SERVER_ENDED), self.note)
 
     async def _answer(
         self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
@@ -193,16 +191,18 @@ class Toolbox:
             result = await while_there(context.request, work)
         except DapeerError as error:
             message = redacted(str(error)) if self._masks(tool) else str(error)
-            return failure(_of_others(error, message) if shows_programs(tool) else message)
+            return results.failure(
+                _of_others(error, message) if results.shows_programs(tool) else message
+            )
         except Exception as error:
             if message := of_system(error):
-                return failure(str(message))
+                return results.failure(str(message))
             log.exception("%s failed", tool.name)
-            return failure(
+            return results.failure(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        return result or failure("The client has disconnected.")
+        return result or results.failure("The client has disconnected.")
 
     async def _run(
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
@@ -219,21 +219,21 @@ class Toolbox:
                 focus_of(context, self._debugger),
                 client_of(context),
                 self._of_neovim,
-                self._peers.opencode.current,
+                [each.given for each in self._integrations],
                 self._selection.read_only,
             )
             reply = await tool(call, arguments)
             with_data = self._selection.gives_data(context)
             if masks:
-                reply = masked_reply(reply, arguments, with_data=with_data)
+                reply = results.masked_reply(reply, arguments, with_data=with_data)
             data = reply.data if with_data else None
-            if shows_programs(tool) and not reply.raw:
+            if results.shows_programs(tool) and not reply.raw:
                 reply, data = replace(reply, text=escaped(reply.text)), data and escaped_in(data)
             await progress.flush()
-        return result_of(reply, data)
+        return results.result_of(reply, data)
 
     def _masks(self, tool: AnyTool) -> bool:
-        return shows_programs(tool) and not self._selection.shows_secrets
+        return results.shows_programs(tool) and not self._selection.shows_secrets
 
     def _find(self, name: str) -> AnyTool:
         tool = self._tools.get(self._current(name))

@@ -18,8 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import dapeer
 from dapeer.base.errors import ArgumentError
-from dapeer.mcp.server.calls import Calls
-from dapeer.mcp.server.disconnects import Presence
+from dapeer.mcp.server.calls import Calls, Presence
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import connections
 from dapeer.mcp.transports.arrival import Arrival

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.definition.definition import LOOPBACK
+from dapeer.base.connections.ports import LOOPBACK
 from dapeer.base.errors import ArgumentError
-from dapeer.peers import Peer, Peers
+from dapeer.peers import Peer
 
 if TYPE_CHECKING:
     from dapeer.mcp.server.server import DapeerServer
@@ -24,16 +24,15 @@ SERVED: Final = "require('dapeer.core.live').served(...)"
 class PersonsPage:
     """Serves the page from a person's first request on, at a local port, with a token, and nothing else."""
 
-    def __init__(self, server: DapeerServer, peers: Peers, tasks: TaskGroup) -> None:
+    def __init__(self, server: DapeerServer, tasks: TaskGroup) -> None:
         self._server = server
         self._tasks = tasks
         self._token = secrets.token_hex(32)
         self._is_started = False
         self._url = ""
         self._served = anyio.Event()
-        peers.on_page_request(self._on_request)
 
-    def _on_request(self, peer: Peer) -> None:
+    def open(self, peer: Peer) -> None:
         """Tell a Neovim where the page is."""
         if not self._is_started:
             self._is_started = True

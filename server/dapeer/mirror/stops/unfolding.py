@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.base.text.folding import unfolded
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops.members import is_aside
 
 MAX_CONTAINERS = 100
 """Containers that are expanded to show one value; some contain the same one many times."""
@@ -18,6 +18,9 @@ FIRST_MEMBERS = 40
 """First members of a container that are kept, at most."""
 UNFOLDED_TEXT = 8000
 """Characters that the members of a container share: more than any tool shows of a value."""
+
+_ELEMENT = re.compile(r"""-?\d|\[(?!\[|raw\])|[bru]{0,2}['"]|[(:](?=.)|(?:None|True|False)\Z""")
+"""How the name of an element begins: its index or its key, as the languages write them."""
 
 _Inside = tuple[Sequence[tuple[str, str]], int]
 
@@ -134,3 +137,25 @@ def closed(variable: Variable, limit: int) -> str:
 
 def _within(value: str, room: int) -> str:
     return value if len(value) <= room else fitted(value, room)
+
+
+def is_element(variable: Variable) -> bool:
+    """Whether a child is an element of its container, by its name; the others are members.
+
+    >>> [is_element(Variable(name=n, value="", variablesReference=0)) for n in ("007", "[7]", "'key'", "(1, 2)")]
+    [True, True, True, True]
+    >>> [is_element(Variable(name=n, value="", variablesReference=0)) for n in ("len()", "[[Prototype]]", "@a", "[raw]")]
+    [False, False, False, False]
+    """
+    return bool(_ELEMENT.match(variable["name"]))
+
+
+def is_aside(variable: Variable) -> bool:
+    """Whether a member is not data: js-debug's internal properties, getters, methods; rdbg's class."""
+    name, value = variable["name"], variable["value"]
+    computed = variable.get("presentationHint", {}).get("lazy")
+    # debugpy adds the length, and puts methods into groups.
+    if name == "len()" or not (value or variable.get("type")):
+        return True
+    internal = name.startswith("[[") or name == "#class"
+    return bool(computed) or internal or value.startswith(("ƒ ", "async ƒ ", "class "))

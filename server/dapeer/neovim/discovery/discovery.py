@@ -14,7 +14,6 @@ import anyio
 from dapeer.base.errors import NoNeovim, Stranger
 from dapeer.base.system import foreign_files
 from dapeer.base.system.process_table import working_directory
-from dapeer.base.system.shipped import shipped_folder
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.project import steps_between
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT, announced, listening, normal
@@ -117,11 +116,6 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
 def belongs(cwd: Path, project: Path) -> bool:
     """Return whether a Neovim's folder belongs to the project."""
     return _steps(cwd, project) is not None
-
-
-def plugin_folder() -> Path:
-    """Return the folder for Neovim's `runtimepath`: in a wheel inside the package, else the checkout."""
-    return shipped_folder("_nvim", ".")
 
 
 def _steps(cwd: Path, project: Path) -> int | None:

@@ -26,8 +26,7 @@ from dapeer.dap.types import Breakpoint
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.places import SPEC
 from dapeer.sessions.breakpoints.log_lines import LogLines
-from dapeer.sessions.inspection.fetching import SendRequest
-from dapeer.sessions.traits import Traits
+from dapeer.sessions.traits import SendRequest, Traits
 
 Road = Literal["tracer", "log points", ""]
 MAX_REASON_CHARS = 200

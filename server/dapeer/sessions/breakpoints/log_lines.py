@@ -12,7 +12,7 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
 from dapeer.sessions.breakpoints.stops_at import StopsAt
-from dapeer.sessions.inspection.fetching import SendRequest
+from dapeer.sessions.traits import SendRequest
 
 NUMBER = "${number}"
 """Stands in the definition's command for the number of a breakpoint."""

@@ -13,8 +13,7 @@ from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.inspection.fetching import SendRequest
-from dapeer.sessions.traits import Traits
+from dapeer.sessions.traits import SendRequest, Traits
 
 NEVER = "1 == 2"
 """A condition that holds in no language."""

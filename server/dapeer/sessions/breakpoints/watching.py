@@ -10,12 +10,12 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.base.system.waiters import WaitFor
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.watch import Watch
 from dapeer.collecting.text.watched import outcome
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
-from dapeer.sessions.waiters import WaitFor
 
 ScopeSpec = Mapping[str, list[str]]
 """The code that is looked at: its `files` and `functions`; neither: all that is no library."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
-from dapeer.sessions.core.detached import Detached
 
 
 class SessionControl(abc.ABC):
@@ -16,8 +15,6 @@ class SessionControl(abc.ABC):
 
     ours: bool = False
     """We hold the adapter, and may kill it."""
-    detached: Detached | None = None
-    """What its program has left running; None: dapeer has not started it, or another session has."""
 
     # -- messages
 

@@ -24,20 +24,17 @@ from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.detached import Detached
+from dapeer.sessions.core.ending import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.process_watch import ProcessWatch
 from dapeer.sessions.core.reverse_requests import Offer, run_in_terminal
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.traits import Traits
-from dapeer.sessions.waiters import Deadlines
+from dapeer.sessions.inspection.arriving_output import SECONDS_WITHOUT_OUTPUT
+from dapeer.sessions.traits import Deadlines, Traits
 from dapeer.view.snapshot import KILLED
 
 SECONDS_FOR_LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send its last messages and exit."""
-SECONDS_WITHOUT_OUTPUT = 0.05
-"""Seconds without output after which an ended program's output counts as complete."""
-SECONDS_TO_END_ITSELF = 2.0
-"""Seconds in which a debuggee may end by itself when it is asked to."""
 MAX_QUOTED_CHARS = 800
 """Characters of an adapter's output in an error."""
 
@@ -192,7 +189,7 @@ class DirectSession(Session):
             self.process.release(self._pid)
         await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters send the end before the last output, and drop that when the connection closes.
-        await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
+        await self.program.arriving.idle()
         if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
             self.ending.explain(f"probably killed by {signal}")
         await self.watch.settled(mirror.exit_code)

@@ -1,8 +1,11 @@
-"""Why a session has ended, where it was not the program's own doing."""
+"""The end of a session: why it came, where that was not the program's own doing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+SECONDS_TO_END_ITSELF = 2.0
+"""Seconds in which a debuggee may end by itself when it is asked to."""
 
 
 @dataclass(slots=True)

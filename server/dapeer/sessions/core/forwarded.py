@@ -17,7 +17,7 @@ from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
 from dapeer.sessions.core.context import SessionContext
-from dapeer.sessions.core.direct import SECONDS_TO_END_ITSELF, SECONDS_WITHOUT_OUTPUT
+from dapeer.sessions.core.ending import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.traits import Traits
 
@@ -132,7 +132,7 @@ class ForwardedSession(Session):
     async def follow(self) -> None:
         """Follow the session to its end."""
         await self.wait_for(lambda: self.mirror.ended or self.over, None)
-        await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
+        await self.program.arriving.idle()
         await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
         await self.hang_up()
 

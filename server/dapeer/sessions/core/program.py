@@ -11,16 +11,16 @@ from typing import Generic, Protocol, TypeVar
 
 import anyio
 
+from dapeer.base.system.waiters import Waiters
 from dapeer.collecting.row_files import RowFiles, RowFolders
 from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
-from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
-from dapeer.sessions.waiters import Keyboard, Waiters
 
 SECONDS_BETWEEN_LINES = 0.5
 """Seconds between two lines of output that a waiting caller gets."""
@@ -30,6 +30,14 @@ SECONDS_TO_STEP = 0.5
 StopIds = frozenset[tuple[int, int]]
 """Stops: numbers of sessions, and of their stops."""
 NONE: StopIds = frozenset()
+
+
+class Keyboard(Protocol):
+    """Types into a program's terminal."""
+
+    async def type(self, text: str) -> None:
+        """Type."""
+        ...
 
 
 class Process(Protocol):
@@ -157,7 +165,7 @@ class Program(Generic[Of]):
 
     def child_runs(self, parent: Of) -> bool:
         """Whether a process that one has started has got as far as to run, or further."""
-        return any(each.mirror.phase is not Phase.STARTING for each in self.children(parent))
+        return any(each.mirror.has_started for each in self.children(parent))
 
     def acting(self, session: Of, *, exactly: bool) -> Of:
         """Return the session to work on when this one is meant.

@@ -26,13 +26,13 @@ from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SessionControl
+from dapeer.sessions.core.detached import Detached
 from dapeer.sessions.core.ending import Ending
-from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.program import Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.thread_locations import Whereabouts
 from dapeer.sessions.traits import Traits
-from dapeer.sessions.waiters import Keyboard
 from dapeer.view.advice import Advice
 
 
@@ -54,6 +54,8 @@ class Session(SessionControl):
     """The connection has ended: no more output, no more responses."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
+    detached: Detached | None = None
+    """What its program has left running; None: dapeer has not started it, or another session has."""
     delegates: bool = False
     """Its program is its first child: it has no threads of its own."""
     advice = Advice()

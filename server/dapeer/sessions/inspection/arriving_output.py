@@ -8,17 +8,19 @@ from typing import TypeAlias
 import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
+from dapeer.base.system.waiters import Waiters
 from dapeer.dap.messages import Body
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.stops.stops import Stop
-from dapeer.sessions.waiters import Waiters
 
 SECONDS_AT_STOP = 0.005
 """Seconds without output, after a look at a stop, for its output to count as complete.
 
 None came later at 1,600 stops of eleven adapters.
 """
+SECONDS_WITHOUT_OUTPUT = 0.05
+"""Seconds without output after which that of an ended program, or to typed input, counts as complete."""
 SECONDS_TO_SETTLE = 0.3
 """Seconds after which occasional lines are no longer awaited: another process may print for ever."""
 FLOOD_CHARS = 20_000
@@ -78,7 +80,7 @@ class ArrivingOutput:
         self._drain = None
         return await self.idle(SECONDS_AT_STOP, self._since(stop))
 
-    async def idle(self, quiet: float, printed: int = 0) -> bool:
+    async def idle(self, quiet: float = SECONDS_WITHOUT_OUTPUT, printed: int = 0) -> bool:
         """Wait until nothing arrived for `quiet` seconds, or a little longer than is worth it.
 
         Returns whether that is so; False: output still flows.

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops.members import is_element
 from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.unfolding import is_element
 from dapeer.sessions.inspection.fetching import Fetching
 
 LEFT_OUT = "…"

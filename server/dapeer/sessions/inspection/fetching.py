@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.exchange import Answer
+from dapeer.base.system.waiters import WaitFor
 from dapeer.base.text.folding import is_folded, is_list, says_nothing
 from dapeer.base.text.structure import MAX_READ_CHARS
 from dapeer.dap.messages import Body
@@ -17,8 +18,7 @@ from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.other_client import OtherClient
-from dapeer.sessions.traits import FRAMES_AT_ONCE, Traits
-from dapeer.sessions.waiters import WaitFor
+from dapeer.sessions.traits import FRAMES_AT_ONCE, SendRequest, Traits
 from dapeer.view.stacks import begins
 
 MAX_FRAMES = 1000
@@ -31,14 +31,6 @@ MAX_SEARCHED_FRAMES = 100
 """Frames among which one of the user's own is looked for."""
 OUTER_FRAMES = 50
 """Outermost frames that are fetched of a longer stack: more than a test runner has around a test."""
-
-
-class SendRequest(Protocol):
-    """Sends one request and returns the body of its response."""
-
-    def __call__(self, command: str, arguments: Body | None = None) -> Coroutine[Any, Any, Body]:
-        """Send it."""
-        ...
 
 
 class Fetching:

@@ -14,6 +14,7 @@ import anyio
 from dapeer.base.errors import RequestFailed
 from dapeer.base.secrets.files import HIDDEN, SecretFiles
 from dapeer.base.system.tasks import BackgroundTask
+from dapeer.base.system.waiters import WaitFor
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
@@ -25,14 +26,12 @@ from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_
 from dapeer.sessions.inspection.fetching import (
     FIRST_ELEMENTS,
     Fetching,
-    SendRequest,
     quietly,
     together,
 )
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
-from dapeer.sessions.traits import Traits
-from dapeer.sessions.waiters import WaitFor
+from dapeer.sessions.traits import SendRequest, Traits
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import anyio
 
+from dapeer.base.system.waiters import WaitFor
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.waiters import WaitFor
 
 DRIVES = RESUMES | {"pause", "restart"}
 """Requests that cause the next stop."""

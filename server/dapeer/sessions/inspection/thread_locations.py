@@ -26,8 +26,8 @@ from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
 from dapeer.mirror.stops.stops import Stop
-from dapeer.sessions.inspection.fetching import SendRequest
 from dapeer.sessions.inspection.inspection import Inspection
+from dapeer.sessions.traits import SendRequest
 from dapeer.view.stacks import frame_line, left_out, missing
 
 SECONDS_TO_LOOK_AROUND = 1.5

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.core.session import Session
-from dapeer.tools.base.operands import operands
-from dapeer.tools.base.stop.looking import left
+from dapeer.sessions.core.views import left
+from dapeer.tools.base.syntax import operands
 
 SessionId = Annotated[int | None, Field()]
 ThreadId = Annotated[int | None, Field()]

@@ -1,22 +1,23 @@
-"""A call of a tool: what it is given, and its answer."""
+"""A call of a tool: what it is given, and its answer, with notes."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
 import anyio
 
 from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
-from dapeer.base.text.lines import escaped
-from dapeer.opencode.catalogue import Catalogue
+from dapeer.base.text.lines import continued, escaped
 from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.kinds import ActionKind
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import Focus
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Call:
     """Name and version of the client, if it has sent them."""
     of_neovim: Mapping[str, AnyTool] = field(default_factory=dict[str, "AnyTool"])
     """The tools of the attached Neovims that this client may use, by name."""
-    opencode: Catalogue | None = None
-    """The known OpenCode server with its lists; None if none is known."""
+    of_integrations: Sequence[object] = ()
+    """What integrations give to their tools."""
     read_only: bool = False
     """Whether the server is read-only, which no consent overrides."""
     allowed: ActionKind | None = None
@@ -56,6 +57,10 @@ class Call:
             why = f"because session {last.id} {state}"
             self.notes.append(f"the call went to session {session.id}, {why}")
         return session
+
+    def given(self, kind: type[T]) -> T | None:
+        """Return what an integration gives to its tools, by its type; None: nothing now."""
+        return next((each for each in self.of_integrations if isinstance(each, kind)), None)
 
     def need(self, kind: ActionKind, what: str, instead: str) -> None:
         """Return if the call may do something of a kind; a read-only tool calls this before.
@@ -197,3 +202,22 @@ async def witnessed(
         raise
     people.show_outcome(action, escaped(reply.outcome), ok=not reply.failed)
     return reply
+
+
+def noted(reply: Reply, notes: Sequence[str]) -> Reply:
+    """Return a reply with these notes, a line each."""
+    if not notes:
+        return reply
+    # A reply that shows a text as it is has nothing else of others.
+    notes = [escaped(note) for note in notes]
+    data = dict(reply.data or {})
+    data["notes"] = [*data.get("notes", ()), *notes]
+    return replace(
+        reply, text="\n".join([reply.text, *(continued(f"({note})") for note in notes)]), facts=data
+    )
+
+
+def located(call: Call, session: Session) -> list[str]:
+    """Return in which of several Neovims a session runs, as notes."""
+    peer = call.peers.of(session)
+    return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.cwd})"] if peer else []

@@ -15,8 +15,8 @@ from dapeer.base.text.structure import is_nested
 from dapeer.base.text.type_names import unseen
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.evaluating import evaluate
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints
 from dapeer.view.snapshot import EXCEPTION_CHARS

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
 
 from dapeer.base.errors import ArgumentError, RequestFailed
-from dapeer.dap.types import Scope, Variable
+from dapeer.dap.types import Variable
 from dapeer.peers.kinds import is_name
+from dapeer.sessions.core.evaluating import ADDRESS, evaluate, known, walk
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.evaluating import evaluate
 from dapeer.tools.base.call import Call
 from dapeer.view import variable_path
 
 SECONDS_TO_EVALUATE = 10.0
 """Seconds that looking up a path may take."""
 
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
@@ -56,39 +54,6 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
         value=str(body.get("result")),
         variablesReference=body.get("variablesReference") or 0,
     )
-
-
-async def walk(
-    session: Session, segments: Sequence[str], frame: int | None
-) -> tuple[Variable | None, int]:
-    """Follow a path through scopes and children; return the variable and its container's reference."""
-    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
-    for scope in scopes:
-        if scope.get("expensive"):
-            continue
-        container = scope["variablesReference"]
-        found = variable_path.child(await session.inspect.variables(container), segments[0])
-        if found is None:
-            continue
-        for segment in segments[1:]:
-            container = found["variablesReference"]
-            found = (
-                variable_path.child(await session.inspect.variables(container), segment)
-                if container
-                else None
-            )
-            # A lazy value needs an evaluation.
-            if found is None or found.get("presentationHint", {}).get("lazy"):
-                return None, 0
-        return found, container
-    return None, 0
-
-
-async def known(session: Session, path: str, frame: int | None) -> tuple[Variable | None, int]:
-    """Do as `walk` does with a text that may be no path at all."""
-    with contextlib.suppress(ArgumentError):
-        return await walk(session, variable_path.parse(path), frame)
-    return None, 0
 
 
 async def place_of(
@@ -136,14 +101,5 @@ async def place_of(
 
 
 def _address_in(result: str) -> str | None:
-    found = _ADDRESS.search(result)
+    found = ADDRESS.search(result)
     return found[0] if found else None
-
-
-def tidy(address: str) -> str:
-    """Return an address without leading zeros, in one form; another kind of reference unchanged.
-
-    >>> tidy("0x0000401136"), tidy("7"), tidy("object-7")
-    ('0x401136', '7', 'object-7')
-    """
-    return f"{int(address, 16):#x}" if _ADDRESS.fullmatch(address) else address

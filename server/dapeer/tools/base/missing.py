@@ -13,8 +13,8 @@ import anyio
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import CompletionItem
+from dapeer.sessions.core.evaluating import known
 from dapeer.sessions.core.session import Session
-from dapeer.tools.base.lookup import known
 from dapeer.view.returns import returned
 from dapeer.view.variables import VALUE_CHARS
 

@@ -4,7 +4,7 @@ A parameter that is a dataclass stands for its fields, each of which is an argum
 many has them in groups. The schema is flat.
 
 pydantic takes 45 ms to make those of all tools, so dapeer's own were made before: `python -m tools.known_answers` writes
-`known.json`, and a test fails while it is outdated.
+a `known.json` for each room with tools, and a test fails while one is outdated.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeGuard, TypeVar, get_type_hints
+from typing import Any, Final, TypeGuard, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import unknown
 from dapeer.tools.base.call import Reply
-from dapeer.tools.base.shortening import short
 
 ToolFunction = Callable[..., Coroutine[Any, Any, Reply]]
 Mark = TypeVar("Mark")
 
-KNOWN: Final = Path(__file__).with_name("known.json")
+KNOWN: Final = "known.json"
+"""The file with the schemas of the tools in its folder and below."""
+PACKAGE: Final = Path(__file__).parents[2]
+PREFIX: Final = f"{PACKAGE.name}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +95,13 @@ def grouped(source: ToolFunction | type, values: Json) -> Json:
 @cache
 def of_arguments(function: ToolFunction) -> Json:
     """Return the schema of a tool's arguments."""
-    return _known().get(name_of(function)) or made_of_arguments(function)
+    return _known(function.__module__).get(name_of(function)) or made_of_arguments(function)
 
 
 @cache
 def of_data(output: type | None) -> Json | None:
     """Return the schema of a tool's data; None: it is unspecified."""
-    return output and (_known().get(name_of(output)) or made_of_data(output))
+    return output and (_known(output.__module__).get(name_of(output)) or made_of_data(output))
 
 
 def made_of_arguments(function: ToolFunction) -> Json:
@@ -117,9 +119,23 @@ def name_of(source: ToolFunction | type) -> str:
     return f"{source.__module__}.{source.__qualname__}"
 
 
+def known_file(module: str) -> Path:
+    """Return where the schemas of a module's tools stand: the next file above it, else one beside it."""
+    _, *names = module.split(".")
+    _, *folders = (PACKAGE.joinpath(*names[:length]) for length in range(len(names)))
+    files = [folder / KNOWN for folder in reversed(folders)]
+    return next((file for file in files if file.is_file()), files[0])
+
+
 @cache
-def _known() -> Json:
-    return json.loads(KNOWN.read_text("utf-8"))
+def _known(module: str) -> Json:
+    path = known_file(module) if module.startswith(PREFIX) else None
+    return _read(path) if path and path.is_file() else {}
+
+
+@cache
+def _read(path: Path) -> Json:
+    return json.loads(path.read_text("utf-8"))
 
 
 def sentence(error: ValidationError, schema: Json) -> str:
@@ -151,3 +167,57 @@ _IN_JSON_TERMS = {
     "mapping_type": "Input should be a valid object",
 }
 """Messages in JSON's terms by pydantic's types of error; the first two are for Sequence only."""
+
+
+def short(schema: Any) -> Any:
+    """Return a schema without what says nothing to a model: titles, null alternatives, usual defaults.
+
+    A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
+    """
+    definitions = cast("Json", schema.get("$defs", {}))
+    return _shortened(schema, definitions)
+
+
+_NOISE = {"title", "$defs"}
+_SELF_EVIDENT: tuple[tuple[str, Any], ...] = (
+    ("default", None),
+    ("default", []),
+    ("description", None),
+    ("additionalProperties", True),
+    ("default", False),
+    ("default", 0),
+    # Of timeouts; who has waited is told how long.
+    ("default", 10_000),
+    ("default", 30_000),
+    ("minimum", 0),
+    ("minimum", 1),
+    ("maximum", 65535),
+)
+
+
+def _shortened(node: Any, definitions: Json) -> Any:
+    match node:
+        case list():
+            return [_shortened(item, definitions) for item in cast("list[Any]", node)]
+        case {"$ref": str(ref)}:
+            named: Json = definitions[ref.rpartition("/")[2]]
+            # Its docstring is for readers of the code.
+            return _shortened({**named, "description": None}, definitions)
+        case {"anyOf": [first, {"type": "null"}], **rest}:
+            return _shortened({**first, **rest}, definitions)
+        case dict():
+            fields = cast("dict[str, Any]", node)
+            return {
+                key: _properties(value, definitions)
+                if key == "properties"
+                else _shortened(value, definitions)
+                for key, value in fields.items()
+                if (key, value) not in _SELF_EVIDENT and key not in _NOISE
+            }
+        case _:
+            return node
+
+
+def _properties(properties: Json, definitions: Json) -> Json:
+    """Shorten each property; here `title` and `default` are names, not keywords."""
+    return {name: _shortened(schema, definitions) for name, schema in properties.items()}

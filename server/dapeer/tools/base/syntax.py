@@ -1,4 +1,4 @@
-"""Whether what a breakpoint evaluates parses, looked at before it is set.
+"""Expressions: whether those of a breakpoint parse, before it is set, and which values one compares.
 
 An adapter tells of a mistake only when the line is reached, if it does, and the run is lost.
 """
@@ -6,8 +6,9 @@ An adapter tells of a mistake only when the line is reached, if it does, and the
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
 from dapeer.companions.python.in_debuggee.stops.dapeer_parts import parts_of
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 
 CORRECT: Final = "Nothing was changed; correct it."
 _NEWER = re.compile(r"""\b(?:f|fr|rf|t|tr|rt)["']""", re.IGNORECASE)
@@ -24,6 +25,8 @@ _UNFINISHED = re.compile(r"(?<![$:])(?:&&|\|\||[=!<>]=|(?<=[\w\])] )[+<>])\s*$")
 """The end of an expression that lacks an operand; Perl has a variable `$=`, Ruby a symbol `:==`."""
 _BRACES = re.compile(r"(?<![$#\\])\{([^{}]*)\}")
 """An expression in a log message, in any language but shells, with `${…}`, and Ruby, with `#{…}`."""
+MAX_OPERANDS = 5
+"""Values of one expression."""
 
 
 def check_breakpoint(
@@ -130,3 +133,45 @@ def _check_python(expression: str, argument: str = "") -> None:
         raise ArgumentError(
             f"{argument}`{quoted(expression)}` does not parse: {what}.", CORRECT
         ) from error
+
+
+def operands(expression: str) -> list[str]:
+    """Return what an expression compares, or asks.
+
+    >>> operands("total >= 0 and len(items) == count"), operands("all(each.paid for each in orders)")
+    (['total', 'len(items)', 'count'], ['orders'])
+    """
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return list(dict.fromkeys(map(ast.unparse, _operands(tree))))[:MAX_OPERANDS]
+
+
+def _operands(tree: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(tree, ast.Constant) or (
+        isinstance(tree, ast.Name) and hasattr(builtins, tree.id)
+    ):
+        return
+    if isinstance(tree, ast.Compare):
+        yield from (
+            each for each in (tree.left, *tree.comparators) if not isinstance(each, ast.Constant)
+        )
+    elif type(tree) in _PARTS:
+        yield from (found for each in _PARTS[type(tree)](tree) for found in _operands(each))
+    else:
+        yield tree
+
+
+def _called(tree: ast.Call) -> Sequence[ast.expr]:
+    owner = [tree.func.value] if isinstance(tree.func, ast.Attribute) else []
+    return [*owner, *tree.args]
+
+
+_PARTS: Final[Mapping[type[ast.expr], Callable[[Any], Sequence[ast.expr]]]] = {
+    ast.BoolOp: lambda tree: tree.values,
+    ast.UnaryOp: lambda tree: [tree.operand],
+    ast.Call: _called,
+    ast.GeneratorExp: lambda tree: [tree.generators[0].iter],
+    ast.ListComp: lambda tree: [tree.generators[0].iter],
+}

@@ -16,9 +16,8 @@ from dapeer.base.schemas import notes, unpacked
 from dapeer.peers import Action
 from dapeer.peers.kinds import kinds_of
 from dapeer.tools.base import names, schema
-from dapeer.tools.base.call import Call, ConsentNeeded, Reply, witnessed
+from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.schema import Needs, ToolFunction, Unlisted, marked
 
 
@@ -80,7 +79,7 @@ class Tool:
 
     @property
     def groups(self) -> Sequence[str]:
-        """The part of the name before the first underscore: `dap`, `nvim`, `opencode`."""
+        """The part of the name before the first underscore, such as `dap` or `nvim`."""
         return (self.name.partition("_")[0],)
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:

@@ -14,7 +14,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint
 from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.outcomes import as_loaded
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.collecting import is_of_another

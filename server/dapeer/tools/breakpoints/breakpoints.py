@@ -14,7 +14,7 @@ from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.arguments import (
     AT_LINES,
     CollectArgument,
@@ -26,9 +26,8 @@ from dapeer.tools.base.arguments import (
     one_place,
     source_breakpoint,
 )
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collecting import mine
-from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.tools.breakpoints.breakpoint_rows import (

@@ -11,19 +11,20 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed, Unsupported
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import unsupported
+from dapeer.sessions.core.evaluating import known, tidy
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.lookup import known, place_of, tidy
+from dapeer.tools.base.lookup import place_of
 from dapeer.tools.base.syntax import check_condition, check_hits
 from dapeer.tools.base.tool import tool
 from dapeer.view import render

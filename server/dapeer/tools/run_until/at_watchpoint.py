@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
+from dapeer.adapters.definition.until import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.table import FAILED
 from dapeer.collecting.rows.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.evaluating import evaluate
 from dapeer.tools.breakpoints import data_breakpoints
 from dapeer.tools.run_until.driving import SECONDS_TO_EVALUATE, Driving, is_in, place_of
 from dapeer.tools.run_until.looked_at import NoConditions

@@ -17,9 +17,9 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.evaluating import evaluate
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.run_until.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
 from dapeer.tools.run_until.looked_at import ConditionPlace, NoConditions, places, text_of, unshared
 from dapeer.view.enclosing import is_inside, is_outside

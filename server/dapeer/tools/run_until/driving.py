@@ -18,8 +18,8 @@ from dapeer.collecting.rows.watch import Watch
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.evaluating import evaluate
 from dapeer.view.stacks import frame_path
 
 SECONDS_TO_EVALUATE = 2.0

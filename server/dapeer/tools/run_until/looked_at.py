@@ -12,9 +12,9 @@ from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.types import StackFrame
 from dapeer.sessions.breakpoints.watching import ScopeSpec
+from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.evaluating import evaluate
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.stacks import frame_path
 
 MOST_FILES = 60

@@ -11,14 +11,14 @@ from typing import Annotated
 import anyio
 from pydantic import Field
 
-from dapeer.adapters.definition.watchpoints import Watchpoints
+from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
 from dapeer.collecting.rows.watch import On, Watch, watch
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left

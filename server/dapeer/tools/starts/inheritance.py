@@ -17,8 +17,8 @@ from dapeer.dap.requested_breakpoints import (
 )
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.focus import listed
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import listed
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.tools.base.call import Call
 

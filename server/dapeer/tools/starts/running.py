@@ -13,10 +13,9 @@ from dapeer.launch.starts import Start
 from dapeer.sessions.core.detached import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.sessions.repetition import Repetition
-from dapeer.tools.base.call import Call, Reply
+from dapeer.sessions.reruns.repetition import Repetition
+from dapeer.tools.base.call import Call, Reply, located, noted
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.tools.starts.inheritance import Inheritance, places

@@ -22,8 +22,8 @@ from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
-from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.repetition import RepeatUntil
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.reruns.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine, of_caller

@@ -17,24 +17,23 @@ from dapeer.base.system.threads import in_thread
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
-from dapeer.mirror.reader_state import Telling
 from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import Reading, last_place, looked_at, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
-from dapeer.sessions.views import looked_at, view_of
 from dapeer.tools.base import collecting, evaluation
 from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import CollectedNews
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
-from dapeer.tools.base.stop import looking, running_frames
+from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import Show, StopOptions
 from dapeer.view import render, waits
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
-from dapeer.view.stacks import frame_line
 from dapeer.view.variables import VALUE_CHARS
 
 MILLISECONDS_TO_EVALUATE = 5000
@@ -57,7 +56,7 @@ Part = Mapping[str, Any]
 class Observation:
     """A session at one moment."""
 
-    reading: Telling
+    reading: Reading
     state: Snapshot
     values: Part
     """Of the caller's expressions."""
@@ -70,10 +69,10 @@ class Observation:
 async def observe(session: Session, options: StopOptions, left: Left) -> Observation:
     """Fetch what a stop needs, as far as there is time, and evaluate the caller's expressions."""
     await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
-    reading, state = Telling(session.mirror), view_of(session)
+    reading, state = Reading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.found.left_by and looking.left(session, stop)
+    gone = stop and stop.found.left_by and views.left(session, stop)
     return (
         Observation(reading, state, values, stop, gone.what)
         if gone
@@ -203,9 +202,8 @@ def silence(session: Session, seen: Seen | None) -> str:
             why = cause
         elif pid and process_table.computes(pid):
             why = f"perhaps {cause}"
-    last = session.mirror.history.latest
-    top = last.top if last else None
-    last_stop = f"; its last stop was {frame_line(top, session.project)}" if top else ""
+    place = last_place(session)
+    last_stop = f"; its last stop was {place}" if place else ""
     unread = f"; {seen.unread}" if seen and seen.unread else ""
     owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
     return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"

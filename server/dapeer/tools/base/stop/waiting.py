@@ -9,9 +9,9 @@ import anyio
 from dapeer.mirror.places import Seen
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import looked_at
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
-from dapeer.sessions.views import looked_at
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop import report

@@ -1,0 +1,38 @@
+"""What a Neovim wants to be for Claude Code, and what Claude Code is notified of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator
+
+from dapeer.base.json_types import Json
+
+
+class Ide:
+    """The wish of one Neovim to be an IDE."""
+
+    def __init__(self) -> None:
+        self.core: int | None = None
+        """The process that is to serve it, if any: several may be attached, and one serves."""
+        self.cwd = ""
+        """The directory of the whole Neovim now."""
+        self._notify: Callable[[str, Json], None] | None = None
+
+    @contextlib.contextmanager
+    def notifying(self, notify: Callable[[str, Json], None]) -> Generator[None]:
+        """Pass on the notifications for Claude Code, method and parameters, while the body runs."""
+        self._notify = notify
+        try:
+            yield
+        finally:
+            self._notify = None
+
+    def take(self, wish: Json) -> None:
+        """Take in what Neovim wants now."""
+        self.core = wish.get("core")
+        self.cwd = str(wish.get("cwd") or self.cwd)
+
+    def pass_on(self, method: str, params: Json) -> None:
+        """Pass on one notification, if somebody takes them."""
+        if self._notify:
+            self._notify(method, params)

@@ -1,0 +1,126 @@
+"""Which attached Neovims want to be an IDE, and the service of each."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.base.errors import NoNeovim
+from dapeer.base.json_types import Json
+from dapeer.integrations.claude_ide.editor import Editor
+from dapeer.integrations.claude_ide.ide import Ide
+from dapeer.mcp.server.integration import Integration, IntegrationContext
+from dapeer.peers import Peer
+from dapeer.tools.base.call import Reply
+from dapeer.tools.lua import PREFIX, NeovimTool
+
+if TYPE_CHECKING:
+    from dapeer.integrations.claude_ide.service import Service
+
+log = logging.getLogger(__name__)
+
+SERVED: Final = "require('dapeer.integrations.claude').served(...)"
+FAILED: Final = "require('dapeer.integrations.claude').failed(...)"
+
+
+class ClaudeIde(Integration):
+    """A service for each Neovim that asks this process, its own core, to be one."""
+
+    @asynccontextmanager
+    async def serving(self, context: IntegrationContext) -> AsyncGenerator[None]:
+        """Serve the Neovims that want it while the body runs."""
+        async with anyio.create_task_group() as tasks:
+            services = Services(context, tasks)
+            context.peers.subscribe(services.review)
+            handlers = {"ide": services.take_wish, "ide_event": services.pass_on}
+            with context.peers.notifications.handled(handlers, services.forget):
+                yield
+            tasks.cancel_scope.cancel()
+
+
+class Services:
+    """The services; each is there while its Neovim wants it."""
+
+    def __init__(self, context: IntegrationContext, tasks: TaskGroup) -> None:
+        self._context = context
+        self._tasks = tasks
+        self._ides: defaultdict[int, Ide] = defaultdict(Ide)
+        """By the peer's number."""
+        self._running: dict[int, tuple[Service, anyio.CancelScope]] = {}
+        """By the same."""
+
+    def take_wish(self, peer: Peer, wish: Json) -> None:
+        """Take in what a Neovim wants to be."""
+        self._ides[peer.id].take(wish)
+        self.review()
+
+    def pass_on(self, peer: Peer, method: str, params: Json) -> None:
+        """Pass on to Claude Code what the person has done."""
+        self._ides[peer.id].pass_on(method, params)
+
+    def forget(self, peer: Peer) -> None:
+        """Take note that a Neovim is no longer attached."""
+        self._ides.pop(peer.id, None)
+
+    def review(self) -> None:
+        """Bring about what the Neovims want."""
+        needed = {
+            number: peer
+            for number, peer in self._context.peers.attached.items()
+            # Other cores that are attached to it get the wish, too.
+            if self._ides[number].core == os.getpid()
+        }
+        for number in [number for number in self._running if number not in needed]:
+            self._running.pop(number)[1].cancel()
+        for number, peer in needed.items():
+            ide = self._ides[number]
+            if number not in self._running:
+                from dapeer.integrations.claude_ide.service import Service  # noqa: PLC0415 - few need it
+
+                service = Service(
+                    partial(self._editor, peer, ide),
+                    peer.pid,
+                    ide.cwd,
+                    partial(peer.neovim.send, SERVED),
+                )
+                scope = anyio.CancelScope()
+                self._running[number] = (service, scope)
+                self._tasks.start_soon(self._serve, peer, ide, service, scope)
+            else:
+                self._running[number][0].moved(ide.cwd)
+
+    async def _serve(
+        self, peer: Peer, ide: Ide, service: Service, scope: anyio.CancelScope
+    ) -> None:
+        def notify(method: str, params: Json) -> None:
+            self._tasks.start_soon(service.notify, method, params)
+
+        with scope:
+            try:
+                async with service.serving():
+                    with ide.notifying(notify):
+                        await anyio.sleep_forever()
+            except OSError as error:
+                log.warning("Neovim at %s cannot be an IDE: %s", peer.target, error)
+                peer.neovim.send(FAILED, str(error))
+
+    def _editor(self, peer: Peer, ide: Ide, client: str) -> Editor:
+        call = self._context.call(client)
+
+        async def run(name: str, arguments: Json) -> Reply:
+            spec = peer.tools.get(name)
+            if spec is None:
+                raise NoNeovim(
+                    f"Neovim does not offer {name}.", "`tools` of its configuration leaves it out."
+                )
+            return await NeovimTool(PREFIX + name, spec, [peer])(call, arguments)
+
+        return Editor(run, lambda: ide.cwd)

@@ -1,0 +1,229 @@
+"""The WebSocket at which Claude Code's CLI finds one Neovim, and MCP on it."""
+
+from __future__ import annotations
+
+import hmac
+import itertools
+import json
+import logging
+import os
+import secrets
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import mcp.types as t
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.message import SessionMessage
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+import dapeer
+from dapeer.base.connections.ports import LOOPBACK
+from dapeer.base.errors import DapeerError
+from dapeer.base.json_types import Json
+from dapeer.integrations.claude_ide.editor import Editor
+from dapeer.integrations.claude_ide.lock_files import Lock, announced, folders
+from dapeer.integrations.claude_ide.tools import called, listed
+from dapeer.mcp.server.calls import Calls
+from dapeer.mcp.transports.jsonl import Complaint, encoded, parse
+
+log = logging.getLogger(__name__)
+
+HEADER: Final = "X-Claude-Code-Ide-Authorization"
+PROTOCOL: Final = Subprotocol("mcp")
+SECONDS_BETWEEN_PINGS: Final = 30
+"""A CLI that was killed together with its network is noticed."""
+SECONDS_BETWEEN_REPEATS: Final = (0.5, 1.0, 2.0, 4.0)
+"""A CLI drops what it gets until its screen is drawn, and does not report when that is."""
+LONGEST_MESSAGE: Final = 64 << 20
+"""Bytes. A diff holds a whole file."""
+
+
+class Service:
+    """One Neovim's IDE side: any number of CLIs connect to it."""
+
+    def __init__(
+        self,
+        editor: Callable[[str], Editor],
+        pid: int,
+        cwd: str,
+        report: Callable[[int, int], None] = lambda _port, _count: None,
+    ) -> None:
+        """Serve nobody yet.
+
+        `editor` makes the view that one CLI has of Neovim, by the CLI's name; `report` gets the port, and how many
+        CLIs are connected now.
+        """
+        self._make = editor
+        self._pid = pid
+        self._token = secrets.token_hex(32)
+        self._cwd = cwd
+        self._announce: Callable[[], None] = lambda: None
+        self._connected: dict[ServerConnection, Editor] = {}
+        self._numbers = itertools.count(1)
+        self._calls = Calls()
+        self._selection: Json | None = None
+        self._report = report
+        self._port = 0
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[int]:
+        """Listen and be announced while the body runs; give the port."""
+        server = await serve(
+            self._converse,
+            LOOPBACK,
+            0,
+            subprotocols=[PROTOCOL],
+            process_request=self._refusal,
+            ping_interval=SECONDS_BETWEEN_PINGS,
+            max_size=LONGEST_MESSAGE,
+            logger=log,
+        )
+        port = self._port = int(next(iter(server.sockets)).getsockname()[1])
+        lock = Lock(port, self._token, self._pid, lambda: [self._cwd])
+        try:
+            with announced(lock, folders(os.environ, Path.home())) as self._announce:
+                self._report(port, len(self._connected))
+                yield port
+        finally:
+            self._announce = lambda: None
+            with anyio.CancelScope(shield=True):
+                # A Neovim that ends has just decided what was open, or never will.
+                await self._calls.none_left()
+                server.close()
+                await server.wait_closed()
+
+    def moved(self, cwd: str) -> None:
+        """Be the IDE of another directory: who looks for one from now on finds that. Who is connected stays."""
+        if cwd != self._cwd:
+            self._cwd = cwd
+            try:
+                self._announce()
+            except OSError as error:
+                log.warning("Neovim's lock file still names another directory: %s", error)
+
+    async def notify(self, method: str, params: Json) -> None:
+        """Tell every CLI what the person has done."""
+        if method == "selection_changed":
+            self._selection = params
+        for connection, editor in list(self._connected.items()):
+            if method == "selection_changed":
+                editor.select(params)
+            await _notify(connection, method, params)
+
+    async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
+        """Tell a CLI that has just come its selection again: it may not have listened."""
+        for pause in SECONDS_BETWEEN_REPEATS:
+            await anyio.sleep(pause)
+            if connection in self._connected and editor.selection:
+                await _notify(connection, "selection_changed", editor.selection)
+
+    def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Return what to answer to somebody who has not read the lock file."""
+        shown = request.headers.get_all(HEADER)
+        if len(shown) == 1 and hmac.compare_digest(shown[0].encode(), self._token.encode()):
+            return None
+        return connection.respond(HTTPStatus.UNAUTHORIZED, f"{HEADER} does not hold the token.\n")
+
+    async def _converse(self, connection: ServerConnection) -> None:
+        """Serve one CLI until it leaves; what it waits for then ends."""
+        # Each has a name of its own: nobody closes the diffs of another.
+        editor = self._make(f"claude-code {next(self._numbers)}")
+        editor.select(self._selection)
+        server = _server(editor, self._calls)
+
+        async def connected(
+            _context: ServerRequestContext[Any, Any], _params: t.NotificationParams
+        ) -> None:
+            # Only now does it hear what it is told.
+            self._connected[connection] = editor
+            self._report(self._port, len(self._connected))
+
+        server.add_notification_handler("ide_connected", t.NotificationParams, connected)
+        received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        outgoing, to_send = anyio.create_memory_object_stream[SessionMessage]()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_read, connection, received)
+                tasks.start_soon(_write, connection, to_send)
+                tasks.start_soon(self._repeat, connection, editor)
+                await server.run(incoming, outgoing, server.create_initialization_options())
+                tasks.cancel_scope.cancel()
+        finally:
+            if self._connected.pop(connection, None):
+                self._report(self._port, len(self._connected))
+            if not self._connected:
+                self._selection = None  # nobody hears of the next ones
+            await _close_diffs(editor)
+
+
+async def _close_diffs(editor: Editor) -> None:
+    """Close what a CLI has left open: nobody waits for it."""
+    with anyio.CancelScope(shield=True), anyio.move_on_after(1), suppress(DapeerError):
+        await editor.close_all_diff_tabs({})
+
+
+def _server(editor: Editor, calls: Calls) -> Server[Any]:
+    async def list_tools(
+        _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
+    ) -> t.ListToolsResult:
+        return listed()
+
+    async def call_tool(
+        _context: ServerRequestContext[Any, Any], params: t.CallToolRequestParams
+    ) -> t.CallToolResult:
+        with calls.one():
+            return await called(editor, params.name, params.arguments or {})
+
+    async def list_prompts(
+        _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
+    ) -> t.ListPromptsResult:
+        return t.ListPromptsResult(prompts=[])
+
+    return Server(
+        "dapeer",
+        version=dapeer.__version__,
+        title="Neovim",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+    )
+
+
+async def _read(
+    connection: ServerConnection,
+    received: anyio.abc.ObjectSendStream[SessionMessage | Exception],
+) -> None:
+    async with received:
+        with suppress(ConnectionClosed, anyio.BrokenResourceError):
+            async for data in connection:
+                line = data.encode() if isinstance(data, str) else data
+                if isinstance(message := parse(line), Complaint):
+                    await connection.send(encoded(message.error).decode())
+                elif message is not None:
+                    await received.send(SessionMessage(message))
+
+
+async def _write(
+    connection: ServerConnection, to_send: anyio.abc.ObjectReceiveStream[SessionMessage]
+) -> None:
+    async with to_send:
+        async for message in to_send:
+            with suppress(ConnectionClosed):
+                await connection.send(encoded(message.message).decode())
+
+
+async def _notify(connection: ServerConnection, method: str, params: Json) -> None:
+    await _send(connection, {"jsonrpc": "2.0", "method": method, "params": params})
+
+
+async def _send(connection: ServerConnection, message: Json) -> None:
+    with suppress(ConnectionClosed):
+        await connection.send(json.dumps(message))

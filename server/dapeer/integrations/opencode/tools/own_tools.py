@@ -1,0 +1,196 @@
+"""Tools that list OpenCode's skills and tools, and call these; they are listed while one is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from dapeer.base.errors import ArgumentError, NoOpenCode, OpenCodeFailed
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import shortened
+from dapeer.opencode import relay, report
+from dapeer.opencode.catalogue import RELAY, Catalogue
+from dapeer.opencode.messages import PromptOutcome
+from dapeer.opencode.relay import Relay
+from dapeer.tools.base.answers import compact
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
+
+MILLISECONDS_TO_WAIT: Final = 600_000
+"""Milliseconds that a tool may take."""
+LONGEST_SUMMARY: Final = 120
+
+Directory = Annotated[str | None, Field(description="default: this project")]
+Agent = Annotated[str | None, Field(description="whose rules apply; default: OpenCode's own")]
+
+
+@tool("List OpenCode skills", read_only=True)
+async def opencode_skills(
+    call: Call,
+    name: Annotated[str | None, Field(description="read this one")] = None,
+    directory: Directory = None,
+) -> Reply:
+    """List OpenCode's skills, or read one: instructions for a kind of work."""
+    catalogue, where = _known(call, directory)
+    skills = await catalogue.skills(where)
+    if name is not None:
+        return _skill(name, skills)
+    rows = [{"name": one["name"], "description": one.get("description") or ""} for one in skills]
+    lines = [f"{row['name']}: {row['description']}" for row in rows]
+    return Reply("\n".join(lines) or f"OpenCode has no skill in {where}.", {"skills": rows})
+
+
+@tool("List OpenCode tools", read_only=True)
+async def opencode_tools(
+    call: Call,
+    name: Annotated[
+        str | None, Field(description="only this one, or names that contain this, in full")
+    ] = None,
+    agent: Agent = None,
+    directory: Directory = None,
+) -> Reply:
+    """List OpenCode's own tools, MCP servers' included, with their arguments."""
+    catalogue, where = _known(call, directory)
+    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
+    missing = await using.missing()
+    found = await _all(catalogue, where) if missing else await using.offered()
+    rows = [_row(one, whole=name is not None) for one in _named(found, name)]
+    data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
+    lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
+    if name is not None:
+        described = (f"{_line(row)}\n{compact(row['input_schema'])}" for row in rows)
+        lines = [*described] or lines
+    lines += [f"MCP server {server}: {state}" for server, state in data["mcp_servers"].items()]
+    if missing:
+        lines.append(
+            f"{missing} Until then they cannot be called, and the tools of MCP servers are not known."
+        )
+        data["missing"] = missing
+    return Reply("\n".join(lines), data)
+
+
+@tool("Call an OpenCode tool", destructive=True)
+async def opencode_tool_call(
+    call: Call,
+    name: str,
+    arguments: dict[str, Any] | None = None,
+    agent: Agent = None,
+    directory: Directory = None,
+    timeout_ms: Annotated[int, Field(ge=1)] = MILLISECONDS_TO_WAIT,
+) -> Reply:
+    """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply."""
+    catalogue, where = _known(call, directory)
+    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
+    if missing := await using.missing():
+        raise OpenCodeFailed(missing)
+    given = await using.checked(name, arguments or {})
+    session, outcome = await using.call(name, given, call.progress, timeout_ms / 1000)
+    return answered(session, outcome)
+
+
+def answered(session: Json, outcome: PromptOutcome) -> Reply:
+    """Return the result of an OpenCode tool, or the answer that it needs.
+
+    Raises:
+        OpenCodeFailed: It took too long.
+    """
+    if outcome.state == "running":
+        raise OpenCodeFailed(
+            "The tool timed out and was stopped.", "Give it a longer `timeout_ms`."
+        )
+    if outcome.state == "needs_input":
+        described = report.facts(session["id"], outcome)
+        return Reply(report.text(described), described)
+    result = relay.result(outcome)
+    if not result.files:
+        state = "failed" if result.failed else "done"
+        return Reply(result.text, {"state": state, "output": result.text}, failed=result.failed)
+    blocks: list[Json] = [{"type": "text", "text": result.text}] if result.text else []
+    # Without data: a client that shows a model those alone would not show it the image.
+    return Reply(result.text, content=[*blocks, *map(_block, result.files)], failed=result.failed)
+
+
+def _skill(name: str, skills: Sequence[Json]) -> Reply:
+    for one in skills:
+        if one["name"] == name:
+            fields = ("name", "description", "location", "content")
+            return Reply(one["content"], {field: one.get(field) or "" for field in fields})
+    names = ", ".join(one["name"] for one in skills) or "none"
+    raise ArgumentError(f"OpenCode has no skill `{name}` here.", f"It has: {names}.")
+
+
+async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
+    """Return the tools of OpenCode's own list, in the relay's form."""
+    found = await catalogue.tools(where, RELAY, relay.NAME)
+    return [
+        {"name": one["id"], "description": one["description"], "parameters": one["parameters"]}
+        for one in found
+    ]
+
+
+def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
+    """Return the tool of this name, else those whose names contain it, which begin with it first."""
+    if name is None:
+        return found
+    exact = [one for one in found if one["name"] == name]
+    near = [one for one in found if name in one["name"]]
+    return exact or sorted(near, key=lambda one: not one["name"].startswith(name))
+
+
+def _row(one: Json, *, whole: bool) -> Json:
+    description: str = one.get("description") or ""
+    summary = description.strip().partition("\n")[0]
+    return {
+        "name": one["name"],
+        "description": description if whole else shortened(summary, LONGEST_SUMMARY),
+        "input_schema": one.get("parameters") or {},
+    }
+
+
+def _line(row: Json) -> str:
+    schema: Json = row["input_schema"]
+    required: Sequence[str] = schema.get("required") or ()
+    names: Json = schema.get("properties") or {}
+    given = [name if name in required else f"{name}?" for name in names]
+    return f"{row['name']}({', '.join(given)}): {row['description']}"
+
+
+def _block(file: Json) -> Json:
+    """Return an image or another file as MCP has it."""
+    mime, (head, _, data) = file["mime"], file["url"].partition(",")
+    if not head.endswith(";base64"):
+        return {"type": "text", "text": f"{file.get('filename') or mime}: {file['url']}"}
+    if mime.startswith("image/"):
+        return {"type": "image", "mimeType": mime, "data": data}
+    uri = f"opencode:{file.get('filename') or 'file'}"
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, "blob": data}}
+
+
+def catalogue_of(call: Call) -> Catalogue:
+    """Return the OpenCode server that is known.
+
+    Raises:
+        NoOpenCode: No server is known.
+    """
+    found = call.given(Catalogue)
+    if found is None:
+        raise NoOpenCode(
+            "No OpenCode server is known.",
+            "Start dapeer with --opencode URL, or $DAPEER_OPENCODE_URL.",
+        )
+    return found
+
+
+def directory_of(call: Call, directory: str | None) -> Path:
+    """Return a directory that a caller has named, default the project."""
+    return Path(call.debugger.project, directory or ".").resolve()
+
+
+def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
+    return catalogue_of(call), directory_of(call, directory)
+
+
+TOOLS = (opencode_skills, opencode_tools, opencode_tool_call)

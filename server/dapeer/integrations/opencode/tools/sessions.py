@@ -1,0 +1,298 @@
+"""Tools that work in the sessions of an OpenCode server. They are offered only while one is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from dapeer.base.json_types import Json
+from dapeer.base.secrets.files import HIDDEN
+from dapeer.base.text.fitting import shortened
+from dapeer.integrations.opencode.tools.own_tools import (
+    Directory,
+    answered,
+    catalogue_of,
+    directory_of,
+)
+from dapeer.opencode import asks, relay, report
+from dapeer.opencode.asks import Decision
+from dapeer.opencode.client import OpenCode
+from dapeer.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
+from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
+from dapeer.opencode.runs import Begin, PromptRun
+from dapeer.opencode.session import OpenCodeSession
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
+
+MILLISECONDS_TO_WAIT: Final = 600_000
+"""Milliseconds until the wait for a prompt ends."""
+MAX_COUNT: Final = 100
+LONGEST_PATCH: Final = 20_000
+
+Answer = list[str]
+"""The chosen options of one question."""
+Milliseconds = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+
+
+@tool("List OpenCode sessions", read_only=True)
+async def opencode_sessions(call: Call, directory: Directory = None, count: Count = 20) -> Reply:
+    """List a directory's OpenCode sessions, the newest first, and whether they are busy."""
+    opencode, where = _opencode(call), directory_of(call, directory)
+    found = await opencode.get("/session", where, roots="true", limit=count)
+    busy = await opencode.get("/session/status", where)
+    rows = [_session(one, busy) for one in found]
+    lines = [f"{row['session_id']} {row['state']}: {row['title']}" for row in rows]
+    return Reply("\n".join(lines) or f"OpenCode has no session in {where}.", {"sessions": rows})
+
+
+@tool("Create an OpenCode session")
+async def opencode_session_create(
+    call: Call, title: str | None = None, directory: Directory = None, agent: str | None = None
+) -> Reply:
+    """Create an OpenCode session for opencode_prompt."""
+    opencode, where = _opencode(call), directory_of(call, directory)
+    body = await catalogue_of(call).agent(where, agent)
+    # Without a title, OpenCode asks a model for one.
+    made = await opencode.post("/session", {**body, "title": title or "dapeer"}, where)
+    return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
+
+
+@tool("Prompt OpenCode", destructive=True)
+async def opencode_prompt(
+    call: Call,
+    session_id: str,
+    prompt: str,
+    agent: str | None = None,
+    model: Annotated[str | None, Field(description="provider/model")] = None,
+    wait: bool = True,
+    timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
+) -> Reply:
+    """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply)."""
+    known, opencode = catalogue_of(call), _opencode(call)
+    session = await known.session(session_id)
+    where = Path(session["directory"])
+    run = PromptRun(opencode, session, new_id())
+    body: Json = {
+        "messageID": run.prompt,
+        "parts": [{"type": "text", "text": prompt}],
+        **await known.agent(where, agent),
+        **await known.model(where, model),
+    }
+    path = f"/session/{session_id}/prompt_async"
+    return await _begin(
+        call, run, lambda: opencode.post(path, body, where), timeout_ms if wait else None
+    )
+
+
+@tool("Run an OpenCode command", destructive=True)
+async def opencode_command(
+    call: Call,
+    session_id: str,
+    command: str,
+    arguments: str = "",
+    wait: bool = True,
+    timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
+) -> Reply:
+    """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt."""
+    opencode = _opencode(call)
+    session = await catalogue_of(call).session(session_id)
+    where = Path(session["directory"])
+    run = PromptRun(opencode, session, new_id())
+    body = {
+        "messageID": run.prompt,
+        "command": await catalogue_of(call).command(where, command),
+        "arguments": arguments,
+    }
+    path = f"/session/{session_id}/command"
+    # OpenCode answers when the command has ended; it runs on if the connection closes.
+    return await _begin(
+        call,
+        run,
+        lambda: opencode.post(path, body, where, seconds=None),
+        timeout_ms if wait else None,
+    )
+
+
+@tool("Answer OpenCode", destructive=True)
+async def opencode_reply(
+    call: Call,
+    session_id: str,
+    request_id: Annotated[str | None, Field(description="needed if it asks several")] = None,
+    decision: Decision | None = None,
+    answers: Annotated[
+        list[Answer] | None, Field(description="for each question: option labels, or free text")
+    ] = None,
+    message: Annotated[
+        str | None, Field(description="a reason to reject: the run continues")
+    ] = None,
+    timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
+) -> Reply:
+    """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
+    opencode = _opencode(call)
+    session = await catalogue_of(call).session(session_id)
+    run = await _waiting(opencode, session)
+    ask = asks.chosen(await run.session.asks(), request_id)
+    path, body = asks.reply(ask, decision, answers, message)
+    going_on = run.wait(
+        lambda: opencode.post(path, body, run.session.directory),
+        call.progress,
+        timeout_ms / 1000,
+        reply_to=ask["id"],
+    )
+    if relay.is_call(session):
+        return answered(session, await relay.ended(opencode, session, going_on))
+    return _reply(run, await going_on)
+
+
+@tool("Read OpenCode messages", read_only=True)
+async def opencode_messages(
+    call: Call,
+    session_id: str,
+    count: Count = 10,
+    start: Annotated[int, Field(ge=0, description="newest ones to skip")] = 0,
+    length: Annotated[int, Field(ge=1, le=LONGEST_TEXT, description="of each text, at most")] = 500,
+) -> Reply:
+    """Read messages of an OpenCode session, the last ones by default, tool calls included."""
+    opencode = _opencode(call)
+    session = await catalogue_of(call).session(session_id)
+    found = await _messages(opencode, session, start + count)
+    page = found[max(0, len(found) - start - count) : len(found) - start]
+    text, shown = conversation([spoken(one, length) for one in page])
+    rows = [spoken(one, length) for one in page[len(page) - shown :]]
+    if len(found) >= start + count or shown < len(page):
+        text = f"(earlier ones: start {start + shown})\n{text}"
+    return Reply(text or "No messages yet.", {"messages": rows})
+
+
+@tool("OpenCode session state", read_only=True)
+async def opencode_status(call: Call, session_id: str) -> Reply:
+    """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
+    run = PromptRun(_opencode(call), await catalogue_of(call).session(session_id))
+    facts = report.facts(session_id, await run.state())
+    return Reply(report.text(facts), facts)
+
+
+@tool("Stop an OpenCode run", destructive=True, idempotent=True)
+async def opencode_abort(call: Call, session_id: str) -> Reply:
+    """Stop what an OpenCode session is doing."""
+    opencode = _opencode(call)
+    session = await catalogue_of(call).session(session_id)
+    if relay.is_call(session):
+        await relay.end(opencode, session)
+    else:
+        await OpenCodeSession(opencode, session).abort()
+    return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
+
+
+@tool("OpenCode to-do list", read_only=True)
+async def opencode_todo(call: Call, session_id: str) -> Reply:
+    """Read the to-do list of an OpenCode session."""
+    opencode = _opencode(call)
+    await catalogue_of(call).session(session_id)
+    todos = await opencode.get(f"/session/{session_id}/todo")
+    lines = [f"[{one['status']}] {one['content']}" for one in todos]
+    return Reply("\n".join(lines) or "The list is empty.", {"todos": todos})
+
+
+@tool("OpenCode changes", read_only=True)
+async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
+    """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first."""
+    opencode = _opencode(call)
+    session = await catalogue_of(call).session(session_id)
+    prompts = [one for one in await _messages(opencode, session, 1000) if is_prompt(one)]
+    rows: list[Json] = []
+    for one in prompts if whole_session else prompts[-1:]:
+        rows += await _changes(opencode, session, one["info"])
+    secret, root = call.debugger.files.secret, Path(session["directory"])
+    rows = [
+        {**one, "patch": HIDDEN} if secret.hides(str(root / one["file"])) else one for one in rows
+    ]
+    if rows:
+        return Reply(shortened("\n".join(map(_change, rows)), LONGEST_TEXT), {"files": rows})
+    why = (
+        "it sees changes only in a git repository"
+        if session.get("projectID") == "global"
+        else "with `snapshot: false` it sees none"
+    )
+    return Reply(f"OpenCode reports no changes; {why}.", {"files": rows})
+
+
+@tool("List OpenCode agents", read_only=True)
+async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
+    """List OpenCode's agents, models and commands in a directory."""
+    known, where = catalogue_of(call), directory_of(call, directory)
+    by_kind: dict[str, list[str]] = {
+        "agents": [one["name"] for one in await known.agents(where)],
+        "models": await known.models(where),
+        "commands": [one["name"] for one in await known.commands(where)],
+    }
+    lines = [f"{kind}: {', '.join(names[:MAX_COUNT])}" for kind, names in by_kind.items()]
+    return Reply("\n".join(lines), by_kind)
+
+
+async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:
+    """Start a run, and wait for it if the caller wants that."""
+    if timeout_ms is None:
+        return _reply(run, await run.begin(begin))
+    return _reply(run, await run.wait(begin, call.progress, timeout_ms / 1000))
+
+
+def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
+    facts = report.facts(run.session.id, outcome)
+    return Reply(report.text(facts), facts, failed=outcome.state == "failed")
+
+
+async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
+    """Return the run of a session, or of the session whose subagent it is."""
+    busy = await opencode.get("/session/status", Path(session["directory"]))
+    while (parent := session.get("parentID")) in busy:
+        session = await opencode.get(f"/session/{parent}")
+    return PromptRun(opencode, session, last_prompt(await _messages(opencode, session)))
+
+
+async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
+    summary: Json = prompt.get("summary") or {}
+    if not summary.get("diffs"):
+        return []
+    path = f"/session/{session['id']}/diff"
+    found: list[Json] = await opencode.get(path, messageID=prompt["id"])
+    return [{**one, "patch": shortened(_patch(one), LONGEST_PATCH)} for one in found]
+
+
+def _patch(change: Json) -> str:
+    """Return a patch from its first hunk on; the lines above repeat the file's name."""
+    patch = str(change.get("patch") or "")
+    return patch[max(0, patch.find("@@")) :].rstrip("\n")
+
+
+def _change(row: Json) -> str:
+    what = f"{row.get('status', 'modified')} {row.get('file')}"
+    return f"{what} +{row['additions']} -{row['deletions']}\n{row['patch']}".rstrip()
+
+
+def _opencode(call: Call) -> OpenCode:
+    return catalogue_of(call).opencode
+
+
+def _session(one: Json, busy: Json) -> dict[str, Any]:
+    return {
+        "session_id": one["id"],
+        "title": one["title"],
+        "directory": one["directory"],
+        "state": busy.get(one["id"], {}).get("type", "idle"),
+    }
+
+
+async def _messages(opencode: OpenCode, session: Json, count: int = MAX_COUNT) -> list[Json]:
+    return await opencode.get(
+        f"/session/{session['id']}/message", Path(session["directory"]), limit=count
+    )
+
+
+TOOLS = (
+    opencode_sessions, opencode_session_create, opencode_prompt, opencode_messages, opencode_status,
+    opencode_abort, opencode_todo, opencode_diff, opencode_command, opencode_agents, opencode_reply,
+)  # fmt: skip

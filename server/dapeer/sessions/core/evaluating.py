@@ -1,0 +1,89 @@
+"""A program's variables: found by a path, evaluated, or written, one at a time in each session."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dapeer.base.errors import ArgumentError
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, Variable
+from dapeer.mirror.post_mortem import no_process
+from dapeer.sessions.core.session import Session
+from dapeer.view import variable_path
+
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+
+
+async def evaluate(
+    session: Session, expression: str, frame_id: int | None, context: str, seconds: float
+) -> Body:
+    """Evaluate an expression in a frame, or without one, in a DAP context."""
+    arguments: dict[str, Any] = {"expression": expression, "context": context}
+    if frame_id is not None:
+        arguments["frameId"] = frame_id
+    async with session.evaluating:
+        with no_process(session.post_mortem), session.advice.on_failure(context):
+            return await session.request("evaluate", arguments, seconds=seconds)
+
+
+async def set_expression(
+    session: Session, expression: str, value: str, frame_id: int | None
+) -> Body:
+    """Assign to an expression that names a place."""
+    arguments: dict[str, Any] = {"expression": expression, "value": value}
+    if frame_id is not None:
+        arguments["frameId"] = frame_id
+    async with session.evaluating:
+        return await session.request("setExpression", arguments)
+
+
+async def set_variable(session: Session, reference: int, name: str, value: str) -> Body:
+    """Give a child of a scope or variable a new value."""
+    arguments = {"variablesReference": reference, "name": name, "value": value}
+    async with session.evaluating:
+        return await session.request("setVariable", arguments)
+
+
+async def walk(
+    session: Session, segments: Sequence[str], frame: int | None
+) -> tuple[Variable | None, int]:
+    """Follow a path through scopes and children; return the variable and its container's reference."""
+    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
+    for scope in scopes:
+        if scope.get("expensive"):
+            continue
+        container = scope["variablesReference"]
+        found = variable_path.child(await session.inspect.variables(container), segments[0])
+        if found is None:
+            continue
+        for segment in segments[1:]:
+            container = found["variablesReference"]
+            found = (
+                variable_path.child(await session.inspect.variables(container), segment)
+                if container
+                else None
+            )
+            # A lazy value needs an evaluation.
+            if found is None or found.get("presentationHint", {}).get("lazy"):
+                return None, 0
+        return found, container
+    return None, 0
+
+
+async def known(session: Session, path: str, frame: int | None) -> tuple[Variable | None, int]:
+    """Do as `walk` does with a text that may be no path at all."""
+    with contextlib.suppress(ArgumentError):
+        return await walk(session, variable_path.parse(path), frame)
+    return None, 0
+
+
+def tidy(address: str) -> str:
+    """Return an address without leading zeros, in one form; another kind of reference unchanged.
+
+    >>> tidy("0x0000401136"), tidy("7"), tidy("object-7")
+    ('0x401136', '7', 'object-7')
+    """
+    return f"{int(address, 16):#x}" if ADDRESS.fullmatch(address) else address

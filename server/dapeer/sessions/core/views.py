@@ -1,0 +1,158 @@
+"""What a session looks like, for who asks, and what a reader has seen of it.
+
+Another client may end its stop meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import anyio
+
+from dapeer.base.errors import DapeerError, NotStopped
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
+from dapeer.view import snapshot as look
+from dapeer.view.stacks import frame_line
+
+MAX_LOOKS = 10
+"""Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
+
+
+class Reading:
+    """One reading of a session, from its start until it is answered: more may happen meanwhile."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+        self.stop = mirror.stop
+        self._end = mirror.output.end
+        self._failures = [(failure, failure.count) for failure in mirror.failures]
+
+    def mark_reported(self) -> None:
+        """Record that a reader has seen all of it."""
+        self._mirror.mark_reported(self.stop, self._end, self._failures)
+
+
+def view_of(session: Session) -> look.Snapshot:
+    """Return the session's state from the mirror, without any request."""
+    view = _view(session)
+    if session.parent is not None:
+        view["parent"] = session.parent.id
+    return view
+
+
+def _view(session: Session) -> look.Snapshot:
+    stop = session.mirror.stop
+    if stop is not None:
+        return look.stopped(session.id, session.mirror, stop, session.project)
+    last = session.mirror.history.latest
+    since = max(last.reported.output_start if last else 0, session.program.output.shown)
+    if session.mirror.ended:
+        error = None if session.by_us else session.errors.last()
+        return look.ended(
+            session.id,
+            session.mirror,
+            since,
+            session.cause,
+            session.project,
+            by_us=session.by_us,
+            error=error,
+        )
+    return look.running(session.id, session.mirror, since, session.project)
+
+
+async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
+    """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
+    with anyio.move_on_after(seconds):
+        await _completed(session)
+
+
+async def _completed(session: Session) -> None:
+    # Another client may resume the program, and it may stop again, during the inspection.
+    for _ in range(MAX_LOOKS):
+        if (stop := session.mirror.stop) is None:
+            return
+        await session.inspect.complete(stop)
+        if stop is session.mirror.stop:
+            return
+
+
+async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
+    """Return the session's state with what a stop needs, as far as that arrives within `seconds`."""
+    await looked_at(session, min(seconds, SECONDS_TO_LOOK))
+    reading, view = Reading(session.mirror), view_of(session)
+    reading.mark_reported()
+    return session.advice.noted(view, session.program.output)
+
+
+async def wait_for_place(session: Session, seconds: float) -> None:
+    """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
+    stop = session.mirror.stop
+    if stop is not None:
+        session.inspect.on_request(stop)
+        await session.wait_for(
+            lambda: stop.thread_id in stop.stack.frames or session.mirror.stop is not stop, seconds
+        )
+
+
+def summary(session: Session) -> look.Summary:
+    """Return one line of facts about the session."""
+    facts = {
+        "name": session.name,
+        "type": session.adapter,
+        **session.advice.facts,
+        **view_of(session),
+    }
+    facts |= {"problem": session.channel.fault or session.mirror.left_out, "feed": session.feed}
+    kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
+    return cast("look.Summary", {key: facts[key] for key in facts if key in kept})
+
+
+def last_place(session: Session) -> str:
+    """Return where a program is stopped, or has stopped last; empty: nowhere yet."""
+    last = session.mirror.history.latest
+    top = last.top if last else None
+    return frame_line(top, session.project) if top else ""
+
+
+class looking:  # noqa: N801 - it is used like a function
+    """Within it, the stop of the program, or of one thread, is inspected.
+
+    Raises:
+        NotStopped: There is none, or it ended before the body did, whatever the body's result.
+    """
+
+    def __init__(self, session: Session, thread_id: int | None = None) -> None:
+        self._session = session
+        self._stop = session.mirror.stopped(thread_id)
+
+    def __enter__(self) -> Stop:
+        return self._stop
+
+    def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
+        if self._session.mirror.stop is self._stop:
+            return
+        over = left(self._session, self._stop)
+        if over is None or not (error is None or isinstance(error, DapeerError)):
+            return
+        # With some adapters the inspection itself causes the next stop: then the result is still valid.
+        if error is not None or self._stop.found.left_by or self._session.mirror.stop is None:
+            raise over from error
+
+
+def left(session: Session, stop: Stop) -> NotStopped | None:
+    """Return the error to raise when the program has left a stop; None if it has not."""
+    now = session.mirror.stop_of(stop.thread_id)
+    if now is stop:
+        return None
+    by = f" by {stop.found.left_by}" if stop.found.left_by else ""
+    if session.mirror.ended:
+        return NotStopped("The program ended during this call.", "dap_run starts it again.")
+    again = (
+        "It has stopped again: repeat the call."
+        if now
+        else "dap_wait_until_paused waits for a stop."
+    )
+    return NotStopped(f"The program was resumed{by} during this call.", again)

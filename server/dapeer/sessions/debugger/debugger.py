@@ -1,0 +1,297 @@
+"""Starts and ends debug sessions, and tells them of the breakpoints that they share."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.adapters.choice.choice import debugs
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.errors import DapeerError, NoSession, Overdue
+from dapeer.base.system.folders import sweep
+from dapeer.base.system.threads import beside
+from dapeer.base.system.waiters import unless_cancelled
+from dapeer.collecting.row_files import RowFolders
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.registry import Restart, Sessions
+from dapeer.sessions.debugger.supervisor import Supervisor
+from dapeer.sessions.outcomes.broadcast import Broadcast, SendChange, set_lines
+
+SECONDS_TO_END = 5.0
+"""Seconds in which a program and all its processes end politely; then they are killed."""
+SECONDS_TO_END_ALL = 1.5
+"""Seconds in which all sessions are ended politely when the server ends."""
+
+
+class Debugger:
+    """Holds the sessions and the breakpoints; `async with` ends every session at its exit."""
+
+    def __init__(self, definitions: Mapping[str, Definition], project: Path) -> None:
+        self.definitions = definitions
+        self.project = project
+        self._reaper = Reaper()
+        self._rows = RowFolders(self._reaper)
+        self.sessions = Sessions(definitions, project, self._rows)
+        self.files = self.sessions.files
+        self.breakpoints = Breakpoints()
+        self._tasks: TaskGroup = anyio.create_task_group()
+        self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
+
+    async def __aenter__(self) -> Self:
+        """Begin to hold sessions."""
+        await self._tasks.__aenter__()
+        # Remove what killed servers have left; no call waits for that, but the end does.
+        self._tasks.start_soon(beside, sweep)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        """End launched programs and detach from attached ones: politely, then by force."""
+        with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
+            async with anyio.create_task_group() as farewells:
+                for first in {each.program.first for each in self.sessions.held.values()}:
+                    farewells.start_soon(self._end, first, _farewell)
+        self._tasks.cancel_scope.cancel()
+        try:
+            return await self._tasks.__aexit__(kind, error, traceback)
+        finally:
+            self._rows.close()
+            with anyio.CancelScope(shield=True):
+                await self._reaper.aclose()
+
+    # -- start and end
+
+    async def start(
+        self, plan: Plan, breakpoints: Sequence[tuple[str, RequestedBreakpoint]] = ()
+    ) -> Session:
+        """Start an adapter and bring its debuggee to run; return the session.
+
+        `breakpoints` (path and breakpoint) join the set, unless the start fails; other sessions do not get
+        them yet. A short or faulty program may have ended by then: its session has ended.
+
+        Raises:
+            ArgumentError: The adapter cannot use an argument; nothing was started.
+            AdapterError: The adapter is missing, did not start, or refused.
+        """
+        # Fails before a process is started when the arguments are of no use.
+        stops = plan.begins_stopped(plan.breakpoints or self.breakpoints)
+        arguments = plan.to_entry.arguments if stops else plan.arguments
+        if plan.launched:
+            self.files.add(Path(str(plan.inputs["project"])))
+        with self.breakpoints.wanting(breakpoints):
+            session = await self._supervisor.start(plan, arguments)
+        if session.delegates:
+            limit = plan.definition.timeouts.launch
+            async with unless_cancelled(self.terminate, session):
+                await session.wait_for(
+                    lambda: session.over or session.program.child_runs(session), limit
+                )
+        return session
+
+    @contextlib.contextmanager
+    def holding(self, session: Session, restart: Restart, *, focus: bool) -> Generator[None]:
+        """Include the session of another client while the body runs.
+
+        Unless it gets the `focus`, it does not take it from a session that lives: who works on that
+        one has not asked for another.
+        """
+        held = self.sessions.focused
+        free = held is None or held.mirror.ended
+        self.sessions.add(session, focus=focus or free, restart=restart)
+        try:
+            yield
+        finally:
+            session.finish()
+            self.sessions.ended(session, failed=False)
+
+    async def terminate(self, session: Session) -> None:
+        """End debuggee and session, children first, by force after `ENDING`; an ended session is left alone.
+
+        Raises:
+            Overdue: It has not ended, and another client holds its adapter.
+        """
+        with anyio.move_on_after(SECONDS_TO_END):
+            return await self._end(session, lambda each: each.terminate())
+        for each in reversed(session.program.sessions):
+            if self._is_held(each):
+                await each.force()
+        if not session.over:
+            raise Overdue(
+                f"The program has not ended within {SECONDS_TO_END:g} s.",
+                "Another client, such as a Neovim, controls its adapter: end it there.",
+            )
+        return None
+
+    async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
+        """End a session, its children before it: they need their parent's adapter for it."""
+        if session.detached is not None:
+            session.detached.look()
+        await self._cut_off(session, "dap_terminate")
+        await self._end_children(session, end)
+        if self._is_held(session):
+            await end(session)
+        # One may have begun meanwhile.
+        await self._end_children(session, end)
+
+    def _is_held(self, session: Session) -> bool:
+        return session.id in self.sessions.held
+
+    async def _cut_off(self, session: Session, tool: str) -> None:
+        """Kill what must not resume, before any process is asked to end: the end of one may resume another."""
+        ending = [session, *session.program.below(session)]
+        if any(each.mirror.stop is not None for each in ending):
+            for each in ending:
+                if self._is_held(each):
+                    await each.cut_off(tool)
+
+    async def _end_children(
+        self, session: Session, end: Callable[[Session], Awaitable[object]]
+    ) -> None:
+        async def end_child(child: Session) -> None:
+            # A child that does not end ends with its parent.
+            with contextlib.suppress(DapeerError):
+                await self._end(child, end)
+
+        async with anyio.create_task_group() as tasks:
+            for child in session.program.children(session):
+                tasks.start_soon(end_child, child)
+
+    async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
+        """End the session, its children first; return whether the debuggee was ended, too.
+
+        It lives on unless dapeer started it, or `terminate` says otherwise.
+
+        Raises:
+            Unsupported: The adapter cannot detach from a program that it launched.
+            SessionError: The session has ended already.
+        """
+        self._check_held(session)
+        session.check_leave(terminate=terminate)
+        if terminate is not False:
+            await self._cut_off(session, "dap_disconnect")
+        await self._end_children(session, lambda each: each.disconnect(terminate=terminate))
+        return await session.disconnect(terminate=terminate)
+
+    async def restart(self, session: Session) -> Session:
+        """End a program, if it has not ended, and start it again; a child has no start of its own."""
+        program = session.program
+        first = program.first
+        if isinstance(first, DirectSession):
+            again = await self._start_again(first)
+        else:
+            again = await self.sessions.restart_of(first)()
+        self.expect(again, program.awaited.places)
+        return again
+
+    async def _start_again(self, session: DirectSession) -> Session:
+        living = session.program.alive
+        await self.terminate(session)
+        for each in living:
+            each.ending.credit("dap_restart")
+        return await self.start(session.plan)
+
+    def _check_held(self, session: Session) -> None:
+        if not self._is_held(session):
+            raise NoSession(f"Session {session.id} has ended.", "dap_run starts it again.")
+
+    # -- breakpoints
+
+    def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
+        """Count breakpoints (path and line) as set for a program, with those set since another was started."""
+        definition = self.definitions.get(session.adapter)
+        fitting = {
+            each
+            for each in self.breakpoints.take_fresh()
+            if not each[1] or definition is None or debugs(self.definitions, definition, each[0])
+        }
+        session.program.awaited.expect([*places, *fitting])
+
+    def expect_now(self, path: str, line: int) -> None:
+        """Count a breakpoint as set for the programs that run, and for the next one."""
+        self.breakpoints.fresh.add((path, line))
+        for session in self.sessions.held.values():
+            if not line or session.takes(path):
+                session.program.awaited.expect([(path, line)])
+
+    def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
+        """Start sending something to some running sessions; `what` describes it in the answer."""
+        return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
+
+    def push(self, *paths: str, started: Session | None = None) -> Broadcast:
+        """Start sending the breakpoints of files to every session whose program can hold such files.
+
+        One that leaves its program to a child has none: the child is sent them.
+        A program that was just `started` with them needs no update.
+        """
+        known = {each.id for each in started.program.sessions} if started else set[int]()
+
+        async def send(session: Session) -> None:
+            for path in filter(session.takes, paths):
+                await set_lines(session, path, self.breakpoints.of(path))
+
+        others = [
+            s for s in self.sessions.held.values() if s.id not in known and not s.mirror.ended
+        ]
+        holding = [s for s in others if s in s.program.debugged and any(map(s.takes, paths))]
+        return Broadcast(self._tasks, "the breakpoints", holding, send, taken=started is not None)
+
+    def left(self, client: str) -> None:
+        """Collect no longer what a client has asked for that has gone."""
+        self.push(*self.breakpoints.left(client))
+        self.push_collecting()
+
+    def push_functions(self) -> Broadcast:
+        """Begin to make the wanted function breakpoints true of every session that can have them."""
+
+        async def send(session: Session) -> None:
+            await session.stops_at.functions(self.breakpoints.functions)
+
+        able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]
+        return self.broadcast("the function breakpoints", able, send)
+
+    def push_collecting(self, started: Session | None = None) -> Broadcast:
+        """Begin to have every session collect at the wanted functions; a program that was just `started` does."""
+        functions = [*self.breakpoints.collecting.values()]
+        known = started.program.sessions if started else ()
+        others = [s for s in self.sessions.values() if s not in known and not s.mirror.ended]
+        what = "what is collected at functions"
+        return self.broadcast(what, others, lambda each: each.lines.collect_at(functions))
+
+    async def run_to(self, session: Session, path: str, line: int) -> None:
+        """Want a breakpoint without conditions until the session's next stop."""
+        self._check_held(session)
+        others = [
+            requested
+            for requested in self.breakpoints.of(path)
+            if requested["line"] != line or "collect" in requested
+        ]
+        # Begun first: an adapter that does not answer in time may have it all the same.
+        self._tasks.start_soon(self._restore, session, path, session.mirror.epoch)
+        await session.set_breakpoints(path, [*others, RequestedBreakpoint(line=line)])
+
+    async def _restore(self, session: Session, path: str, epoch: int) -> None:
+        """Make the breakpoints of a file what is wanted, once the session has stopped after `epoch`."""
+        mirror = session.mirror
+        await session.wait_for(lambda: mirror.epoch > epoch or mirror.ended, None)
+        with contextlib.suppress(DapeerError):
+            if not mirror.ended:
+                await session.set_breakpoints(path, self.breakpoints.of(path))
+
+
+async def _farewell(session: Session) -> None:
+    await session.farewell(SECONDS_TO_END_ALL)

@@ -1,0 +1,192 @@
+"""All sessions that there are, which program has the focus, and who is told of changes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import NoSession
+from dapeer.collecting.row_files import RowFolders
+from dapeer.collecting.rows import collected
+from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.requests import RESUMES
+from dapeer.sessions.core.context import SessionContext
+from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.files import Files
+
+KEPT_PROGRAMS = 20
+"""Ended programs that stay readable, each with all its processes."""
+STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
+
+Restart = Callable[[], Awaitable[Session]]
+"""Ends a session, if it has not ended, and starts the same again."""
+
+ChangeKind = Literal["sessions", "capabilities", "state", "output"]
+
+
+class SessionChange(NamedTuple):
+    """Something of a session is different now."""
+
+    kind: ChangeKind
+    """What has changed.
+
+    `sessions`: one started or ended; `capabilities`: its adapter has sent its capabilities; `state`: it stopped,
+    resumed or ended; `output`: it printed.
+    """
+    session_id: int
+
+
+class Sessions(Mapping[int, Session]):
+    """The sessions by id, the oldest first; ended ones stay for a while."""
+
+    def __init__(
+        self, definitions: Mapping[str, Definition], project: Path, rows: RowFolders | None = None
+    ) -> None:
+        """`rows`: where programs write what they collect by themselves."""
+        self._definitions = definitions
+        self._project = project
+        self._rows = rows
+        known = (each.stopping.frames(project) for each in definitions.values())
+        self.files = Files(project, self, known)
+        self.focused: Session | None = None
+        """The first session of the last program started or joined: the default of a client that used none."""
+        self._known: dict[int, Session] = {}
+        self._held: dict[int, Session] = {}
+        self._over: list[Program[Session]] = []
+        """The programs that have ended, the last one last."""
+        self._restarts: dict[int, Restart] = {}
+        self._ids = itertools.count(1)
+        self._listeners: list[Callable[[SessionChange], None]] = []
+
+    def __getitem__(self, session_id: int) -> Session:
+        """Return a session.
+
+        Raises:
+            KeyError: There is none of this number.
+        """
+        return self._known[session_id]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the ids."""
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._known)
+
+    def named(self, session_id: int) -> Session:
+        """Return the session that a caller has named.
+
+        Raises:
+            NoSession: There is no session with this number.
+        """
+        session = self._known.get(session_id)
+        if session is None:
+            known = ", ".join(map(str, self._known)) or "none"
+            raise NoSession(f"There is no session {session_id}.", f"Sessions: {known}.")
+        return session
+
+    @property
+    def held(self) -> Mapping[int, Session]:
+        """Those that have not ended, or whose end has not been seen to yet."""
+        return self._held
+
+    @property
+    def programs(self) -> list[Session]:
+        """The first session of each program of which any process lives, the oldest first."""
+        first = dict.fromkeys(each.program.first for each in self._held.values())
+        return [each for each in first if each.program.runs]
+
+    def supported(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of some requests, or options of requests, that the adapter of a live session supports."""
+        # Every message of an adapter comes after its capabilities.
+        capable = [each for each in self._known.values() if each.mirror.capabilities]
+        return frozenset(each for each in names if any(s.has_now(each) for s in capable))
+
+    def restart_of(self, session: Session) -> Restart:
+        """Return what starts a session again that another client holds."""
+        return self._restarts[session.id]
+
+    def focus_on(self, session: Session | None) -> None:
+        """Make a session the default of clients that have used none."""
+        self.focused = session
+
+    # -- those that come and go
+
+    def next_context(self) -> SessionContext:
+        """Return what the next session shares with the others."""
+        secret = self.files.secret
+        return SessionContext(next(self._ids), self._project, self._definitions, secret, self._rows)
+
+    def add(self, session: Session, *, focus: bool, restart: Restart | None = None) -> None:
+        """Count a session; `restart` starts it again where another client holds it."""
+        self._known[session.id] = self._held[session.id] = session
+        if restart is not None:
+            self._restarts[session.id] = restart
+        if session is session.program.first:
+            session.program.subscribe(self._on_message)
+        if focus:
+            self.focus_on(session)
+        self._notify("sessions", session)
+
+    def ended(self, session: Session, *, failed: bool) -> None:
+        """Keep an ended session with its program for their readers; drop one whose program never ran."""
+        del self._held[session.id]
+        if failed:
+            session.program.remove(session)
+            self._drop([session])
+        over = [each for each in self._over if each is not session.program] + [session.program]
+        over = [each for each in over if self._is_over(each)]
+        for program in over[:-KEPT_PROGRAMS]:
+            self._drop(program.sessions)
+        self._over = over[-KEPT_PROGRAMS:]
+        collected.bound([each.collected for each in self._over])
+        if self.focused is session and failed:
+            self.focused = next(reversed(self._known.values()), None)
+        self._notify("sessions", session)
+
+    def forget(self, session_id: int) -> None:
+        """Drop the sessions of an ended program."""
+        first = self.named(session_id)
+        self._drop(first.program.sessions)
+        self._over = [each for each in self._over if each is not first.program]
+        self._notify("sessions", first)
+
+    def _is_over(self, program: Program[Session]) -> bool:
+        ids = {each.id for each in program.sessions}
+        return bool(ids & self._known.keys()) and not ids & self._held.keys()
+
+    def _drop(self, sessions: Iterable[Session]) -> None:
+        for dropped in sessions:
+            self._known.pop(dropped.id, None)
+            self._restarts.pop(dropped.id, None)
+
+    # -- changes
+
+    def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
+        """Call `listener` at every change, at once; it must not block. Returns what ends the calls."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _notify(self, kind: ChangeKind, session: Session) -> None:
+        for listener in self._listeners:
+            listener(SessionChange(kind, session.id))
+
+    def _on_message(self, session: Session, message: Message) -> None:
+        """Tell what a message of a session changes."""
+        match message:
+            case Event(event="output"):
+                for each in session.program.sessions:
+                    self._notify("output", each)
+            case Response(command="initialize") | Event(event="capabilities"):
+                self._notify("capabilities", session)
+            case Event(event=name) if name in STATE_EVENTS:
+                self._notify("state", session)
+            case Request(command=command) if command in RESUMES:
+                self._notify("state", session)
+            case _:
+                pass

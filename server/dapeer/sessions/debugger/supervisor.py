@@ -1,0 +1,177 @@
+"""Sessions with adapters of ours, from start to end: a program's, and its children's."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from dapeer.adapters.process.adapter import Adapter, open_adapter
+from dapeer.adapters.process.children import open_child
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.errors import DapeerError, Unsupported
+from dapeer.dap.messages import Body
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.reverse_requests import Offer
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.start_up import start_up
+from dapeer.sessions.debugger.registry import Sessions
+
+log = logging.getLogger(__name__)
+
+CANCELLED: Final = "ended by its client, which cancelled the start"
+
+
+class Supervisor:
+    """Runs each session in a task of its own."""
+
+    def __init__(
+        self, sessions: Sessions, breakpoints: Breakpoints, tasks: TaskGroup, reaper: Reaper
+    ) -> None:
+        self._sessions = sessions
+        self._breakpoints = breakpoints
+        self._tasks = tasks
+        self._reaper = reaper
+
+    async def start(self, plan: Plan, arguments: Body) -> Session:
+        """Start an adapter, and return the session when its debuggee runs.
+
+        Raises:
+            AdapterError: The adapter is missing, did not start, or refused.
+        """
+        return await self._tasks.start(self._run, plan, arguments)
+
+    async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
+        """Run a program's first session, whose adapter outlives those of its children."""
+        started: list[Session] = []
+
+        def begin(session: Session) -> None:
+            task_status.started(session)
+            started.append(session)
+
+        try:
+            failure = await self._open(plan, arguments, begin)
+        except Exception:
+            # The caller of the start gets the error. Later no caller waits, and the fault of one session must
+            # not end the others.
+            if not started:
+                raise
+            log.exception("session %s", started[0].id)
+        else:
+            if failure is not None:
+                raise failure
+
+    async def _open(
+        self, plan: Plan, arguments: Body, begin: Callable[[Session], None]
+    ) -> DapeerError | None:
+        """Run a session with an adapter of its own; return why it could not start."""
+        opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
+        async with opened as adapter:
+            session = self._session(plan, adapter, None)
+            failure = await self._run_through(session, arguments, lambda: begin(session))
+            if failure is None:
+                await session.wait_for(lambda: not session.program.alive, None)
+            return failure
+
+    async def _adopt_offered(self, parent: DirectSession) -> None:
+        """Give each process that a debuggee starts a session of its own, side by side."""
+        while True:
+            self._tasks.start_soon(self._adopt, parent, await parent.offers.take())
+
+    async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
+        """Debug a process that another one has started, and answer who has offered it."""
+        try:
+            await self._begin_child(parent, offer.arguments)
+        except DapeerError as error:
+            log.warning("a child of session %s: %s", parent.id, error)
+            offer.refuse(error)
+        except Exception as error:
+            log.exception("a child of session %s", parent.id)
+            offer.refuse(Unsupported(f"dapeer cannot do it: {error}", ""))
+        else:
+            offer.take()
+
+    async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
+        """Return when the session of a child has begun.
+
+        Raises:
+            DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger.
+        """
+        if parent.plan.inputs.get("follow_children") is False and not parent.delegates:
+            raise Unsupported("Child processes are not followed.", "follow_children does.")
+        _check_lives(parent)
+        try:
+            await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
+        except DapeerError as error:
+            parent.channel.blame(error.what)
+            raise
+
+    async def _run_child(
+        self, parent: DirectSession, plan: Plan, *, task_status: TaskStatus[Session]
+    ) -> None:
+        opened = open_child(plan.definition, plan.config, parent.process, self._reaper)
+        async with opened as adapter:
+            _check_lives(parent)
+            session = self._session(plan, adapter, parent)
+            task_status.started(session)
+            # No caller waits for it: the fault of one session must not end the others.
+            try:
+                failure = await self._run_through(session, plan.config, lambda: None)
+            except Exception:
+                log.exception("session %s", session.id)
+            else:
+                if failure is not None:
+                    log.warning("session %s: %s", session.id, failure)
+
+    def _session(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
+        return DirectSession(self._sessions.next_context(), plan, adapter, parent)
+
+    async def _run_through(
+        self, session: DirectSession, arguments: Body, started: Callable[[], None]
+    ) -> DapeerError | None:
+        """Run a session from the handshake to its end; return why it could not start."""
+        # The first one of a program gets the focus.
+        self._sessions.add(session, focus=session.parent is None)
+        failure: DapeerError | None = None
+        runs = False
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.run)
+            tasks.start_soon(self._adopt_offered, session)
+            try:
+                failure = await start_up(
+                    session, session.plan.breakpoints or self._breakpoints, arguments
+                )
+                if failure is None:
+                    runs = True
+                    started()
+                    await _followed(session)
+            except anyio.get_cancelled_exc_class():
+                if not runs:
+                    session.ending.decide(CANCELLED, by_us=True)
+                raise
+            finally:
+                session.finish()
+                session.watch.close()
+                self._sessions.ended(session, failed=failure is not None)
+                tasks.cancel_scope.cancel()
+        return failure
+
+
+def _check_lives(parent: DirectSession) -> None:
+    """Refuse a child whose parent is being ended by a tool: nobody would end it, too."""
+    if parent.by_us:
+        raise Unsupported("Its program is being ended.", "dap_run starts it again.")
+
+
+async def _followed(session: DirectSession) -> None:
+    """Run a session to its end; an internal error ends this one, and no other."""
+    try:
+        await session.follow()
+    except Exception:
+        log.exception("session %s", session.id)
+        session.ending.explain("dapeer lost track of it after an error; its log says why")

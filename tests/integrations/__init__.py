@@ -1,0 +1,1 @@
+"""The server, as MCP clients meet it."""
