@@ -105,7 +105,7 @@ INSIDES = {
         ("peer",),
         ("lua_tools",),
         ("approvals", "lua_tool", "nvim_sessions"),
-        ("clients", "collecting", "kinds", "notifications", "shared", "starts"),
+        ("clients", "collection_signs", "kinds", "notifications", "shared", "starts"),
     ),
     "sessions": (
         ("reruns", "run_until"),

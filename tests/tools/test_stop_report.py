@@ -1,6 +1,6 @@
 """The facts of a session become one snapshot."""
 
-from dapeer.tools.base.collecting import CollectedNews
+from dapeer.collecting.text.summary import CollectedNews
 from dapeer.tools.base.stop.report import Facts, snapshot_of
 from dapeer.view.snapshot import Snapshot
 

@@ -15,7 +15,7 @@ from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.peers.approvals import Approvals
-from dapeer.peers.collecting import CollectionSigns
+from dapeer.peers.collection_signs import CollectionSigns
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, ProgressCallback
 from dapeer.peers.notifications import Notifications

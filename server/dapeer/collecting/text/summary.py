@@ -1,14 +1,16 @@
-"""What points have collected, summarised. Pure."""
+"""What points have collected, summarised, and what of it is new for a client. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dapeer.base.sources import relative
+from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import TRACER, Collection, Point
 from dapeer.collecting.rows.table import Table
-from dapeer.collecting.rows.watch import LINE
+from dapeer.collecting.rows.watch import LINE, Watch
 from dapeer.collecting.text.calls import tree
 from dapeer.collecting.text.column_lines import ALL_ROWS, columns_of, odd_rows, shown, unexpected
 
@@ -20,6 +22,7 @@ EXPECTED = "expected"
 """The column that tells whether what is expected at a point holds."""
 GONE = "(gone)"
 """Stands for a value that is not there, or not any more."""
+LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
@@ -107,3 +110,49 @@ def section(collections: Iterable[Collection], project: Path, client: str = "") 
     if len(every) > MAX_POINTS:
         lines.append(f"{len(every) - MAX_POINTS} more points: dap_collected")
     return lines
+
+
+def visible(collected: Collected, client: str) -> list[Collection]:
+    """Return what a client has collected in a program, those of its collections that have rows."""
+    return [
+        each
+        for each in collected.collections.values()
+        if each.point.client in {"", client} and not each.point.aside
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedNews:
+    """What was collected since a client's last answer."""
+
+    lines: Sequence[str]
+    until: Sequence[str]
+    """What became of runs until something."""
+    came_about: bool
+    """One of these has come about."""
+
+
+def news(
+    collected: Collected, client: str, project: Path, outcomes: Sequence[tuple[Watch, str, bool]]
+) -> CollectedNews:
+    """Return what was collected since a client's last answer; it counts as reported now.
+
+    `outcomes`: what became of runs until something, and whether that has come about.
+    """
+    # The line that has stopped it is in what became of the run.
+    stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
+    found = [each for each in visible(collected, client) if each.is_news(client)]
+    rest = [each for each in found if not any(each.point is point for point in stopping)]
+    lines = [*section(rest, project, client), *_lost(collected, client)]
+    for each in found:
+        each.mark_reported(client)
+    came_about = any(done for *_, done in outcomes)
+    return CollectedNews(lines, [text for _, text, _ in outcomes], came_about)
+
+
+def _lost(collected: Collected, client: str) -> Iterator[str]:
+    """Yield how many rows the program could not write, where the client does not know that."""
+    mine = any(each.client in {"", client} for each in collected.points.values())
+    if mine and (lost := collected.newly_lost(client)):
+        why = f" ({collected.lost_for})" if collected.lost_for else ""
+        yield LOST.format(lost, "" if lost == 1 else "s", why)

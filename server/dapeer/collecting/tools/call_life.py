@@ -15,6 +15,7 @@ from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import FUNCTION, CallLines, as_text
 from dapeer.collecting.text.life_lines import life as lived
+from dapeer.collecting.text.summary import visible
 from dapeer.sessions.reruns.second_run import (
     WHOLE_LIKENESS,
     RecordedLife,
@@ -24,7 +25,6 @@ from dapeer.sessions.reruns.second_run import (
 )
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
 
 
@@ -62,7 +62,11 @@ async def dap_call(
     """Run the program again to list the lines that collected call #n executed, and what each changed."""
     session = call.focus.look(session_id)
     await session.program.read_rows()
-    of_calls = [each for each in visible(call, session) if each.point.calls and len(each.table)]
+    of_calls = [
+        each
+        for each in visible(session.program.collected, call.focus.key)
+        if each.point.calls and len(each.table)
+    ]
     found = _found(of_calls, n, at)
     plan = plan_again(session, found.of.point, found.row)
     started_at = monotonic()

@@ -12,11 +12,10 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.text.row_listing import By, RowSelection, between, kept, listing
-from dapeer.collecting.text.summary import place_of, readable, summary, title
+from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
 from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
 
 
@@ -35,7 +34,7 @@ async def dap_collected(
     """Sum up collected rows, or list them; also after the end."""
     session = call.focus.look(session_id)
     await session.program.read_rows()
-    every = [each for each in visible(call, session) if len(each.table)]
+    every = [each for each in visible(session.program.collected, call.focus.key) if len(each.table)]
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
         raise _nothing(every, at, call)

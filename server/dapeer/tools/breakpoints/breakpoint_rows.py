@@ -17,7 +17,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
 from dapeer.tools.base.call import Call
-from dapeer.tools.base.collecting import is_of_another
+from dapeer.tools.base.collect_arguments import is_of_another
 from dapeer.view import render
 
 _TEXTS = (

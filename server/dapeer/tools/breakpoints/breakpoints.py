@@ -28,7 +28,7 @@ from dapeer.tools.base.arguments import (
     source_breakpoint,
 )
 from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.collecting import mine
+from dapeer.tools.base.collect_arguments import mine
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of

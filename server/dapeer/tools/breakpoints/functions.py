@@ -17,7 +17,7 @@ from dapeer.dap.types import Breakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.at_functions import NO_FUNCTIONS
 from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.collecting import check_at
+from dapeer.tools.base.collect_arguments import check_at
 from dapeer.tools.base.tool import tool
 from dapeer.view import render
 from dapeer.view.render import MAX_LISTED_VALUES

@@ -25,7 +25,7 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.reruns.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collecting import mine, of_caller
+from dapeer.tools.base.collect_arguments import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.tool import tool

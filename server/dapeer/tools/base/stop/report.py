@@ -14,6 +14,7 @@ import anyio
 from dapeer.base.json_types import Value
 from dapeer.base.system import process_table
 from dapeer.base.system.threads import in_thread
+from dapeer.collecting.text.summary import CollectedNews, news
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
@@ -24,10 +25,9 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import Reading, last_place, looked_at, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
-from dapeer.tools.base import collecting, evaluation
+from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collecting import CollectedNews
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
 from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import Show, StopOptions
@@ -132,7 +132,15 @@ async def gather(
         *filter(None, [observation.why]),
         *slowness,
     ]
-    return Facts(state, places, collecting.news(call, session), _outcomes(call, session), notes)
+    return Facts(state, places, _collected(call, session), _outcomes(call, session), notes)
+
+
+def _collected(call: Call, session: Session) -> CollectedNews:
+    """Return what was collected; the program's end is shown by its first session."""
+    others = [each for each in session.program.sessions if each is not session]
+    shown = [session, *(each for each in others if session.over and each.over)]
+    outcomes = [each for of in shown for each in of.watching.news(of.project)]
+    return news(session.program.collected, call.focus.key, session.project, outcomes)
 
 
 def _places(session: Session, seen: Seen) -> Part:
