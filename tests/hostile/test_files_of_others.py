@@ -140,8 +140,10 @@ async def test_a_named_pipe_in_place_of_a_source_map_is_named_and_holds_no_start
     places: list[Json] = [{"filename": "a.js", "line": 2}]
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         assert "at a.js:2 in" in await read(c, "dap_run", program="a.js", breakpoints=places)
-        said = await read(c, "dap_program_output")
-        assert f"could not read the source map of file://{tmp_path / 'a.js'}: it is a named" in said
+        # js-debug's own words come after the stop.
+        named = f"could not read the source map of file://{tmp_path / 'a.js'}: it is a named"
+        while named not in await read(c, "dap_program_output"):
+            pass
 
 
 @pytest.mark.parametrize("name", [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])

@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from dapeer.adapters.definition.table import DefinitionTable
-from dapeer.adapters.definition.table import Regex
-from dapeer.adapters.definition.table import Seconds
-from dapeer.adapters.definition.table import PLATFORMS
+from dapeer.adapters.definition.table import PLATFORMS, DefinitionTable, Regex, Seconds
 from dapeer.mirror.places import Outside, Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
