@@ -24,8 +24,9 @@ from dapeer.adapters.definition.vocabulary import (
     Timeouts,
     TransportTable,
     Variant,
+    check_way,
+    way_of,
 )
-from dapeer.adapters.definition.ways import check_way, way_of
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object

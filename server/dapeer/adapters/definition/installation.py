@@ -7,7 +7,10 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from dapeer.adapters.definition.table import PLATFORMS, DefinitionTable
+from dapeer.adapters.definition.table import DefinitionTable
+
+PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
+"""The systems that a definition names, as Python names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +96,10 @@ class Install:
     """What a person types; empty: dapeer gets the `packages`."""
     packages: tuple[str, ...]
     """What dapeer gets itself, into a folder of its own."""
-    take: str
-    """The only folder that is taken of a package of npm; empty: it is installed with all that it needs."""
     when: tuple[str, ...]
     """The platforms on which it works; empty: all."""
+    take: str = ""
+    """The only folder that is taken of a package of npm; empty: it is installed with all that it needs."""
     gets: str = ""
     """The executable of `[detect]` that it brings; empty: the adapter itself."""
     into: str = ""
@@ -110,10 +113,7 @@ class Install:
         command = "" if packages else table.text("command")
         if not packages and (found := _PIP.fullmatch(command)):
             packages = tuple(found[1].split())
-        texts = [table.get(key, str, "") for key in ("take", "gets", "into")]
-        install = cls(manager, command, packages, texts[0], when, *texts[1:])
-        table.done()
-        return install
+        return table.read(cls, manager=manager, command=command, packages=packages, when=when)
 
     def fits(self, platform: str = sys.platform) -> bool:
         """Whether it works on this platform."""

@@ -17,6 +17,7 @@ from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import DefinitionTable, parsed
 from dapeer.adapters.definition.until import Until, Watchpoints
 from dapeer.adapters.definition.vocabulary import (
+    WAYS,
     Attach,
     Children,
     Tests,
@@ -25,7 +26,6 @@ from dapeer.adapters.definition.vocabulary import (
     Variant,
     sight,
 )
-from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.system import foreign_files

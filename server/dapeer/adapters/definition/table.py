@@ -29,8 +29,6 @@ T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 Record = TypeVar("Record", bound=_Dataclass)
 
-PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
-"""The systems that a definition names, as Python names them."""
 COMPANIONS = Path(__file__).parents[2] / "companions"
 """The folder of dapeer's programs that run elsewhere, by language."""
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from dapeer.adapters.definition.table import PLATFORMS, DefinitionTable, Regex, Seconds
+from dapeer.adapters.definition.installation import PLATFORMS
+from dapeer.adapters.definition.table import DefinitionTable, Regex, Seconds
+from dapeer.base.errors import ArgumentError
 from dapeer.mirror.places import Outside, Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
+WAYS = ("pid", "tcp", "core")
+"""Ways to attach: to a process, to a port, to the core dump that a process has left."""
+_INPUT = {"tcp": "port"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +241,32 @@ class Timeouts:
     """For requests that resume, pause or end; a timeout means that the adapter hangs."""
     launch: Seconds = 30
     attach: Seconds = 15
+
+
+def way_of(inputs: Mapping[str, object]) -> str | None:
+    """Return which of `[attach.*]` is meant; None: only the user's config says it.
+
+    Raises:
+        ArgumentError: More than one is.
+    """
+    given = [way for way in WAYS if inputs.get(_INPUT.get(way, way)) is not None]
+    if len(given) > 1:
+        both = " and ".join(f"`{_INPUT.get(way, way)}`" for way in given)
+        raise ArgumentError(f"Both {both} are given.", "Attach by one of them.")
+    if not given and inputs.get("host") is not None:
+        raise ArgumentError("`host` is given without `port`.", "Give the port to attach to.")
+    return given[0] if given else None
+
+
+def check_way(way: str | None, adapter: str, offered: Container[str]) -> str | None:
+    """Return the way, if an adapter knows it.
+
+    Raises:
+        ArgumentError: It does not.
+    """
+    if way is None or way in offered:
+        return way
+    known = ", ".join(each for each in WAYS if each in offered) or "none"
+    what = "look at core dumps" if way == "core" else f"attach by {way}"
+    hint = "gdb, lldb-dap and codelldb can." if way == "core" else f"Ways that it knows: {known}."
+    raise ArgumentError(f"{adapter} cannot {what}.", hint)
