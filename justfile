@@ -21,8 +21,9 @@ check:
 figures *arguments:
   uv run python -m tools.figures {{arguments}}
 
-# Write the generated tables of the pages and of the help anew.
+# Write the schemas of tools, and the generated tables of the pages and of the help, anew.
 pages:
+  uv run python -m tools.known_answers
   uv run python -m tools.pages
   uv run python -m tools.consent_table
 

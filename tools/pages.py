@@ -72,7 +72,9 @@ def tool_table() -> str:
     for title, tools in GROUPS:
         rows.append(f"| **{title}** | | |")
         rows += [_row(tool) for tool in tools]
-    assert sum(len(tools) for _, tools in GROUPS) == len(EVERY)
+    grouped = {tool.name for _, tools in GROUPS for tool in tools}
+    missing = [tool.name for tool in EVERY if tool.name not in grouped]
+    assert not missing, f"`GROUPS` has no group for {', '.join(missing)}"
     return "\n".join(rows)
 
 

@@ -1,4 +1,4 @@
-"""The person stays informed, and is asked first where they want to be."""
+"""Informs the person of what a call does, and asks for their consent first where they want that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps dapeer's breakpoints and the signs in a Neovim in step."""
+"""Merges dapeer's breakpoints and exception filters with those of a Neovim, and keeps both in step."""
 
 from __future__ import annotations
 

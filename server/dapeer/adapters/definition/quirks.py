@@ -1,4 +1,4 @@
-"""Peculiarities of adapters, by name: the one place where such a name has a meaning. Pure."""
+"""Peculiarities of adapters, as definitions name them; `process/normalizer` evens them out. Pure."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.connecting import HostAndPort, connect_to, connector, stream_of
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
-from dapeer.adapters.process.normalize import NormalizedTransport
+from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import SECONDS_TO_END, Command, Spawned, start

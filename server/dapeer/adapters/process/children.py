@@ -14,7 +14,7 @@ from anyio.abc import ByteStream
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.connecting import HostAndPort
-from dapeer.adapters.process.normalize import NormalizedTransport
+from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect

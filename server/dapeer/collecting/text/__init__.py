@@ -1,1 +1,1 @@
-"""Collected rows and calls, as data and as text. Pure."""
+"""Collected rows and calls for a reader: summarised, listed, filtered; as data and as text. Pure."""

@@ -1,4 +1,4 @@
-"""Carries the messages of an adapter, made ordinary by `normalizer`."""
+"""A transport that carries the messages of an adapter, made ordinary by `normalizer`."""
 
 from __future__ import annotations
 
