@@ -104,8 +104,15 @@ INSIDES = {
         ("attaching",),
         ("peer",),
         ("lua_tools",),
-        ("approvals", "lua_tool", "nvim_sessions"),
-        ("clients", "collection_signs", "kinds", "notifications", "shared", "starts"),
+        ("consent", "lua_tool", "nvim_sessions"),
+        (
+            "clients",
+            "collection_signs",
+            "consent_kinds",
+            "notifications",
+            "shared_breakpoints",
+            "starts",
+        ),
     ),
     "sessions": (
         ("reruns", "run_until"),
@@ -156,7 +163,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
-    "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
+    "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
     "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
@@ -275,7 +282,7 @@ def test_a_program_that_is_integrated_is_named_where_its_work_is_only() -> None:
         for file in sorted(PACKAGE.rglob("*"))
         if file.is_file() and "__pycache__" not in file.parts
         if not (name := name_of(file)).startswith(
-            ("integrations/", "cli/install/", "peers/kinds.py")
+            ("integrations/", "cli/install/", "peers/consent_kinds.py")
         )
         if named.search(file.read_bytes())
     ]

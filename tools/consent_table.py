@@ -4,7 +4,7 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
-from dapeer.peers.kinds import TABLE
+from dapeer.peers.consent_kinds import TABLE
 from tests.programs import ROOT
 from tools import known_answers
 from tools.pages import OFF, lua_tools

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dapeer.peers import read_tools
-from dapeer.peers.kinds import TABLE, kinds_of
+from dapeer.peers.consent_kinds import TABLE, kinds_of
 from dapeer.tools.base.tool import Tool
 from tools import known_answers
 from tools.consent_table import BEGIN, END, HELP, lines

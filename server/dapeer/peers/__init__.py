@@ -1,12 +1,12 @@
 """Attached Neovims, and the people who use them: sessions, breakpoints, starts and consent."""
 
-from dapeer.peers.approvals import Action
 from dapeer.peers.clients import Company
+from dapeer.peers.consent import Action
 from dapeer.peers.lua_tool import OTHERS, LuaTool, read_tools
 from dapeer.peers.lua_tools import ProgressCallback
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers
-from dapeer.peers.shared import unsaved
+from dapeer.peers.shared_breakpoints import unsaved
 
 __all__ = [
     "OTHERS",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast, get_args
 
 from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
-from dapeer.peers.kinds import ALL, ActionKind, Kinds
+from dapeer.peers.consent_kinds import ALL, ActionKind, Kinds
 
 _ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
 

@@ -14,13 +14,13 @@ from dapeer.base.json_types import as_array
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.peers.approvals import Approvals
 from dapeer.peers.collection_signs import CollectionSigns
+from dapeer.peers.consent import Approvals
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, ProgressCallback
 from dapeer.peers.notifications import Notifications
 from dapeer.peers.nvim_sessions import NvimSessions
-from dapeer.peers.shared import SharedBreakpoints, SharedFilters
+from dapeer.peers.shared_breakpoints import SharedBreakpoints, SharedFilters
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 

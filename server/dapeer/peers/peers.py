@@ -17,13 +17,13 @@ from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.peers.approvals import Action
 from dapeer.peers.attaching import Search, attach
 from dapeer.peers.clients import Company
-from dapeer.peers.kinds import ActionKind
+from dapeer.peers.consent import Action
+from dapeer.peers.consent_kinds import ActionKind
 from dapeer.peers.notifications import Notifications
 from dapeer.peers.peer import Peer, PeerContext
-from dapeer.peers.shared import unsaved
+from dapeer.peers.shared_breakpoints import unsaved
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 

@@ -13,7 +13,7 @@ from dapeer.base.errors import ArgumentError, NoNeovim
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import problem_of, unpacked
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
-from dapeer.peers.kinds import Kinds
+from dapeer.peers.consent_kinds import Kinds
 from dapeer.tools.base.answers import compact, reply_of
 from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
 from dapeer.tools.base.schema import short

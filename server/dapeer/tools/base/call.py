@@ -12,7 +12,7 @@ from dapeer.base.errors import DapeerError, Refused
 from dapeer.base.json_types import Json
 from dapeer.base.text.lines import continued, escaped
 from dapeer.peers import Action, Peers, ProgressCallback
-from dapeer.peers.kinds import ActionKind
+from dapeer.peers.consent_kinds import ActionKind
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus

@@ -7,7 +7,7 @@ import re
 
 from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.dap.types import Variable
-from dapeer.peers.kinds import is_name
+from dapeer.peers.consent_kinds import is_name
 from dapeer.sessions.core.evaluating import ADDRESS, evaluate, known, walk
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call

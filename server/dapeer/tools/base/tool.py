@@ -14,7 +14,7 @@ from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import notes, unpacked
 from dapeer.peers import Action
-from dapeer.peers.kinds import kinds_of
+from dapeer.peers.consent_kinds import kinds_of
 from dapeer.tools.base import names, schema
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for

@@ -16,7 +16,7 @@ from dapeer.base.system.exchange import Answer
 from dapeer.base.system.tasks import later
 from dapeer.base.text.fitting import shortened
 from dapeer.neovim.client import Neovim
-from dapeer.peers.kinds import Kinds
+from dapeer.peers.consent_kinds import Kinds
 
 NOTE = "require('dapeer.person.actions').note(...)"
 ASK = "require('dapeer.person.approvals').ask(...)"
