@@ -5,6 +5,7 @@ All Python of the product counts, what runs in other programs included.
 
 import argparse
 import ast
+import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -297,13 +298,25 @@ def _room(name: str) -> str:
     return name.split("/", maxsplit=1)[0] if "/" in name else "."
 
 
+def _of_a_stop() -> Iterator[Figure]:
+    """Yield the way of a stop to its text, in this checkout."""
+    from tools.traced_stop import traced  # noqa: PLC0415 - it starts a debugger
+
+    for name, value in asyncio.run(traced(Source(ROOT))).items():
+        yield Figure(f"a stop's way to its text: {name}", value)
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(prog="python -m tools.figures", description=__doc__)
     parser.add_argument("checkout", nargs="?", type=Path, default=ROOT)
     parser.add_argument("--places", action="store_true", help="say where each is, too")
+    parser.add_argument(
+        "--trace", action="store_true", help="run a program to a stop, and follow it to its text"
+    )
     options = parser.parse_args()
-    for figure in figures(Source(options.checkout.resolve())):
+    source = Source(options.checkout.resolve())
+    for figure in (*figures(source), *(_of_a_stop() if options.trace else ())):
         print(f"{figure.value:>8,}  {figure.name}")
         if options.places:
             print(*(f"            {place}" for place in figure.places), sep="\n")

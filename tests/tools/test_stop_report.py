@@ -3,6 +3,9 @@
 from dapeer.collecting.text.summary import CollectedNews
 from dapeer.tools.base.stop.report import Facts, snapshot_of
 from dapeer.view.snapshot import Snapshot
+from tests.harness import needs
+from tools.source import Source
+from tools.traced_stop import UP, traced
 
 STATE = Snapshot(
     session_id=1, state="stopped", reason="step", description="why", locals={}, notes=["a"]
@@ -30,3 +33,11 @@ def test_a_run_until_something_that_has_come_about_is_the_reason() -> None:
     assert view.get("collected") == ["rows"]
     assert view.get("breakpoints") == {"moved": ["a.py:3"]}
     assert STATE.get("reason") == "step"
+
+
+async def test_the_way_of_a_stop_to_its_text_calls_nothing_above() -> None:
+    """It goes down to the facts, and back up by returns alone."""
+    needs("debugpy")
+    counted = await traced(Source())
+    assert counted["calls between rooms"]
+    assert not counted[UP]
