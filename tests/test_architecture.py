@@ -78,7 +78,7 @@ INSIDES = {
     ),
     "launch": (
         ("start",),
-        ("configurations", "plans", "starts"),
+        ("configurations", "inheritance", "plans", "starts"),
         ("keys", "launch_json", "mappings", "request"),
     ),
     "mcp": (

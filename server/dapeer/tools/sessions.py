@@ -18,6 +18,7 @@ from dapeer.base.system.environment import surroundings
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
+from dapeer.launch.inheritance import follow_edits
 from dapeer.peers import Peer
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
@@ -30,7 +31,6 @@ from dapeer.tools.base.stop.report import running
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import tool
 from dapeer.tools.starts import starting
-from dapeer.tools.starts.inheritance import follow_edits
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.lines import continued
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
+from dapeer.launch.inheritance import Inheritance, places
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.start import Where
 from dapeer.launch.starts import Start
@@ -19,7 +20,6 @@ from dapeer.tools.base.call import Call, Reply, located, noted
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
-from dapeer.tools.starts.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
 
 

@@ -19,6 +19,7 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
+from dapeer.launch.inheritance import before
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.sessions.debugger.debugger import Debugger
@@ -29,7 +30,6 @@ from dapeer.tools.base.collect_arguments import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.tool import tool
-from dapeer.tools.starts.inheritance import before
 from dapeer.tools.starts.running import Repeat, Running
 
 MAX_LISTED_CONFIGURATIONS = 50
@@ -199,7 +199,9 @@ async def dap_run(
     start = await launcher.start(request, target.configuration, again.place(how.where))
     again.check(start)
     breakpoints = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
-    inherited = await before(call, breakpoints, functions, filters, fresh=runs.fresh)
+    inherited = await before(
+        debugger, call.focus, breakpoints, functions, filters, fresh=runs.fresh
+    )
     running = Running(call, start, breakpoints, functions, inherited)
     return await running.run(again, options, stops=bool(stops.stop_on_entry or existing.core))
 

@@ -18,9 +18,8 @@ from dapeer.dap.requested_breakpoints import (
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.debugger.focus import listed
+from dapeer.sessions.debugger.focus import Focus, listed
 from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.tools.base.call import Call
 
 MAX_NAMED_BREAKPOINTS = 5
 """Breakpoints that are named."""
@@ -120,7 +119,8 @@ def places(
 
 
 async def before(
-    call: Call,
+    debugger: Debugger,
+    focus: Focus,
     requested: Sequence[tuple[str, RequestedBreakpoint]],
     functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
@@ -134,31 +134,30 @@ async def before(
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.
     """
-    debugger = call.debugger
     stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
     given = {*places(requested, functions), *stop_at}
     if not fresh:
         return Inheritance(
             debugger,
-            call.focus.key,
+            focus.key,
             {*given, *debugger.breakpoints.fresh},
             filters is None,
-            call.focus.own,
+            focus.own,
         )
-    ended = call.focus.own
+    ended = focus.own
     for program in ended:
         await _end(debugger, program)
     stops = bool(debugger.breakpoints.functions)
     collecting = bool(debugger.breakpoints.collecting)
     kept = places((each for each in requested if "collect" not in each[1]), ())
     collected = places((each for each in requested if "collect" in each[1]), functions)
-    paths = debugger.breakpoints.forget(kept, collected, call.focus.key)
+    paths = debugger.breakpoints.forget(kept, collected, focus.key)
     if stops:
         await debugger.push_functions().untaken()
     if collecting:
         await debugger.push_collecting().untaken()
     push = debugger.push(*paths)
-    return Inheritance(debugger, call.focus.key, given, filters is None, (), ended, push)
+    return Inheritance(debugger, focus.key, given, filters is None, (), ended, push)
 
 
 async def _end(debugger: Debugger, program: Session) -> None:
