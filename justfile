@@ -21,6 +21,10 @@ check:
 figures *arguments:
   uv run python -m tools.figures {{arguments}}
 
+# List the tests that run a module, most of it first; `--record MODULE tests/FILE…` notes what tests run.
+tests-of *arguments:
+  uv run python -m tools.tests_of {{arguments}}
+
 # Write the schemas of tools, and the generated tables of the pages and of the help, anew.
 pages:
   uv run python -m tools.known_answers
