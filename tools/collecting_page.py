@@ -1,9 +1,12 @@
-"""The answers that docs/collecting.md shows: what a real server says of a real program."""
+"""The answers that README.md and docs/collecting.md show: what a real server says of a real program."""
 
 import asyncio
 import json
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.harness import client, read
@@ -40,6 +43,8 @@ UNTIL: Calls = (
     ("dap_run_until", {"expression": "orders[211].total", "on": "write", "every": True}),
 )  # fmt: skip
 _TIME = re.compile(r"\d+\.\d s\b")
+_FRAMES = re.compile(r"\d+ frames of installed packages")
+"""A test runner's frames are others in each of its versions."""
 
 
 def _call(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -52,14 +57,35 @@ def _python(value: object) -> str:
 
 
 async def _answers(calls: Calls) -> list[tuple[str, str]]:
-    async with client(FOLDER) as c:
-        return [(_call(*each), await read(c, each[0], **each[1])) for each in calls]
+    # In a folder of its own, where pytest does not find this project's configuration.
+    with tempfile.TemporaryDirectory() as place:
+        folder = shutil.copytree(FOLDER, Path(place) / "orders")
+        async with client(folder) as c:
+            return [(_call(*each), await read(c, each[0], **each[1])) for each in calls]
 
 
 def _page(calls: Calls) -> str:
     """Return calls with their answers, as Markdown; what takes another time each time takes 0.1 s."""
-    told = ((call, _TIME.sub("0.1 s", text)) for call, text in asyncio.run(_answers(calls)))
-    return "\n\n".join(f"    {call}\n\n```\n{answer}\n```" for call, answer in told)
+    return "\n\n".join(
+        f"    {call}\n\n```\n{_FRAMES.sub('40 frames of installed packages', _TIME.sub('0.1 s', text))}\n```"
+        for call, text in asyncio.run(_answers(calls))
+    )
+
+
+FAILING_TEST: Calls = (
+    ("dap_run", {"program": "discount_test.py::test_a_tenth_is_taken_off"}),
+    ("dap_evaluate", {"expressions": ["discounted([40, 60], 90)"]}),
+)
+
+
+def collected_run() -> str:
+    """Return what is collected at a line over a whole run, as the README shows it."""
+    return _page([("dap_run", RUN)])
+
+
+def failing_test() -> str:
+    """Return the stop of a test that fails, and one evaluation there, as the README shows them."""
+    return _page(FAILING_TEST)
 
 
 def answers() -> str:

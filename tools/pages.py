@@ -193,6 +193,10 @@ def pitfall_table() -> str:
 
 
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "README.md": {
+        "collected": collecting_page.collected_run,
+        "failing-test": collecting_page.failing_test,
+    },
     "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
     "docs/languages.md": {"adapters": adapter_table},
     "docs/pitfalls.md": {"pitfalls": pitfall_table},

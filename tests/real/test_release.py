@@ -1,8 +1,10 @@
 """What is released: the same bytes from each build, and a demo from nothing but the wheel, or the sdist."""
 
 import os
+import re
 import subprocess
 import sys
+import zipfile
 from hashlib import sha256
 from pathlib import Path
 
@@ -55,3 +57,17 @@ def test_the_demo_runs_where_only_the_released_file_is_installed(
         demo, cwd=home, env=environment, capture_output=True, text=True, check=True
     )
     assert "Stopped" in done.stdout
+
+
+def test_the_long_description_has_no_link_that_a_package_index_cannot_follow(
+    released: dict[str, Path],
+) -> None:
+    (wheel,) = (path for name, path in released.items() if name.endswith(".whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        metadata = archive.read(name).decode()
+    links = re.findall(r"\]\(([^)\s]+)\)", metadata)
+    assert len(links) > 20
+    assert not [link for link in links if not link.startswith(("https://", "#"))]
+    assert "Classifier: Topic :: Software Development :: Debuggers" in metadata
+    assert "Project-URL: Issues" in metadata
