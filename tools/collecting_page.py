@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,9 +58,11 @@ def _python(value: object) -> str:
 
 
 async def _answers(calls: Calls) -> list[tuple[str, str]]:
-    # In a folder of its own, where pytest does not find this project's configuration.
+    # In a folder of its own, with this project's pytest, but without its configuration and without the plugin that warns of that.
     with tempfile.TemporaryDirectory() as place:
         folder = shutil.copytree(FOLDER, Path(place) / "orders")
+        (folder / ".venv").symlink_to(sys.prefix)
+        (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:asyncio\n")
         async with client(folder) as c:
             return [(_call(*each), await read(c, each[0], **each[1])) for each in calls]
 
