@@ -61,7 +61,8 @@ async def dap_evaluate(
         return Reply(lines_of(lines), {"values": values, "frame": place})
     expression = expressions[0]
     try:
-        one = await evaluation.evaluated(session, expression, frame, context, left)
+        async with evaluation.consequence_noted(call, session, left):
+            one = await evaluation.evaluated(session, expression, frame, context, left)
     except RequestFailed as error:
         where += await hints(session, frame, expression, error.what)
         hint = f"({'; '.join(where)})" if where else ""
@@ -89,6 +90,15 @@ async def dap_set_variable(
         session.require("setVariable")
         variable_path.parse(path)
     frame = await frame_of(session, frame_id)
+    async with evaluation.consequence_noted(call, session, Left(SECONDS_TO_EVALUATE * 1000)):
+        return await _assigned(call, session, path, value, frame)
+
+
+async def _assigned(
+    call: Call, session: Session, path: str, value: str, frame: int | None
+) -> Reply:
+    """Give a variable a value, and say what it was."""
+    assignable = session.supports("setExpression")
     found, container = await known(session, path, frame)
     definition = call.debugger.definitions.get(session.adapter)
     private = assignable and definition is not None and definition.quirks.names_private(path)

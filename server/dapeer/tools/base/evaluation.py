@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -17,6 +18,8 @@ from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.views import last_place, wait_for_place
+from dapeer.tools.base.call import Call
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints
 from dapeer.view.snapshot import EXCEPTION_CHARS
@@ -41,11 +44,17 @@ class Evaluated:
     reference: int = 0
     """The reference by which dap_variables lists its members; 0: it has none."""
     error: str = ""
+    consequence: str = ""
+    """What has become of the stop at which it was evaluated; empty where that lasts."""
 
     @property
     def gist(self) -> str:
-        """The line of the error that names the problem."""
-        return shortened(_gist(self.error), EXCEPTION_CHARS)
+        """The line of the error that names the problem, and the consequence."""
+        return f"{shortened(_gist(self.error), EXCEPTION_CHARS)}{self._after}"
+
+    @property
+    def _after(self) -> str:
+        return f" ({self.consequence})" if self.consequence else ""
 
     def data(self, limit: int) -> dict[str, Any]:
         """Return the facts."""
@@ -61,7 +70,8 @@ class Evaluated:
         named = unseen(self.type, shown)
         more = [f"type {named}"] * bool(named)
         more += [f"variables_reference {self.reference}"] * bool(self.reference and has_more(shown))
-        return shown + (f" [{', '.join(more)}]" if more else "") or "(no value)"
+        value = shown + (f" [{', '.join(more)}]" if more else "") or "(no value)"
+        return f"{value}{self._after}"
 
     def line(self, limit: int) -> str:
         """Return the expression with its result."""
@@ -94,10 +104,11 @@ async def evaluated(
     Raises:
         DapeerError: It cannot be evaluated.
     """
+    before = session.mirror.stop
     body = await evaluate(session, expression, frame, context, max(round(left.ms / 1000, 2), 0.01))
     stop = session.mirror.stop
     value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
-    if stop is None:
+    if stop is None or stop is not before:
         return Evaluated(expression, value, str(body.get("type") or ""))
     if reference:
         result = Variable(name=expression, value=value, variablesReference=reference)
@@ -106,6 +117,40 @@ async def evaluated(
         value = stop.values.shown(result)
         reference = stop.reported.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
+
+
+async def consequence_of(session: Session, before: Stop | None, left: Left) -> str:
+    """Return what an expression has made of the stop at which it was evaluated, once that is known.
+
+    Args:
+        session: The session of the program.
+        before: The stop at which it was evaluated.
+        left: The time that there is.
+
+    Returns:
+        Some words; empty if that stop lasts, or there was none.
+    """
+    stop = session.mirror.stop
+    if stop is before:
+        return ""
+    if session.mirror.ended:
+        code = session.mirror.exit_code
+        return f"the program has ended{f', exit code {code}' if code is not None else ''}"
+    if stop is None:
+        return "the program runs now"
+    await wait_for_place(session, left.to_inspect)
+    return f"the program has stopped ({stop.reason}) in {last_place(session)}"
+
+
+@asynccontextmanager
+async def consequence_noted(call: Call, session: Session, left: Left) -> AsyncGenerator[None]:
+    """Have the answer of a call, or its error, note what has become of the stop within the block."""
+    before = session.mirror.stop
+    try:
+        yield
+    finally:
+        if consequence := await consequence_of(session, before, left):
+            call.notes.append(consequence)
 
 
 async def _open(session: Session, stop: Stop, variable: Variable) -> None:
@@ -128,20 +173,27 @@ async def each(
 ) -> list[Evaluated]:
     """Evaluate expressions one after the other; one that fails has its own error.
 
-    After one that takes too long the others are not tried: it may keep the adapter from answering.
+    After one that takes too long the others are not tried: it may keep the adapter from answering. Nor are they where it
+    has resumed, stopped or ended the program: the frame is another one.
     """
     found: list[Evaluated] = []
-    late = False
+    before, over = session.mirror.stop, False
     for expression in expressions:
-        if late:
+        if over:
             found.append(Evaluated(expression, error="not evaluated"))
             continue
         try:
-            found.append(await evaluated(session, expression, frame, context, left))
+            one = await evaluated(session, expression, frame, context, left)
         except DapeerError as error:
-            late = isinstance(error, RequestTimeout)
-            why = error.what if late else await _explained(session, frame, expression, error, left)
-            found.append(Evaluated(expression, error=why))
+            over = isinstance(error, RequestTimeout)
+            consequence = await consequence_of(session, before, left)
+            known = over or consequence
+            why = error.what if known else await _explained(session, frame, expression, error, left)
+            one = Evaluated(expression, error=why, consequence=consequence)
+        else:
+            one = replace(one, consequence=await consequence_of(session, before, left))
+        over |= bool(one.consequence)
+        found.append(one)
     return found
 
 
