@@ -12,9 +12,9 @@ from tests.harness import FAKE_PROGRAM, call, client, refusal, text
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("dap_run", {"module": ""}, "`module` is empty."),
+        ("dap_run_to", {"filename": "", "line": 1}, "`filename` is empty."),
         ("dap_run", {"program": "a\0b"}, r"`program`: a\x00b contains a NUL character."),
-        ("dap_run", {"program": FAKE_PROGRAM, "cwd": ""}, "`cwd` is empty."),
+        ("dap_set_function_breakpoints", {"names": [""]}, "`names` is empty."),
         (
             "dap_run",
             {"program": FAKE_PROGRAM, "breakpoints": [{"filename": "x" * 300, "line": 1}]},

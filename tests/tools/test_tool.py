@@ -136,7 +136,13 @@ def test_the_schema_is_made_from_the_signature_and_says_no_more_than_it_must() -
         "required": ["kind"],
         "properties": {
             "kind": {"type": "string", "enum": ["tea", "coffee"]},
-            "amount": {"type": "integer", "default": 2, "maximum": 10, "description": "how many"},
+            "amount": {
+                "type": "integer",
+                "default": 2,
+                "minimum": 1,
+                "maximum": 10,
+                "description": "how many",
+            },
             "sugar": {"type": "number"},
             "hot": {"type": "boolean", "default": True},
             "label": {"type": "string"},
@@ -146,7 +152,10 @@ def test_the_schema_is_made_from_the_signature_and_says_no_more_than_it_must() -
                     "type": "object",
                     "additionalProperties": False,
                     "required": ["size"],
-                    "properties": {"size": {"type": "integer"}, "title": {"type": "string"}},
+                    "properties": {
+                        "size": {"type": "integer", "minimum": 1},
+                        "title": {"type": "string"},
+                    },
                 },
             },
             "words": {"type": "array", "items": {"type": "string"}},
@@ -283,7 +292,7 @@ async def test_a_choice_that_is_none_names_those_there_are() -> None:
     ("arguments", "sentence"),
     [
         ({"amount": "many"}, "Argument `amount`: input should be a valid integer"),
-        ({"amount": 0}, "Argument `amount`: input should be greater than or equal to 1."),
+        ({"amount": -1}, "Argument `amount`: input should be greater than or equal to 1."),
         ({"amount": 11}, "Argument `amount`: input should be less than or equal to 10."),
         ({"amount": 1.5}, "Argument `amount`: input should be a valid integer"),
         ({"sugar": "much"}, "Argument `sugar`: input should be a valid number"),

@@ -26,7 +26,7 @@ from dapeer.view import snapshot as views
 async def dap_source(
     call: Call,
     filename: str | None = None,
-    source_reference: int | None = None,
+    source_reference: Annotated[int | None, Field(ge=1)] = None,
     line: Line | None = None,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
     session_id: SessionId = None,

@@ -132,7 +132,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
 @tool("List variables", read_only=True)
 async def dap_variables(
     call: Call,
-    variables_reference: int | None = None,
+    variables_reference: Annotated[int | None, Field(ge=1)] = None,
     path: Annotated[str | None, Field(description="such as order.items[3].price")] = None,
     frame_id: FrameId = None,
     filter: Literal["indexed", "named"] | None = None,  # noqa: A002 - DAP's name

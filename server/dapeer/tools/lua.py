@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoNeovim
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import problem_of, unpacked
+from dapeer.base.schemas import problem_of, unpacked, without_filled
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.consent_kinds import Kinds
 from dapeer.tools.base.answers import compact, reply_of
@@ -108,7 +108,10 @@ class NeovimTool:
             Refused: The person did not allow it; nothing has happened.
             NeovimError: Neovim does not answer, or the tool failed.
         """
-        given = unpacked(self._renamed(arguments), self._schema)
+        named = self._renamed(arguments)
+        if self._may_be_filled(named):
+            named = without_filled(named, self._schema).arguments
+        given = unpacked(named, self._schema)
         await self._check(given)
         peer = self._home(given)
         work = functools.partial(self._run, call, peer, given)
@@ -125,6 +128,13 @@ class NeovimTool:
             if name in arguments and now not in arguments
         }
         return {older.get(name, name): one for name, one in arguments.items()}
+
+    def _may_be_filled(self, arguments: Json) -> bool:
+        """Whether empty arguments of a call count as left out.
+
+        A call that writes could write more without them, and a tool of other authors may mean them.
+        """
+        return self.spec.group != OTHERS and "write" not in self._kinds(arguments)
 
     def _kinds(self, arguments: Json) -> Kinds:
         when = self.spec.action_when

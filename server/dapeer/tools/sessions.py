@@ -25,7 +25,7 @@ from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base.arguments import SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply, located, noted
-from dapeer.tools.base.schema import Needs, Unlisted
+from dapeer.tools.base.schema import Narrows, Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.report import running
 from dapeer.tools.base.stop.waiting import next_stop
@@ -201,6 +201,7 @@ async def dap_restart(call: Call, options: ResumeOptions) -> Reply:
 ThreadIds = Annotated[
     list[int] | None,
     Needs("terminateThreads"),
+    Narrows(),
     Field(description="end only these", min_length=1),
 ]
 

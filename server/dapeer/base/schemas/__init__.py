@@ -1,6 +1,15 @@
 """JSON Schemas that others have written: whether they are any, and whether arguments fit them."""
 
+from dapeer.base.schemas.filling import Unfilled, without_filled
 from dapeer.base.schemas.rules import flaw_of, problem_of, unknown
 from dapeer.base.schemas.unpacking import notes, unpacked
 
-__all__ = ["flaw_of", "notes", "problem_of", "unknown", "unpacked"]
+__all__ = [
+    "Unfilled",
+    "flaw_of",
+    "notes",
+    "problem_of",
+    "unknown",
+    "unpacked",
+    "without_filled",
+]

@@ -39,7 +39,7 @@ def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
     properties = as_object(schema.get("properties"))
     given: dict[str, Any] = {}
     for key, value in arguments.items():
-        name = _meant(key, properties)
+        name = meant(key, properties)
         name = key if name in arguments or name in given else name
         kind = properties.get(name, schema.get("additionalProperties"))
         if value is not None or "null" in _types_of(kind):
@@ -57,15 +57,15 @@ def notes(arguments: Json, given: Json) -> Iterator[str]:
 
 def near(name: str, properties: Json) -> str | None:
     """Return the argument that may be meant by a name that is none."""
-    meant = _meant(name, properties)
-    if meant in properties:
-        return meant
-    longer = (each for each in properties if each.startswith(f"{meant}_"))
-    close = get_close_matches(meant, properties, n=1, cutoff=MIN_NAME_LIKENESS)
+    ours = meant(name, properties)
+    if ours in properties:
+        return ours
+    longer = (each for each in properties if each.startswith(f"{ours}_"))
+    close = get_close_matches(ours, properties, n=1, cutoff=MIN_NAME_LIKENESS)
     return next(iter([*longer, *close]), None)
 
 
-def _meant(key: str, properties: Json) -> str:
+def meant(key: str, properties: Json) -> str:
     """Return the argument that a key can only mean; else its name as ours are written."""
     if key in properties or not properties:
         return key

@@ -14,9 +14,10 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import left
 from dapeer.tools.base.syntax import operands
 
-SessionId = Annotated[int | None, Field()]
-ThreadId = Annotated[int | None, Field()]
-FrameId = Annotated[int | None, Field()]
+SessionId = Annotated[int | None, Field(ge=1)]
+# An adapter may number its threads in any way, but no caller means 0 by a thread.
+ThreadId = Annotated[int | None, Field(json_schema_extra={"minimum": 1})]
+FrameId = Annotated[int | None, Field(ge=1)]
 Line = Annotated[int, Field(ge=1)]
 Lines = Sequence[Line]
 Milliseconds = Annotated[int, Field(ge=0)]

@@ -43,6 +43,13 @@ class Unlisted:
     """Marks an argument that callers may give, but no model has to see: another one says the same."""
 
 
+class Narrows:
+    """Marks an argument without which a tool removes or ends more.
+
+    An empty one is refused, never taken as left out.
+    """
+
+
 def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
     """Yield the arguments that are marked so, with their marks."""
     for name, (hint, _) in _arguments(function).items():
@@ -185,14 +192,30 @@ _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (
     ("description", None),
     ("additionalProperties", True),
     ("default", False),
-    ("default", 0),
     # Of timeouts; who has waited is told how long.
     ("default", 10_000),
     ("default", 30_000),
     ("minimum", 0),
-    ("minimum", 1),
     ("maximum", 65535),
 )
+_FOR_DAPEER: tuple[tuple[str, Any], ...] = (("default", 0), ("minimum", 1))
+"""What a schema keeps because it says which arguments a client only fills in; no list of tools has it."""
+
+
+def listed(node: Any) -> Any:
+    """Return a short schema as a list of tools has it."""
+    match node:
+        case list():
+            return [listed(item) for item in cast("list[Any]", node)]
+        case dict():
+            fields = cast("dict[str, Any]", node)
+            return {
+                key: listed(value)
+                for key, value in fields.items()
+                if (key, value) not in _FOR_DAPEER
+            }
+        case _:
+            return node
 
 
 def _shortened(node: Any, definitions: Json) -> Any:

@@ -12,13 +12,13 @@ from pydantic import BaseModel, ValidationError
 
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import notes, unpacked
+from dapeer.base.schemas import notes, unpacked, without_filled
 from dapeer.peers import Action
 from dapeer.peers.consent_kinds import kinds_of
 from dapeer.tools.base import names, schema
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for
-from dapeer.tools.base.schema import Needs, ToolFunction, Unlisted, marked
+from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class Tool:
     """The same, for single arguments."""
     unlisted: frozenset[str]
     """Arguments of which no model has to read."""
+    narrowing: frozenset[str]
+    """Arguments without which it removes or ends more."""
     starts: bool
     """It starts programs, which have time-outs of their own, each by its definition."""
 
@@ -74,7 +76,11 @@ class Tool:
         useless |= self.unlisted
         properties: Json = self.input_schema["properties"]
         kept = {name: each for name, each in properties.items() if name not in useless}
-        listed = {**self.input_schema, "properties": kept, "additionalProperties": None}
+        listed = {
+            **self.input_schema,
+            "properties": schema.listed(kept),
+            "additionalProperties": None,
+        }
         return {key: each for key, each in listed.items() if each is not None}
 
     @property
@@ -90,7 +96,10 @@ class Tool:
             Refused: The person did not allow it; nothing has happened.
             DapeerError: Any error of the tool.
         """
-        understood = unpacked(arguments, self.input_schema)
+        unfilled = without_filled(arguments, self.input_schema)
+        if widening := unfilled.empty & self.narrowing:
+            raise self._refusal(min(widening))
+        understood = unpacked(unfilled.arguments, self.input_schema)
         checked = self._checked(call, understood)
         await names.look(understood, call.debugger.project)
         try:
@@ -98,7 +107,13 @@ class Tool:
         except DapeerError as error:
             error.add_notes(call.notes)
             raise
-        return noted(reply, [*notes(arguments, understood), *call.notes])
+        return noted(reply, [*notes(arguments, understood), *unfilled.notes(), *call.notes])
+
+    def _refusal(self, argument: str) -> ArgumentError:
+        return ArgumentError(
+            f"`{argument}` is empty, and without it {self.name} would do more.",
+            "Give it a value; to do more, leave it out, or give null.",
+        )
 
     async def _reply(self, call: Call, checked: BaseModel) -> Reply:
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
@@ -183,6 +198,7 @@ def tool(
             needs=needs,
             argument_needs={name: each.supported for name, each in marked(function, Needs)},
             unlisted=frozenset(name for name, _ in marked(function, Unlisted)),
+            narrowing=frozenset(name for name, _ in marked(function, Narrows)),
             starts=starts,
         )
 

@@ -29,6 +29,7 @@ from dapeer.tools.base.arguments import (
 )
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collect_arguments import mine
+from dapeer.tools.base.schema import Narrows
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of
@@ -119,7 +120,9 @@ async def dap_remove_breakpoint(
 
 
 @tool("Clear breakpoints", destructive=True, idempotent=True)
-async def dap_clear_breakpoints(call: Call, filename: str | None = None) -> Reply:
+async def dap_clear_breakpoints(
+    call: Call, filename: Annotated[str | None, Narrows()] = None
+) -> Reply:
     """Remove all breakpoints of a file, or of all files; exception filters stay."""
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None

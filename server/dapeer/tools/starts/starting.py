@@ -149,7 +149,7 @@ class _Stops:
     """Where it stops."""
 
     breakpoints: Sequence[BreakpointArgument] = ()
-    exception_filters: list[str] | None = None
+    exception_filters: Annotated[list[str] | None, Field(description="[] none")] = None
     stop_on_entry: bool | None = None
 
 
@@ -168,8 +168,8 @@ class _Debugging:
 class _Runs:
     """What is before it, and how often it runs."""
 
-    fresh: Annotated[bool, Field(description="end all programs, drop breakpoints")] = False
-    repeat: Annotated[int, Field(ge=1, description="runs, ended by `until`")] = 1
+    fresh: Annotated[bool, Field(description="end programs, drop breakpoints")] = False
+    repeat: Annotated[int, Field(ge=1, description="runs")] = 1
     until: RepeatUntil | None = None
 
 
