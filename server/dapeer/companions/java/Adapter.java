@@ -23,7 +23,7 @@ final class Adapter {
     private final ExecutorService worker = Executors.newSingleThreadExecutor(Adapter::daemon);
 
     private final Path built;
-    private Debuggee debuggee;
+    private volatile Debuggee debuggee;
     private Breakpoints breakpoints;
     private Evaluation evaluation;
     private Values values;
@@ -32,6 +32,7 @@ final class Adapter {
     private Stops stops;
     private boolean stopOnEntry;
     private volatile boolean leaving;
+    private boolean ended;
 
     private Adapter(Wire wire, Path built) {
         this.wire = wire;
@@ -42,7 +43,10 @@ final class Adapter {
         Wire wire = new Wire(System.in, new FileOutputStream(FileDescriptor.out));
         // Text that a library prints must not mix with the messages.
         System.setOut(System.err);
-        new Adapter(wire, Path.of(arguments[0])).run();
+        Adapter adapter = new Adapter(wire, Path.of(arguments[0]));
+        // After the end of the input, and after each signal but SIGKILL.
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> adapter.end(adapter.launched())));
+        adapter.run();
         System.exit(0);
     }
 
@@ -66,7 +70,6 @@ final class Adapter {
                 return;
             }
         }
-        end(true);
     }
 
     private void answer(Map<String, Object> request, String command) {
@@ -168,7 +171,7 @@ final class Adapter {
                 return Map.of();
             case "disconnect":
                 Object wanted = wish.get("terminateDebuggee");
-                end(wanted == null ? debuggee != null && debuggee.launched() : Boolean.TRUE.equals(wanted));
+                end(wanted == null ? launched() : Boolean.TRUE.equals(wanted));
                 return Map.of();
             default:
                 throw new IllegalArgumentException("This adapter does not support the request `" + command + "`.");
@@ -198,11 +201,17 @@ final class Adapter {
         }
     }
 
-    private void end(boolean kill) {
+    private boolean launched() {
+        return debuggee != null && debuggee.launched();
+    }
+
+    /** Kill the program, or leave it without breakpoints, all threads running. Only the first call does something. */
+    private synchronized void end(boolean kill) {
         leaving = true;
-        if (debuggee == null) {
+        if (debuggee == null || ended) {
             return;
         }
+        ended = true;
         try {
             if (kill) {
                 debuggee.kill();

@@ -1,0 +1,161 @@
+"""Programs that are attached to, in a phase of debugging; and what they are like when a debugger has left them."""
+
+import asyncio
+import re
+import subprocess
+import sys
+import time
+from asyncio.subprocess import Process
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.running import free_port, go_built, ptrace_allowed, started
+from tests.harness import needs
+from tests.processes import command_line, descendants
+from tests.programs import PROGRAMS, Program, compiled, tool
+
+NAP = 6
+"""Seconds of the call that an evaluation makes: more than the seconds that a server takes to end."""
+SLOWER = 4
+"""How many times as long as before a turn of a program may take; it takes more than 50 times as long under a debugger."""
+TURNS = 30
+"""Lines that a program prints before it is attached to: its compiler has done its work by then."""
+
+
+@dataclass(frozen=True)
+class Debugged:
+    """A language, and the adapter that attaches to its program here."""
+
+    adapter: str
+    source: str
+    nap: str = f"nap({NAP})"
+    """The expression that calls a function of the program which takes so long."""
+    listens: str = ""
+    """The option by which the program listens for a debugger at a port; it is attached to by its process id otherwise."""
+    keeps: str = "(?!)"
+    """The names of threads that the language's runtime starts by itself, or for its first debugger, and keeps."""
+
+    def __str__(self) -> str:
+        return self.adapter
+
+    def check(self) -> None:
+        """Skip the test where the machine lacks what this needs."""
+        needs(self.adapter)
+        if not self.listens and not ptrace_allowed():
+            pytest.skip("needs ptrace: sysctl kernel.yama.ptrace_scope=0")
+
+    def command(self, folder: Path, option: str) -> list[str]:
+        """Compile the program into a folder, where it has to be; return its command."""
+        source = PROGRAMS / self.source
+        match source.suffix:
+            case ".c":
+                return [str(compiled(self.source, folder))]
+            case ".go":
+                return [go_built(source, folder)]
+            case ".java":
+                subprocess.run([tool("javac"), "-g", "-d", folder, source], check=True)
+                return [tool("java"), option, "-cp", str(folder), source.stem]
+            case ".js":
+                return [tool("node"), option, str(source)]
+            case _:
+                return [sys.executable, str(source)]
+
+
+DEBUGGED = [
+    Debugged(
+        "jdi",
+        "Paced.java",
+        listens="-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:{}",
+        # The agent's threads, and the compilers', which come and go.
+        keeps="JDWP .*|C[12] Compiler.*",
+    ),
+]
+
+
+@dataclass
+class Attached:
+    """A program that runs, and prints how fast it is, and where it can be attached to."""
+
+    debugged: Debugged
+    process: Process
+    where: dict[str, object]
+    program: Program
+    fastest: int = 0
+    """Nanoseconds of its fastest turn before it was attached to."""
+    threads: Counter[str] = field(default_factory=Counter[str])
+    """The names of the threads that it had then."""
+
+    async def line(self) -> bytes:
+        """Return the next line that it prints. The test fails where it has ended."""
+        assert self.process.stdout is not None
+        line = await self.process.stdout.readline()
+        assert line, f"the program has ended: {await self.process.wait()}"
+        return line
+
+    async def turns(self, count: int) -> list[tuple[int, int]]:
+        """Return the next times of day, in milliseconds, each with the nanoseconds of a turn."""
+        turns: list[tuple[int, int]] = []
+        while len(turns) < count:
+            if found := re.fullmatch(rb"(\d+) (\d+)\n", await self.line()):
+                turns.append((int(found[1]), int(found[2])))
+        return turns
+
+    async def naps(self) -> None:
+        """Wait until the function has been called that takes long."""
+        while await self.line() != b"napping\n":
+            pass
+
+    async def lives_as_before(self) -> None:
+        """Wait until it runs as fast as before, without a debugger or a thread of one; say what is wrong where it never does."""
+        since, unlike = time.time() * 1000, "it prints nothing"
+        try:
+            while unlike:
+                ((at, turn),) = await self.turns(1)
+                unlike = "it printed this before" if at < since else self._unlike_before(turn)
+        except asyncio.CancelledError as late:
+            state = re.search(r"(?m)^State:.*", self._of("status"))
+            late.add_note(f"The program is unlike before: {unlike}. {state and state[0]}")
+            raise
+
+    def _unlike_before(self, turn: int) -> str:
+        """Say what is not as it was before it was attached to; a turn took so many nanoseconds."""
+        if not re.search(r"(?m)^TracerPid:\s+0$", self._of("status")):
+            return "a debugger traces it"
+        more = self.threads_now() - self.threads
+        strange = [each for each in more if not re.fullmatch(self.debugged.keeps, each)]
+        if strange:
+            return f"it has threads {strange}"
+        return f"{turn} ns a turn, {self.fastest} before" if turn > SLOWER * self.fastest else ""
+
+    def threads_now(self) -> Counter[str]:
+        """Return the names of its threads, each with how many have it."""
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        return Counter(self._of(f"task/{each.name}/comm").strip() for each in tasks.iterdir())
+
+    def _of(self, name: str) -> str:
+        return Path(f"/proc/{self.process.pid}/{name}").read_text(encoding="utf-8")
+
+
+@asynccontextmanager
+async def running(debugged: Debugged, folder: Path) -> AsyncGenerator[Attached]:
+    """Run the program of a language until the test is over; it has found how fast it is."""
+    port = free_port()
+    command = debugged.command(folder, debugged.listens.format(port))
+    async with started(*command) as process:
+        where: dict[str, object] = {"port": port} if debugged.listens else {"pid": process.pid}
+        source = PROGRAMS / debugged.source
+        each = Attached(debugged, process, where, Program(source, source))
+        each.fastest = min(turn for _, turn in await each.turns(TURNS))
+        each.threads = each.threads_now()
+        yield each
+
+
+def adapter_of(server: int) -> int:
+    """Return the adapter that a server has started."""
+    children = (pid for pid in descendants(server) if "reaper.py" not in command_line(pid))
+    return next(children)
