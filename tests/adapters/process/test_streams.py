@@ -2,12 +2,13 @@
 
 import asyncio
 import socket
+from pathlib import Path
 
 import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
-from dapeer.adapters.process.streams import connect
+from dapeer.adapters.process.streams import connect, connect_unix
 from dapeer.base.connections.ports import free_port
 from tests.processes import LIMIT
 
@@ -51,3 +52,33 @@ async def test_a_stream_tells_whether_it_was_spoken_to() -> None:
 async def test_nobody_listens_at_a_free_port() -> None:
     with pytest.raises(OSError, match="connect"):
         await connect(LOOPBACK, free_port(LOOPBACK))
+
+
+async def test_a_unix_socket_that_closes_as_bytes_arrive_ends_its_reader_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "adapter")
+    ends: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, told: ends.append(repr(told["exception"])))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        stream = await connect_unix(path)
+        theirs, _ = server.accept()
+        with theirs:
+            async with asyncio.timeout(LIMIT), anyio.create_task_group() as tasks:
+
+                async def read() -> None:
+                    try:
+                        while True:
+                            await stream.receive()
+                    except anyio.ClosedResourceError:
+                        ends.append("closed")
+
+                tasks.start_soon(read)
+                await anyio.wait_all_tasks_blocked()
+                # In one turn of the loop the bytes are there and the stream closes.
+                theirs.sendall(b"x")
+                tasks.start_soon(stream.aclose)
+    assert ends == ["closed"]

@@ -147,7 +147,10 @@ class Children:
     """The first child is the program; its parent never stops."""
     refuse: bool = False
     """Children that nobody wants are offered all the same, and run on when they are refused: those
-    that are not offered keep their parent's breakpoints, and nobody to continue them there."""
+    that are not offered keep their parent's breakpoints, and nobody to continue them there.
+
+    Otherwise the adapter offers wanted ones only, by its own configuration. What it offers all the same,
+    such as a worker thread, is a part of the program, and is always debugged."""
     event: str = ""
     """An event that offers a child, of adapters that do not ask; empty: none."""
     pid: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import anyio
@@ -68,6 +68,11 @@ class PromptStream(ByteStream):
         self._socket = _socket(stream)
         self.has_received = False
         """Whether anything has been received."""
+        self._pending = 0
+        """How many calls read or write."""
+        self._is_closing = False
+        self._unused = anyio.Event()
+        """Set when the last of them has returned, once the stream closes."""
         tcp = self._socket.family in {socket.AF_INET, socket.AF_INET6}
         self._option: int | None = getattr(socket, "TCP_QUICKACK", None) if tcp else None
 
@@ -78,12 +83,14 @@ class PromptStream(ByteStream):
 
     async def send(self, item: bytes) -> None:
         """Write."""
-        await self._stream.send(item)
+        with self._in_use():
+            await self._stream.send(item)
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
         """Read."""
         self._acknowledge()
-        data = await self._stream.receive(max_bytes)
+        with self._in_use():
+            data = await self._stream.receive(max_bytes)
         self._acknowledge()
         self.has_received = True
         return data
@@ -93,8 +100,33 @@ class PromptStream(ByteStream):
         await self._stream.send_eof()
 
     async def aclose(self) -> None:
-        """Close both directions."""
+        """Close both directions; who reads or writes gets a ClosedResourceError first.
+
+        anyio wakes them by itself when it closes a Unix socket. If the socket becomes ready at that moment, asyncio
+        wakes them once more, and prints an InvalidStateError. So such a socket is shut down first.
+        """
+        self._is_closing = True
+        if self._pending and isinstance(self._stream, UNIXSocketStream):
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            with anyio.CancelScope(shield=True):
+                await self._unused.wait()
         await self._stream.aclose()
+
+    @contextlib.contextmanager
+    def _in_use(self) -> Generator[None]:
+        """Count a call that reads or writes."""
+        self._pending += 1
+        try:
+            yield
+        except (anyio.EndOfStream, anyio.BrokenResourceError) as error:
+            if self._is_closing:
+                raise anyio.ClosedResourceError from error
+            raise
+        finally:
+            self._pending -= 1
+            if self._is_closing and not self._pending:
+                self._unused.set()
 
     def _acknowledge(self) -> None:
         if self._option is not None:

@@ -239,6 +239,20 @@ const pipes = enter({
 });
 apply(pipes);
 
+const workers = enter({
+  name: "js-worker-messages",
+  whose: "js-debug",
+  tried: TRIED,
+  lost: "A worker thread of Node.js hangs where its path, a condition or an expression has a letter outside of ASCII.",
+  apply() {
+    // Node.js spoils such letters on the way to a worker; in JSON they stand in strings only.
+    const sent = /(\.NodeWorker\.sendMessageToWorker\(\{message:)(\w+)(?=,)/;
+    const escaped = '.replace(/[^\\0-\\x7f]/g,each=>"\\\\u"+each.charCodeAt(0).toString(16).padStart(4,"0"))';
+    rewrite([[sent, (_, before, message) => `${before}${message}${escaped}`]], "sends messages to workers");
+  },
+});
+apply(workers);
+
 if (lists) {
   require("./node_tests.cjs");
   process.stdout.write(`${JSON.stringify(listed())}\n`);

@@ -103,6 +103,17 @@ class Plan:
         """Whether the program is debugged as the first child of its session."""
         return self.definition.children is not None and self.definition.children.primary
 
+    @property
+    def refuses_children(self) -> bool:
+        """Whether dapeer rejects the processes that the adapter offers.
+
+        An adapter without `refuse` offers no unwanted process. What it offers all the same, such as a worker
+        thread, is a part of the program, and waits until it is debugged.
+        """
+        children = self.definition.children
+        unwanted = self.inputs.get("follow_children") is False
+        return unwanted and children is not None and children.refuse
+
     def may_run_elsewhere(self, path: str, libraries: Iterable[str] = ()) -> bool:
         """Whether a source file may run in a process that the adapter does not follow.
 

@@ -102,7 +102,7 @@ class Supervisor:
         Raises:
             DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger.
         """
-        if parent.plan.inputs.get("follow_children") is False and not parent.delegates:
+        if parent.plan.refuses_children and not parent.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
         _check_lives(parent)
         try:
