@@ -29,6 +29,7 @@ Actions, each a string or an object of one key:
     {"ignore": "eof" | "terminate"}     outlive the end of stdin, or SIGTERM
     {"line": n}                  set the line the program is at
     {"exit": code}               end at once, without another word
+    {"signal": name}             end by this signal
 
 `"start"` holds actions to do before anything is read, `"capabilities"` what `initialize` answers,
 `"log"` a file that gets each request as one line of JSON.
@@ -206,6 +207,9 @@ class FakeAdapter:
 
     def do_exit(self, code: int) -> None:
         os._exit(code)
+
+    def do_signal(self, name: str) -> None:
+        signal.raise_signal(signal.Signals[name])
 
     # What a well-behaved adapter answers.
 

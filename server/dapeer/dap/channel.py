@@ -51,6 +51,8 @@ class Channel:
         """Numbers of another client's requests without an answer yet."""
         self._orders = 0
         """Requests of the adapter that have no answer yet."""
+        self.broken_off: tuple[Request, ...] = ()
+        """The requests that had no answer when the connection closed, the oldest first."""
         self.closed = anyio.Event()
         self.fault: str | None = None
         """The first message that was invalid or rejected; None if there is none."""
@@ -208,6 +210,7 @@ class Channel:
 
     def _close(self) -> None:
         self.closed.set()
+        self.broken_off = tuple(request for request, _ in self._pending.values())
         for request, answer in self._pending.values():
             answer.fail(_closed(request.command))
         self._pending.clear()

@@ -120,6 +120,18 @@ def test_an_exit_code_is_found_in_the_output() -> None:
     ]
 
 
+def test_output_from_a_crash_report_on_is_the_adapters_but_what_the_program_prints_is_not() -> None:
+    quirks = Quirks(crash_report="^Stack dump:")
+    crash = output("careful\nStack dump:\n0. Program arguments", "console")
+    after = output("#0 crash", "stderr"), output("printed\n")
+    assert tamed(quirks, output("a Stack dump:", "stderr"), crash, *after) == [
+        ("output", "a Stack dump:"),
+        ("output", "careful\n"),
+        ("output", "printed\n"),
+    ]
+    assert quirks.without_own("b\nStack dump:\n0.") == "b\n"
+
+
 def test_how_an_adapter_crashes_is_not_what_the_program_prints() -> None:
     quirks = Quirks(last_words_of_adapter=True)
     end = Event("terminated")

@@ -44,6 +44,13 @@ def is_legible(text: str) -> bool:
     )
 
 
+def without_lines(text: str, own: str) -> str:
+    """Return a text without what is of a pattern between the ends of lines; empty: nothing is."""
+    if not own or not is_legible(text):
+        return text
+    return re.sub(rf"(?m)^[^\S\n]*(?:{own})[^\S\n]*(?:\n|\Z)", "", text)
+
+
 def category_of(body: Mapping[str, Any]) -> str:
     """Return the category of an output; an adapter's own are the console's."""
     category = body.get("category")

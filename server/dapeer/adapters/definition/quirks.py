@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from dapeer.adapters.definition.misfires import BEGINS, KINDS, LEGIBLE_LINE, is_legible
+from dapeer.adapters.definition.misfires import (
+    BEGINS,
+    KINDS,
+    LEGIBLE_LINE,
+    is_legible,
+    without_lines,
+)
 from dapeer.adapters.definition.table import DefinitionTable, Regex
 from dapeer.dap.messages import Request
 from dapeer.dap.requests import NEEDS, OPTIONS
@@ -71,6 +77,8 @@ class Quirks:
     `continued` and `stopped` that tell of it are no news."""
     last_words_of_adapter: bool = False
     """Output after `terminated`, except on stdout, is the adapter's own crash report."""
+    crash_report: Regex = ""
+    """A regular expression: output from there on, except on stdout, is the adapter's own crash report."""
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
@@ -117,6 +125,17 @@ class Quirks:
                     return why
         return self.harmful.get(request.command, "")
 
+    def without_own(self, text: str) -> str:
+        """Return an adapter's output without the lines of `own_words`, and without its crash report."""
+        return without_lines(self.before_crash(text), self.own_words)
+
+    def before_crash(self, text: str) -> str:
+        """Return an adapter's output as far as its crash report; the same text if it has none."""
+        if not self.crash_report or not is_legible(text):
+            return text
+        found = re.search(self.crash_report, text, re.MULTILINE)
+        return text[: found.start()] if found else text
+
     def names_private(self, expression: str) -> bool:
         """Whether an expression names a member that only code of its own class can."""
         return bool(self.private) and bool(re.search(self.private, expression[:LEGIBLE_LINE]))
@@ -149,6 +168,7 @@ class Quirks:
             or self.thread_mark
             or self.runs_meanwhile
             or self.last_words_of_adapter
+            or self.crash_report
             or self.refuses
             or self.passes_hits
             or self.private

@@ -8,7 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
+from dapeer.adapters.definition.misfires import (
+    Misfires,
+    Sent,
+    category_of,
+    is_legible,
+    without_lines,
+)
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.json_types import as_array, as_object
@@ -189,6 +195,8 @@ class Normalizer:
 
     def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
         text = str(body.get("output") or "")
+        if body.get("category") != "stdout":
+            text = self._before_crash(text)
         if self._quirks.terminal_output:
             category = category_of(body)
             text = self._held.pop(category, "") + text
@@ -197,13 +205,13 @@ class Normalizer:
             text = text.replace("\r\n", "\n")
         output, failures = self._misfires.read(category_of(body), text)
         yield from failures
-        output = _without(output, self._quirks.own_words)
+        output = without_lines(output, self._quirks.own_words)
         if self._word:
             # Rows in the program have no other way.
             output, off = without_patches_off(output, self._word)
             yield from (Event(EVENT, each) for each in off)
         if body.get("category", "console") == "console":
-            output = _without(output, self._quirks.own_console)
+            output = without_lines(output, self._quirks.own_console)
         if output or not body.get("output"):
             yield Event("output", {**body, "output": output})
         code = self._quirks.exit_code_in_output if is_legible(text) else ""
@@ -211,6 +219,12 @@ class Normalizer:
         if found:
             with contextlib.suppress(ValueError):
                 yield Event("exited", {"exitCode": int(found[1])})
+
+    def _before_crash(self, text: str) -> str:
+        """Return the adapter's output as far as its crash report, behind which there is no more."""
+        before = self._quirks.before_crash(text)
+        self._over |= before is not text
+        return before
 
 
 def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
@@ -238,13 +252,6 @@ def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
             lambda found: f"{{{quirks.compiled_inside(found[1])}}}", str(point["logMessage"])
         )
     return sent
-
-
-def _without(text: str, own: str) -> str:
-    """Return a text without what is of a pattern between the ends of lines."""
-    if not own or not is_legible(text):
-        return text
-    return re.sub(rf"(?m)^[^\S\n]*(?:{own})[^\S\n]*(?:\n|\Z)", "", text)
 
 
 def unfolded(body: Body) -> Body:

@@ -19,6 +19,7 @@ from dapeer.base.errors import (
     Unsupported,
 )
 from dapeer.base.system.exchange import Mailbox
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -35,6 +36,10 @@ from dapeer.view.snapshot import KILLED
 
 SECONDS_FOR_LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send its last messages and exit."""
+CRASHES = {"SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"}
+"""Signals that end a process because of a fault of its own."""
+MAX_EXPRESSION_CHARS = 100
+"""Characters of an expression in the cause of an end."""
 MAX_QUOTED_CHARS = 800
 """Characters of an adapter's output in an error."""
 
@@ -174,9 +179,14 @@ class DirectSession(Session):
         killer = self.process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
-        words = self.process.stderr_tail().strip()[-MAX_QUOTED_CHARS:]
+        quirks = self.plan.definition.quirks
+        words = quirks.without_own(self.process.stderr_tail()).strip()[-MAX_QUOTED_CHARS:]
+        said = f"; it said: {words}" if words else ""
+        meanwhile = "".join(map(_doing, self.channel.broken_off[:1]))
+        if killer in CRASHES:
+            return f"the adapter {self.adapter} crashed ({killer}){meanwhile}{said}"
         by = "" if killer is None else f", killed by {killer}"
-        return f"the adapter ended unexpectedly{by}{f'; it said: {words}' if words else ''}"
+        return f"the adapter ended unexpectedly{by}{meanwhile}{said}"
 
     # -- end
 
@@ -283,6 +293,17 @@ class DirectSession(Session):
             await self.request("disconnect", {"terminateDebuggee": ending})
         await self.close()
         return ending
+
+
+def _doing(request: Request) -> str:
+    """Return what an adapter did that has not answered a request.
+
+    >>> _doing(Request(1, "evaluate", {"expression": "some->count"})), _doing(Request(2, "variables"))
+    (' while it evaluated `some->count`', ' while it answered `variables`')
+    """
+    if expression := str(request.arguments.get("expression") or ""):
+        return f" while it evaluated `{shortened(expression, MAX_EXPRESSION_CHARS)}`"
+    return f" while it answered `{request.command}`"
 
 
 def _traits(plan: Plan) -> Traits:

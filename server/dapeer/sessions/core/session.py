@@ -34,6 +34,9 @@ from dapeer.sessions.inspection.thread_locations import Whereabouts
 from dapeer.sessions.traits import Traits
 from dapeer.view.advice import Advice
 
+SECONDS_TO_EXPLAIN = 1.0
+"""Seconds in which the reason for the end of a connection is known."""
+
 
 class Session(SessionControl):
     """One debug session, from its first message to its last.
@@ -212,6 +215,8 @@ class Session(SessionControl):
         limit = usual if seconds is None else seconds
         try:
             return await self.channel.request(command, arguments, seconds=limit)
+        except ChannelClosed as error:
+            raise await self._explained(error) from error
         except RequestTimeout as error:
             if not self.ours or command not in ENDS:
                 unknown = forced and not self.supports(command)
@@ -221,6 +226,16 @@ class Session(SessionControl):
             self.ending.explain(f"{cause}, so it was killed together with the program")
             await self.force()
             raise RequestTimeout(command, limit, killed=True) from error
+
+    async def _explained(self, error: ChannelClosed) -> ChannelClosed:
+        """Return an error with the reason for the end of the connection, as soon as that is known."""
+        await self.wait_for(lambda: self.over, SECONDS_TO_EXPLAIN)
+        if not self.cause or self.by_us:
+            return error
+        what = f"{error.what.rstrip('.')}: {self.cause.rstrip('.')}."
+        return ChannelClosed(
+            what, "dap_program_output shows what it printed; dap_run starts it again."
+        )
 
     def supports(self, name: str) -> bool:
         """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from dapeer.base.errors import DapeerError, RequestTimeout
+from dapeer.base.errors import ChannelClosed, DapeerError, RequestTimeout
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.base.text.structure import is_nested
 from dapeer.base.text.type_names import unseen
@@ -148,9 +148,17 @@ async def consequence_noted(call: Call, session: Session, left: Left) -> AsyncGe
     before = session.mirror.stop
     try:
         yield
-    finally:
-        if consequence := await consequence_of(session, before, left):
-            call.notes.append(consequence)
+    except ChannelClosed:
+        raise  # it says how the program has ended
+    except DapeerError:
+        await _note(call, session, before, left)
+        raise
+    await _note(call, session, before, left)
+
+
+async def _note(call: Call, session: Session, before: Stop | None, left: Left) -> None:
+    if consequence := await consequence_of(session, before, left):
+        call.notes.append(consequence)
 
 
 async def _open(session: Session, stop: Stop, variable: Variable) -> None:
@@ -185,8 +193,8 @@ async def each(
         try:
             one = await evaluated(session, expression, frame, context, left)
         except DapeerError as error:
-            over = isinstance(error, RequestTimeout)
-            consequence = await consequence_of(session, before, left)
+            over = isinstance(error, (RequestTimeout, ChannelClosed))
+            consequence = "" if over else await consequence_of(session, before, left)
             known = over or consequence
             why = error.what if known else await _explained(session, frame, expression, error, left)
             one = Evaluated(expression, error=why, consequence=consequence)
