@@ -18,14 +18,6 @@ local namespace -- of what is highlighted
 ---@field text? string
 ---@field focus? boolean
 
--- Whether a window can show another buffer without losing or disturbing anything.
-local function replaceable(window)
-  local bufnr = vim.api.nvim_win_get_buf(window)
-  local hides = vim.o.hidden or vim.bo[bufnr].bufhidden == 'hide'
-  local shown = #vim.fn.win_findbuf(bufnr) > 1
-  return not vim.wo[window].winfixbuf and not vim.wo[window].diff and (not vim.bo[bufnr].modified or hides or shown)
-end
-
 -- A window in which the person types keeps its buffer, and its cursor.
 local function busy(window)
   return window == vim.api.nvim_get_current_win() and attention.busy()
@@ -35,7 +27,7 @@ local function usable(window, bufnr)
   if not windows.editing(window) or busy(window) then
     return false
   end
-  return vim.api.nvim_win_get_buf(window) == bufnr or replaceable(window)
+  return vim.api.nvim_win_get_buf(window) == bufnr or (windows.replaceable(window) and not vim.wo[window].diff)
 end
 
 -- The person's own window first, then the others of the tab page that they look at.

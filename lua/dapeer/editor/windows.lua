@@ -63,6 +63,27 @@ function M.editing(window)
     and M.real(vim.api.nvim_win_get_buf(window))
 end
 
+-- A text in a buffer of these kinds is a person's, and Neovim asks before it is lost.
+local UNSAVED = { [''] = true, acwrite = true }
+
+---Whether a window can show another buffer so that nothing happens to the one that it shows: Neovim neither asks about,
+---writes, unloads nor wipes a text, nor raises an error.
+---@param window integer
+---@return boolean
+function M.replaceable(window)
+  local bufnr = vim.api.nvim_win_get_buf(window)
+  if vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf then
+    return false
+  elseif #vim.fn.win_findbuf(bufnr) > 1 then
+    return true -- it stays in the other window
+  end
+  local hiding = vim.bo[bufnr].bufhidden
+  if hiding ~= '' then
+    return hiding == 'hide'
+  end
+  return vim.o.hidden or not (vim.bo[bufnr].modified and UNSAVED[vim.bo[bufnr].buftype])
+end
+
 ---Note from now on where the person works; may be called again.
 function M.watch()
   vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter' }, {

@@ -34,9 +34,10 @@ local lines = setmetatable({}, { __mode = 'k' })
 ---@type table<dap.Session, dap.Session>
 local previous = setmetatable({}, { __mode = 'kv' })
 
----Where `:Dapeer follow` goes.
----@type dap.Session?
-local latest
+---The sessions that have stopped for the assistant, the latest with the highest number: `:Dapeer follow` goes there.
+---@type table<dap.Session, integer>
+local ranks = setmetatable({}, { __mode = 'k' })
+local count = 0
 
 ---Notice that the assistant makes a session run or stop. Legal in a luv callback.
 ---@param session dap.Session
@@ -69,10 +70,10 @@ function M.drives(session)
   return own == true
 end
 
----Whether the person's cursor may go to a stop that the assistant has caused.
+---Whether the person's cursor may go to what the assistant has caused.
 ---@return boolean
 ---@return boolean hasty  it may as soon as they have paused
-local function may_jump()
+local function may_move()
   local follow = require('dapeer.config').get().follow
   if follow ~= 'idle' then
     return follow == 'always', false
@@ -83,18 +84,27 @@ local function may_jump()
   return reads and not (attention.busy() or attention.awaited()), reads
 end
 
+---Whether the person's cursor may go to a stop that the assistant has caused: no text of theirs is lost for it.
+---@param session dap.Session
+---@param frame dap.StackFrame?
+---@return boolean
+---@return boolean hasty  it may as soon as they have paused
+local function may_jump(session, frame)
+  local moves, hasty = may_move()
+  return moves and (not frame or require('dapeer.nvim_dap.showing').has_room(session, frame)), hasty
+end
+
 ---Tell the person where the program has stopped, or go there, as soon as they do not type.
 ---@param session dap.Session
 ---@param stop dapeer.Stop
 ---@param frame dap.StackFrame
 local function lead(session, stop, frame)
-  latest = session
   local name = frame.source and vim.fs.basename(frame.source.path or frame.source.name or '') or frame.name
   local sentence = ('stopped at %s:%d; :Dapeer follow goes there'):format(name, frame.line)
   local attention = require('dapeer.person.attention')
   local withdraw = function() end
   local cancel = attention.when_free(function()
-    if stop.hasty and session.stopped_thread_id == stop.body.threadId and may_jump() then
+    if stop.hasty and session.stopped_thread_id == stop.body.threadId and may_jump(session, frame) then
       return require('dapeer.nvim_dap.internals').frames.jump(session, frame)
     end
     withdraw = require('dapeer.person.waiting').mention(sentence)
@@ -125,10 +135,12 @@ end
 
 ---Before nvim-dap jumps: it asks for the stack first. The person's mode counts in this very moment.
 ---@param session dap.Session
-local function about_to_jump(session)
+---@param response table?
+local function about_to_jump(session, response)
   local stop = stops[session]
   if stop and not stop.shown then
-    local jumps, hasty = may_jump()
+    local frame = require('dapeer.nvim_dap.internals').frames.top(response and response.stackFrames or {})
+    local jumps, hasty = may_jump(session, frame)
     stop.hasty = hasty
     stop.body.preserveFocusHint = stop.hint or not jumps
   end
@@ -160,6 +172,8 @@ local function jumped(session, response)
     return
   end
   stop.shown = true
+  count = count + 1
+  ranks[session] = count
   if stays then
     require('dapeer.nvim_dap.showing').show(session, stop.body, frame, before)
     lead(session, stop, frame)
@@ -171,7 +185,7 @@ end
 ---@param session dap.Session
 ---@param open fun()
 function M.open_terminal(session, open)
-  if not M.drives(session) or may_jump() then
+  if not M.drives(session) or may_move() then
     return open()
   end
   local function make()
@@ -195,16 +209,34 @@ function M.give_back(session, before)
   end
 end
 
----Go to where the assistant's program has stopped; where it runs, to nvim-dap's own current frame.
+---The session whose stop the assistant has caused last, of those that are stopped still.
+---@return dap.Session?
+local function latest()
+  local found
+  for session, rank in pairs(ranks) do
+    local stands = session.stopped_thread_id and not session.closed and M.drives(session)
+    if stands and rank > (found and ranks[found] or 0) then
+      found = session
+    end
+  end
+  return found
+end
+
+---Go to where the assistant's program has stopped, and let the person's keys act on it; where none has, to nvim-dap's own
+---current frame. A text that Neovim would ask about, write or wipe stays where it is.
 function M.follow()
   local dap = package.loaded['dap']
-  local session = latest and not latest.closed and latest.stopped_thread_id and latest or nil
-  if not dap or not (session or dap.session()) then
+  local assisted = dap and latest()
+  local session = assisted or dap and dap.session()
+  if not session then
     return require('dapeer.person.waiting').mention('there is no debug session to follow')
   end
-  if session then
-    forget(session)
-    dap.set_session(session)
+  if assisted then
+    forget(assisted)
+    dap.set_session(assisted)
+  end
+  if session.current_frame then
+    require('dapeer.nvim_dap.showing').make_room(session, session.current_frame)
   end
   dap.focus_frame()
 end
@@ -238,8 +270,8 @@ function M.install(dap)
       pcall(M.give_back, session, focused)
     end)
   end
-  before.stackTrace[KEY] = function(session)
-    pcall(about_to_jump, session)
+  before.stackTrace[KEY] = function(session, _, response)
+    pcall(about_to_jump, session, response)
   end
   after.stackTrace[KEY] = function(session, _, response)
     pcall(jumped, session, response)

@@ -7,8 +7,8 @@ local M = {}
 function M.shows_source(window)
   local buffer = vim.api.nvim_win_get_buf(window)
   local fixed = vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf
-  local source = vim.bo[buffer].buftype == '' or vim.b[buffer].dap_source_buf == true
-  return source and not fixed and not vim.wo[window].diff
+  local text = vim.bo[buffer].buftype == '' and require('dapeer.editor.windows').real(buffer)
+  return (text or vim.b[buffer].dap_source_buf == true) and not fixed and not vim.wo[window].diff
 end
 
 ---@param source dap.Source?
@@ -20,6 +20,51 @@ local function buffer_of(source, session)
   elseif source and source.path then
     local is_uri = source.path:match('^[a-z]+://')
     return vim.uri_to_bufnr(is_uri and source.path or vim.uri_from_fname(source.path))
+  end
+end
+
+-- The window that gets the file of a stop, as nvim-dap chooses it where 'switchbuf' is `uselast`.
+---@param session dap.Session
+---@return integer
+local function window_of_stop(session)
+  local buffer = vim.api.nvim_get_current_buf()
+  local source = vim.bo[buffer].buftype == '' or vim.b[buffer].dap_source_buf == true
+  local before = vim.fn.win_getid(vim.fn.winnr('#'))
+  if source or vim.bo[buffer].filetype == session.filetype or before == 0 then
+    return vim.api.nvim_get_current_win()
+  end
+  return before
+end
+
+---Whether nvim-dap can go to a frame, and nothing happens to the text that makes room for it.
+---@param session dap.Session
+---@param frame dap.StackFrame
+---@return boolean
+function M.has_room(session, frame)
+  local window, buffer = window_of_stop(session), buffer_of(frame.source, session)
+  return not buffer
+    or vim.api.nvim_win_get_buf(window) == buffer
+    or require('dapeer.editor.windows').replaceable(window)
+end
+
+---Go to a window in which nvim-dap can show a frame; where it would harm the text that makes room, to another that shows
+---the file, or to a new one.
+---@param session dap.Session
+---@param frame dap.StackFrame
+function M.make_room(session, frame)
+  local buffer = buffer_of(frame.source, session)
+  if not buffer or M.has_room(session, frame) then
+    return
+  end
+  local window = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(window)
+    return vim.api.nvim_win_get_buf(window) == buffer
+  end)
+  if window then
+    vim.api.nvim_set_current_win(window)
+  else
+    require('dapeer.editor.loading').quietly(function()
+      vim.api.nvim_open_win(buffer, true, { split = 'above' })
+    end)
   end
 end
 

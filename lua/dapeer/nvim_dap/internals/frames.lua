@@ -15,6 +15,15 @@ function M.request_scopes(session, frame)
   return true
 end
 
+---The frame that nvim-dap goes to at a stop.
+---@param frames dap.StackFrame[]
+---@return dap.StackFrame?
+function M.top(frames)
+  return vim.iter(frames):find(function(frame)
+    return frame.source ~= nil
+  end) or frames[1]
+end
+
 ---Have nvim-dap go to a frame that it has the scopes of.
 ---@param session dap.Session
 ---@param frame dap.StackFrame
