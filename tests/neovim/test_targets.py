@@ -170,6 +170,38 @@ async def test_auto_attaches_the_neovims_of_the_project_and_none_nobody(
             assert {row["state"] for row in await neovims(wire)} == {"free"}
 
 
+@pytest.mark.parametrize("folder", [".", "project/worktree"])
+async def test_a_neovim_whose_folder_was_deleted_belongs_to_no_project(
+    tmp_path: Path, project: Path, folder: str
+) -> None:
+    gone = tmp_path / folder / "gone"
+    gone.mkdir(parents=True)
+    async with (
+        neovim(tmp_path, cwd=gone) as first,
+        neovim(tmp_path, cwd=project) as own,
+        core(project) as client,
+    ):
+        lost = await listen(first)
+        gone.rmdir()
+        row = (await targets(client))[first.pid]
+        assert not row["same_project"]
+        assert "in no project" in await read(client, "nvim_targets")
+        await listen(own)
+        attached = (await connect(client))["attached"]
+        assert [each["pid"] for each in attached] == [own.pid]
+        # Nor does a program start there, though the assistant has asked for that Neovim.
+        await ask(client, "nvim_disconnect")
+        await connect(client, lost)
+        assert "in a folder that was deleted" in await read(client, "nvim_connect", target=lost)
+        await connect(client)
+        p = program("loop.py")
+        await ask(client, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        sessions_here = "return #require('dap').sessions()"
+        assert await own.lua(sessions_here) == 1
+        assert await first.lua(sessions_here) == 0
+        await ask(client, "dap_terminate")
+
+
 async def told_of_attaching(editor: Editor) -> None:
     """Have a Neovim tell when a core attaches to it."""
     await editor.lua("""

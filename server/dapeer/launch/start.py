@@ -13,6 +13,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.runners.whole import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.launch.configurations import (
@@ -84,7 +85,7 @@ class Launcher:
         """The Neovim that works on the project; of several the first."""
         peers = list(self.peers.attached.values())
         project = self.debugger.project.resolve()
-        here = [peer for peer in peers if Path(peer.cwd).resolve().is_relative_to(project)]
+        here = [peer for peer in peers if _works_below(peer, project)]
         return next(iter(here or peers[:1]), None)
 
     async def found(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
@@ -238,3 +239,9 @@ def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, An
     template = definition.launch.items()
     keys = {key: launch.inputs[n] for n in given for key, value in template if value == f"${{{n}}}"}
     return dict(collections.ChainMap(*map(dict, variants), keys))
+
+
+def _works_below(peer: Peer, folder: Path) -> bool:
+    """Whether a Neovim's folder, if it is still there, is this one or below it."""
+    cwd = Path(peer.cwd)
+    return foreign_files.is_folder(peer.cwd) and cwd.resolve().is_relative_to(folder)

@@ -115,8 +115,13 @@ class Peer:
 
     @property
     def cwd(self) -> str:
-        """The working directory of its Neovim, when it was attached."""
+        """The working directory of its Neovim when it was attached; empty where that had been deleted."""
         return str(self._facts.get("cwd") or "")
+
+    @property
+    def place(self) -> str:
+        """Its working directory, in words to stand behind "in"."""
+        return self.cwd or "a folder that was deleted"
 
     # -- attach and detach
 

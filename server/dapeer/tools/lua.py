@@ -85,7 +85,7 @@ class NeovimTool:
         schema = self.spec.input_schema
         if not self._chosen:
             return schema
-        homes = "; ".join(f"{peer.id}: {peer.cwd}" for peer in self.homes)
+        homes = "; ".join(f"{peer.id}: {peer.place}" for peer in self.homes)
         which = {"type": "integer", "enum": [peer.id for peer in self.homes], "description": homes}
         return {
             **schema,
@@ -150,7 +150,7 @@ class NeovimTool:
 
     async def _check(self, given: Json) -> None:
         if self._chosen and CONNECTION not in given:
-            homes = "; ".join(f"{peer.id}: {peer.cwd}" for peer in self.homes)
+            homes = "; ".join(f"{peer.id}: {peer.place}" for peer in self.homes)
             raise ArgumentError(
                 f"Several Neovims have {self.name}: choose one by `{CONNECTION}` ({homes}).",
                 "nvim_targets lists them.",

@@ -106,7 +106,7 @@ def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
 
 def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
     peer = _peer_of(found, call.peers)
-    cwd = found.cwd or (peer and Path(peer.cwd))
+    cwd = found.cwd or (Path(peer.cwd) if peer and peer.cwd else None)
     facts = {
         "target": peer.target if peer else found.address,
         "state": "attached" if peer else found.state,
@@ -136,15 +136,20 @@ def _peer_row(peer: Peer) -> dict[str, Any]:
 
 
 def _peer_line(peer: Peer) -> str:
-    return f"{peer.id} at {peer.target} (pid {peer.pid}, in {peer.cwd})"
+    return f"{peer.id} at {peer.target} (pid {peer.pid}, in {peer.place})"
+
+
+def _home(row: Mapping[str, Any]) -> tuple[str, ...]:
+    if "cwd" not in row:
+        return ("in no project: its folder is not known, or was deleted",)
+    return (f"in {row['cwd']}", "this project" if row["same_project"] else "another project")
 
 
 def _line(row: Mapping[str, Any]) -> str:
     state = f"attached as {row['neovim_id']}" if "neovim_id" in row else row["state"]
     facts = [
         f"pid {row['pid']}" if "pid" in row else "",
-        f"in {row['cwd']}" if "cwd" in row else "",
-        "this project" if row["same_project"] else "another project",
+        *_home(row),
         f"waits for a key in mode {row['waits_in_mode']}" if "waits_in_mode" in row else "",
         "nvim-dap is loaded" if row.get("dap") else "",
         f"its core listens on port {row['core_port']}" if "core_port" in row else "",

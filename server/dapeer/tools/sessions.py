@@ -119,7 +119,7 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
 
 
 def _came_line(peer: Peer) -> str:
-    return f"Neovim {peer.id} (pid {peer.pid}, in {peer.cwd}) is now attached; its sessions are shared."
+    return f"Neovim {peer.id} (pid {peer.pid}, in {peer.place}) is now attached; its sessions are shared."
 
 
 def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:

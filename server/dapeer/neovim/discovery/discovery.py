@@ -114,11 +114,14 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
 
 
 def belongs(cwd: Path, project: Path) -> bool:
-    """Return whether a Neovim's folder belongs to the project."""
+    """Return whether a Neovim's folder belongs to the project; one that was deleted belongs to none."""
     return _steps(cwd, project) is not None
 
 
 def _steps(cwd: Path, project: Path) -> int | None:
+    # Of a deleted folder Neovim has no name, and the system a name that another folder may get.
+    if not cwd.is_absolute() or not foreign_files.is_folder(cwd):
+        return None
     return steps_between(cwd.resolve(), project.resolve())
 
 
@@ -127,7 +130,7 @@ def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
         address,
         "free",
         pid=facts["pid"],
-        cwd=Path(facts["cwd"]),
+        cwd=Path(facts["cwd"]) if facts["cwd"] else None,
         version=facts["version"],
         plugin=facts.get("plugin"),
         dap=facts["dap"],

@@ -220,4 +220,4 @@ def noted(reply: Reply, notes: Sequence[str]) -> Reply:
 def located(call: Call, session: Session) -> list[str]:
     """Return in which of several Neovims a session runs, as notes."""
     peer = call.peers.of(session)
-    return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.cwd})"] if peer else []
+    return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.place})"] if peer else []
