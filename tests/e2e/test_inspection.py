@@ -262,12 +262,12 @@ async def test_nothing_is_asked_that_the_adapter_does_not_advertise(settings: Pa
 @pytest.mark.parametrize(
     ("tool", "arguments", "named"),
     [
-        ("dap_stacktrace", {"levels": 0}, "levels"),
+        ("dap_stacktrace", {"levels": -1}, "levels"),
         ("dap_stacktrace", {"start_frame": -1}, "start_frame"),
-        ("dap_variables", {"count": 0}, "count"),
+        ("dap_variables", {"count": -1}, "count"),
         ("dap_variables", {"filter": "odd"}, "filter"),
         ("dap_evaluate", {}, "expression"),
-        ("dap_evaluate", {"expression": "1", "timeout_ms": 0}, "timeout_ms"),
+        ("dap_evaluate", {"expression": "1", "timeout_ms": -1}, "timeout_ms"),
         ("dap_set_variable", {"path": "value"}, "value"),
         ("dap_program_output", {"category": "stdnull"}, "category"),
         ("dap_program_output", {"lines": -1}, "lines"),
@@ -278,7 +278,7 @@ async def test_nothing_is_asked_that_the_adapter_does_not_advertise(settings: Pa
         ("dap_continue", {"thread": 1}, "thread"),
         ("dap_set_breakpoint", {"filename": "x.py"}, "line"),
         ("dap_set_exception_breakpoints", {"filters": [{"a": "b"}]}, "filters"),
-        ("dap_source", {"line": 0}, "line"),
+        ("dap_source", {"line": -1}, "line"),
         ("dap_current_location", {"context_lines": -1}, "context_lines"),
     ],
 )

@@ -297,7 +297,7 @@ async def test_two_things_to_run_are_refused() -> None:
         ({"program": "x.py", "breakpoints": [{"filename": "x.py", "line": "x"}]}, "line"),
         ({"program": "x.py", "breakpoints": [{"filename": "x.py", "line": 1, "if": 1}]}, "if"),
         ({"program": "x.py", "env": {"A": [1]}}, "env"),
-        ({"program": "x.py", "config": []}, "config"),
+        ({"program": "x.py", "config": [1]}, "config"),
     ],
 )
 async def test_wrong_arguments_are_refused_by_name_before_anything_happens(

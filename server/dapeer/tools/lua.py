@@ -16,7 +16,7 @@ from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.consent_kinds import Kinds
 from dapeer.tools.base.answers import compact, reply_of
 from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
-from dapeer.tools.base.schema import short
+from dapeer.tools.base.schema import listed, short
 from dapeer.tools.base.tool import tool
 
 PREFIX: Final = "nvim_"
@@ -78,7 +78,7 @@ class NeovimTool:
     def input_schema(self) -> Json:
         """Its arguments; if several Neovims have it, one of them selects the Neovim."""
         # Schemas of other authors are not changed.
-        return self._schema if self.spec.group == OTHERS else short(self._schema)
+        return self._schema if self.spec.group == OTHERS else listed(short(self._schema))
 
     @property
     def _schema(self) -> Json:
