@@ -268,15 +268,13 @@ def test_the_table_of_processes_has_one_reader() -> None:
 
 
 def test_a_program_that_is_integrated_is_named_where_its_work_is_only() -> None:
-    """Beside its integration, clients have files to install into, and the person consents to its tools by name."""
+    """Beside its integration, clients have files to install into."""
     named = re.compile(rb"opencode|claude", re.IGNORECASE)
     assert not [
         name
         for file in sorted(PACKAGE.rglob("*"))
         if file.is_file() and "__pycache__" not in file.parts
-        if not (name := name_of(file)).startswith(
-            ("integrations/", "cli/install/", "peers/consent_kinds.py")
-        )
+        if not (name := name_of(file)).startswith(("integrations/", "cli/install/"))
         if named.search(file.read_bytes())
     ]
 

@@ -4,11 +4,12 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
-from dapeer.peers.consent_kinds import TABLE
 from tests.programs import ROOT
 from tools import known_answers
 from tools.pages import OFF, lua_tools
 
+TABLE = {tool.name: tool.kinds for tool in known_answers.EVERY if tool.kinds}
+"""The tools that do more than look, with the kinds of their calls."""
 HELP = ROOT / "doc" / "dapeer.txt"
 BEGIN, END = "    Tool, and what makes it more ~\n", "\nAll other tools only read."
 KINDS = 41
@@ -18,9 +19,8 @@ WIDTH = 78
 
 def lines() -> Iterator[str]:
     """Yield the table: each tool with what it always asks for, and below it what adds to that."""
-    names = [tool.name for tool in known_answers.EVERY if tool.name in TABLE]
-    for counts in dict.fromkeys(TABLE[name] for name in names):
-        alike = ", ".join(name for name in names if TABLE[name] == counts)
+    for counts in dict.fromkeys(TABLE.values()):
+        alike = ", ".join(name for name, each in TABLE.items() if each == counts)
         always = ", ".join(counts.always) or "-"
         yield from _row(f"  {alike}", f"{always}{f' ({counts.remark})' if counts.remark else ''}")
         for case in counts.cases:

@@ -1,7 +1,9 @@
 """What is made of the tools before anything is installed: `uv run python -m tools.known_answers` writes it.
 
-These are their schemas, and what `dapeer stdio` answers before the whole server is loaded.
+These are the tools as data, with their schemas, and what `dapeer stdio` answers before the whole server is loaded.
 """
+
+from __future__ import annotations
 
 import argparse
 import asyncio
@@ -10,6 +12,7 @@ import socket
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
@@ -24,10 +27,14 @@ from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base import schema
+from dapeer.tools.base.known_tools import known_file
 from dapeer.tools.base.tool import Tool
 from tests.json_types import Json
 from tests.mcp.wire import opening, request
 from tests.programs import ROOT
+
+if TYPE_CHECKING:
+    from dapeer.tools.base.known_tools import KnownTool
 
 
 def of_integrations() -> Iterator[Tool]:
@@ -63,19 +70,45 @@ def line(message: Json) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def schemas() -> dict[Path, str]:
-    """Return the texts of the files with the schemas of tools."""
+def descriptions() -> dict[Path, str]:
+    """Return the texts of the files that describe tools."""
     files: defaultdict[Path, dict[str, object]] = defaultdict(dict)
-    for function in (tool.function for tool in EVERY):
-        known = files[schema.known_file(function.__module__)]
-        known[schema.name_of(function)] = schema.made_of_arguments(function)
-    for output in (tool.output for tool in EVERY if tool.output):
-        known = files[schema.known_file(output.__module__)]
-        known[schema.name_of(output)] = schema.made_of_data(output)
+    for tool in EVERY:
+        files[Path(known_file(tool.function.__module__))][tool.name] = described(tool)
     return {path: _as_lines(known) for path, known in files.items()}
 
 
+def described(tool: Tool) -> KnownTool:
+    """Return a tool as data."""
+    kinds = tool.kinds
+    return {
+        "title": tool.title,
+        "section": tool.section,
+        "description": tool.description,
+        "read_only": tool.read_only,
+        "destructive": tool.destructive,
+        "idempotent": tool.idempotent,
+        "resumes": tool.resumes,
+        "starts": tool.starts,
+        "is_lean": tool.is_lean,
+        "kinds": kinds and {
+            "always": kinds.always,
+            "cases": [
+                {"argument": case.argument, "adds": case.adds, "explanation": case.explanation}
+                for case in kinds.cases
+            ],
+            "remark": kinds.remark,
+        },
+        "needs": tool.needs,
+        "argument_needs": tool.argument_needs,
+        "unlisted": sorted(tool.unlisted),
+        "arguments": schema.made_of_arguments(tool.function),
+        "data": schema.made_of_data(tool.output),
+    }  # fmt: skip
+
+
 def _as_lines(known: Mapping[str, object]) -> str:
+    """Return it as JSON with a line for each tool, so that two changes seldom meet."""
     lines = [
         f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}"
         for name, each in known.items()
@@ -129,6 +162,6 @@ def _shown(known: Json) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in schemas().items():
+    for path, text in descriptions().items():
         path.write_text(text, "utf-8")
     Path(KNOWN).write_text(made(), "utf-8")

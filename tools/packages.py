@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dapeer.mcp.server.toolbox import OF_LEAN
+from dapeer.mcp.all_tools import TOOLS
 from tests.programs import ROOT
 
 AGENT = "packages/agent"
@@ -118,7 +118,11 @@ def _claude(about: Mapping[str, Any]) -> dict[str, Any]:
 def _agent() -> str:
     """Return the agent as it is, with the tools of the group `lean`."""
     text = (ROOT / AGENT / "agents/dapeer-debugger.md").read_text(encoding="utf-8")
-    ours = [f"mcp__{server}__{name}" for server in SERVERS for name in sorted(OF_LEAN)]
+    ours = [
+        f"mcp__{server}__{name}"
+        for server in SERVERS
+        for name in sorted(each.name for each in TOOLS if each.is_lean)
+    ]
     return re.sub(r"(?m)^tools: .*$", f"tools: {', '.join((*READING, *ours))}", text)
 
 

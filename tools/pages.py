@@ -14,27 +14,9 @@ import pytest
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.collecting.tools import call_life, collected_rows, comparing
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
 from dapeer.peers import LuaTool, read_tools
-from dapeer.tools import (
-    code,
-    execution,
-    expressions,
-    inspection,
-    lua,
-    memory,
-    neovim,
-    output,
-    raw,
-    reverse,
-    run_until,
-    sessions,
-    stack,
-    terminal,
-)
-from dapeer.tools.base.tool import Tool
-from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
+from dapeer.tools import lua
+from dapeer.tools.base.tool import Section, Tool
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 from tests.required import REQUIRED, WELCOME
@@ -53,29 +35,23 @@ GROUPS_OF_LUA = [name for name in lua.GROUPS if name not in OFF]
 WHERE_POSSIBLE = "°"
 """Marks what is listed only while the adapter of a session can do it."""
 
-GROUPS = (
-    ("Start and end", sessions.TOOLS),
-    ("Run", (*execution.TOOLS, *run_until.TOOLS, *reverse.TOOLS)),
-    ("Stop", (*breakpoints.TOOLS, *functions.TOOLS, *data_breakpoints.TOOLS)),
-    ("Collect", (*collected_rows.TOOLS, *call_life.TOOLS)),
-    ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS, *comparing.TOOLS)),
-    ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
-    ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),
-    ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),
-    ("OpenCode (while a server is known)", OF_OPENCODE),
-)
-
 
 def tool_table() -> str:
     """Return the table of all tools: name, arguments, what it does."""
     rows = ["| tool | arguments | what it does |", "|---|---|---|"]
-    for title, tools in GROUPS:
-        rows.append(f"| **{title}** | | |")
+    for section, tools in sections().items():
+        rows.append(f"| **{section}** | | |")
         rows += [_row(tool) for tool in tools]
-    grouped = {tool.name for _, tools in GROUPS for tool in tools}
-    missing = [tool.name for tool in EVERY if tool.name not in grouped]
-    assert not missing, f"`GROUPS` has no group for {', '.join(missing)}"
     return "\n".join(rows)
+
+
+def sections() -> dict[str, list[Tool]]:
+    """Return the tools by their section: dapeer's own sections in their order, then those of integrations."""
+    found: dict[str, list[Tool]] = {section: [] for section in Section}
+    for tool in EVERY:
+        assert tool.section, f"{tool.name} has no section"
+        found.setdefault(tool.section, []).append(tool)
+    return found
 
 
 def lua_tool_table() -> str:

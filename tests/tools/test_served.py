@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,41 +12,21 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dapeer.base.errors import ArgumentError
+from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front.conversation import KNOWN
-from dapeer.mcp.server.toolbox import OF_LEAN
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.tool import Tool
+from tests.programs import ROOT
 from tools import known_answers
 
-CHANGING = {
-    "dap_run", "dap_restart", "dap_call", "dap_terminate", "dap_disconnect",
-    "dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to", "dap_run_until", "dap_goto",
-    "dap_pause", "dap_send_input",
-    "dap_set_breakpoint", "dap_remove_breakpoint", "dap_clear_breakpoints",
-    "dap_set_exception_breakpoints", "dap_set_function_breakpoints",
-    "dap_evaluate", "dap_set_variable",
-    "dap_step_back", "dap_restart_frame", "dap_set_data_breakpoint", "dap_set_instruction_breakpoint",
-    "dap_write_memory", "dap_request",
-    "nvim_connect", "nvim_disconnect", "nvim_lua_call",
-    "opencode_session_create", "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
-    "opencode_tool_call",
-}  # fmt: skip
-"""Tools that change something: the program, what it does next, or where it will stop."""
-ENDING = {
-    "dap_terminate", "dap_disconnect", "dap_remove_breakpoint", "dap_clear_breakpoints",
-    "dap_set_variable", "dap_restart", "dap_evaluate", "dap_write_memory", "dap_request",
-    "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
-    "opencode_tool_call",
-}  # fmt: skip
-"""Tools after which something that was there is, or may be, gone."""
-RESUMING = {
-    "dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to", "dap_run_until", "dap_step_back",
-}  # fmt: skip
-
 ALL = known_answers.EVERY
+CHANGING = {tool.name for tool in ALL if tool.kinds is not None}
+"""Tools that change something: the program, what it does next, or where it will stop."""
+RESUMING = {tool.name for tool in ALL if tool.resumes}
+OF_LEAN = {tool.name for tool in ALL if tool.is_lean}
 NONE: frozenset[str] = frozenset()
 """What adapters support while none runs."""
 
@@ -54,10 +37,27 @@ each_tool = pytest.mark.parametrize("tool", ALL, ids=[tool.name for tool in ALL]
 
 
 def test_what_a_client_is_told_before_the_server_is_loaded_is_up_to_date() -> None:
-    for path, now in known_answers.schemas().items():
+    for path, now in known_answers.descriptions().items():
         assert path.read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
     now = known_answers.made()
     assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tools.known_answers`"
+
+
+def test_no_tool_is_declared_that_is_not_offered() -> None:
+    """A new file of tools goes into the list of `mcp/all_tools.py`."""
+    declared = re.compile(r"^@tool\(.*?^async def (\w+)", re.DOTALL | re.MULTILINE)
+    texts = [path.read_text("utf-8") for path in (ROOT / "server" / "dapeer").rglob("*.py")]
+    assert {*chain.from_iterable(map(declared.findall, texts))} == {tool.name for tool in ALL}
+
+
+def test_the_tools_are_known_as_data_without_loading_them() -> None:
+    """Commands and scripts are made of it at each start."""
+    ask = (
+        "import sys; from dapeer.tools.base.known_tools import known_tools; "
+        "print(*known_tools(), *{'anyio', 'dapeer.tools.base.tool', 'mcp', 'pydantic'}.intersection(sys.modules))"
+    )
+    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == [tool.name for tool in TOOLS]
 
 
 def properties(tool: Tool) -> dict[str, Any]:
@@ -115,11 +115,6 @@ def test_a_description_is_one_to_three_plain_sentences(tool: Tool) -> None:
 @each_tool
 def test_read_only_are_exactly_the_tools_that_change_nothing(tool: Tool) -> None:
     assert tool.read_only is (tool.name not in CHANGING)
-
-
-@each_tool
-def test_destructive_are_exactly_the_tools_that_take_something_away(tool: Tool) -> None:
-    assert tool.destructive is (tool.name in ENDING)
 
 
 @each_tool

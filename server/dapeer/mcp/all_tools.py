@@ -1,4 +1,4 @@
-"""All tools, in the order of the documents."""
+"""All tools, in the order of the documents: those of these modules."""
 
 from dapeer.collecting.tools import call_life, collected_rows, comparing
 from dapeer.tools import (
@@ -17,28 +17,30 @@ from dapeer.tools import (
     stack,
     terminal,
 )
-from dapeer.tools.base.tool import Tool
+from dapeer.tools.base.tool import Tool, tools_of
 from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
+from dapeer.tools.starts import starting
 
-TOOLS: tuple[Tool, ...] = (
-    *sessions.TOOLS,
-    *execution.TOOLS,
-    *run_until.TOOLS,
-    *reverse.TOOLS,
-    *breakpoints.TOOLS,
-    *functions.TOOLS,
-    *collected_rows.TOOLS,
-    *call_life.TOOLS,
-    *data_breakpoints.TOOLS,
-    *inspection.TOOLS,
-    *stack.TOOLS,
-    *expressions.TOOLS,
-    *code.TOOLS,
-    *comparing.TOOLS,
-    *memory.TOOLS,
-    *raw.TOOLS,
-    *output.TOOLS,
-    *terminal.TOOLS,
-    *neovim.TOOLS,
-    *lua.TOOLS,
+TOOLS: tuple[Tool, ...] = tools_of(
+    sessions,
+    starting,
+    execution,
+    run_until,
+    reverse,
+    breakpoints,
+    functions,
+    collected_rows,
+    call_life,
+    data_breakpoints,
+    inspection,
+    stack,
+    expressions,
+    code,
+    comparing,
+    memory,
+    raw,
+    output,
+    terminal,
+    neovim,
+    lua,
 )

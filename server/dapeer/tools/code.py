@@ -18,11 +18,11 @@ from dapeer.sessions.inspection.fetching import quietly
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, SessionId
 from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view import snapshot as views
 
 
-@tool("Read source", read_only=True)
+@tool("Read source", section=Section.LOOK, read_only=True)
 async def dap_source(
     call: Call,
     filename: str | None = None,
@@ -147,7 +147,12 @@ async def _source_of_adapter(session: Session, reference: int) -> Sequence[str]:
     )
 
 
-@tool("Modules, loaded sources", read_only=True, needs=["modules", "loadedSources"])
+@tool(
+    "Modules, loaded sources",
+    section=Section.LOOK,
+    read_only=True,
+    needs=["modules", "loadedSources"],
+)
 async def dap_modules(
     call: Call,
     kind: Literal["modules", "sources"] | None = None,
@@ -218,6 +223,3 @@ def _line(row: CodeFacts) -> str:
     parts += [str(row[key]) for key in ("version", "address_range", "symbols") if row.get(key)]
     reference = row.get("source_reference")
     return " ".join([*parts, f"[source_reference {reference}]"] if reference else parts)
-
-
-TOOLS = (dap_source, dap_modules)

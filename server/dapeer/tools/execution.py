@@ -13,6 +13,7 @@ from dapeer.base.sources import source_file
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
+from dapeer.peers.consent_kinds import RESUMES_PROGRAM, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply, noted
@@ -20,7 +21,7 @@ from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.stop.waiting import next_stop, paused, resume
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[
@@ -34,7 +35,7 @@ LABEL_CHARS = 60
 """Characters of a call that is offered as a target."""
 
 
-@tool("Continue")
+@tool("Continue", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
 async def dap_continue(call: Call, thread_id: ThreadId = None, *, options: ResumeOptions) -> Reply:
     """Run to the next stop or the end."""
     session, arguments = stepping(call, options.session_id, thread_id)
@@ -42,7 +43,7 @@ async def dap_continue(call: Call, thread_id: ThreadId = None, *, options: Resum
     return await resume(call, session, sent, options)
 
 
-@tool("Step over")
+@tool("Step over", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
 async def dap_step_over(
     call: Call,
     thread_id: ThreadId = None,
@@ -55,7 +56,7 @@ async def dap_step_over(
     return await _step(call, session, "next", arguments, options)
 
 
-@tool("Step into")
+@tool("Step into", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True)
 async def dap_step_into(
     call: Call,
     thread_id: ThreadId = None,
@@ -91,7 +92,7 @@ async def _target(session: Session, thread: int, name: str) -> int:
     return named[0]["id"]
 
 
-@tool("Step out")
+@tool("Step out", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True)
 async def dap_step_out(
     call: Call,
     thread_id: ThreadId = None,
@@ -133,7 +134,7 @@ def stepping(
     return session, arguments
 
 
-@tool("Run to a line")
+@tool("Run to a line", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True)
 async def dap_run_to(call: Call, filename: str, line: Line, *, options: ResumeOptions) -> Reply:
     """Run on to a line, or to a stop before it."""
     session = call.session(options.session_id)
@@ -151,7 +152,11 @@ class _GotoOptions(WaitOptions):
     timeout_ms: int = field(default=10_000, init=False)
 
 
-@tool("Jump to a line")
+@tool(
+    "Jump to a line",
+    section=Section.RUN,
+    kinds=CallKinds(("run", "write"), VALUES, "it can skip code"),
+)
 async def dap_goto(
     call: Call,
     line: Line,
@@ -182,7 +187,7 @@ class _PauseOptions(WaitOptions):
     timeout_ms: Milliseconds = 10_000
 
 
-@tool("Pause", idempotent=True)
+@tool("Pause", section=Section.RUN, kinds=RESUMES_PROGRAM, is_lean=True, idempotent=True)
 async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
     """Stop the program, or show where it is blocked."""
     session = call.session(options.session_id)
@@ -194,22 +199,10 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
     return await paused(call, session, epoch, left, wait=answered, options=options)
 
 
-@tool("Wait for a stop", read_only=True)
+@tool("Wait for a stop", section=Section.RUN, is_lean=True, read_only=True)
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end."""
     if options.evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(options.session_id)
     return await next_stop(call, session, -1, options.timeout_ms, options=options)
-
-
-TOOLS = (
-    dap_continue,
-    dap_step_over,
-    dap_step_into,
-    dap_step_out,
-    dap_run_to,
-    dap_goto,
-    dap_pause,
-    dap_wait_until_paused,
-)

@@ -13,6 +13,7 @@ from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.types import CompletionItem
+from dapeer.peers.consent_kinds import ALL, EVALUATE, CallKinds, If
 from dapeer.sessions.core.evaluating import evaluate, known, set_expression, set_variable
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation
@@ -23,7 +24,7 @@ from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
 from dapeer.tools.base.missing import hints
 from dapeer.tools.base.stop import running_frames
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variable_path
 
@@ -34,7 +35,17 @@ MAX_COMPLETIONS = 50
 """Completions that are shown."""
 
 
-@tool("Evaluate", destructive=True)
+@tool(
+    "Evaluate",
+    section=Section.LOOK,
+    kinds=CallKinds(
+        EVALUATE,
+        (If("context", ALL, "`repl` (debugger commands)", lambda context: context == "repl"),),
+        "an expression may change anything",
+    ),
+    is_lean=True,
+    destructive=True,
+)
 async def dap_evaluate(
     call: Call,
     expressions: Sequence[str],
@@ -75,7 +86,9 @@ async def dap_evaluate(
     )
 
 
-@tool("Set a variable", destructive=True)
+@tool(
+    "Set a variable", section=Section.LOOK, kinds=CallKinds(("write", "evaluate")), destructive=True
+)
 async def dap_set_variable(
     call: Call,
     path: str,
@@ -137,7 +150,7 @@ async def _read_back(session: Session, path: str, frame: int | None) -> str | No
     return None
 
 
-@tool("Complete an expression", read_only=True, needs=["completions"])
+@tool("Complete an expression", section=Section.LOOK, read_only=True, needs=["completions"])
 async def dap_completions(
     call: Call,
     text: str,
@@ -170,6 +183,3 @@ async def dap_completions(
 
 def _completion(target: CompletionItem) -> str:
     return shortened(str(target.get("text") or target["label"]), VALUE_CHARS)
-
-
-TOOLS = (dap_evaluate, dap_set_variable, dap_completions)

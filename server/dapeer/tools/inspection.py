@@ -29,7 +29,7 @@ from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.report import silence, tasks, waits_of
 from dapeer.tools.base.stop.waiting import look
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views
@@ -41,13 +41,13 @@ UNHANDLED = ("unhandled", "userUnhandled")
 """DAP's modes of a stop at an uncaught exception, or one that the user's code does not catch."""
 
 
-@tool("Look at everything", read_only=True)
+@tool("Look at everything", section=Section.LOOK, read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
     return await look(call, call.focus.look(session_id), options=StopOptions(show="full"))
 
 
-@tool("Where is it", read_only=True)
+@tool("Where is it", section=Section.LOOK, read_only=True)
 async def dap_current_location(
     call: Call,
     context_lines: Annotated[int, Field(ge=0, le=100)] = 5,
@@ -70,7 +70,7 @@ async def dap_current_location(
     return noted(reply, [warning] if warning else [])
 
 
-@tool("List threads", read_only=True)
+@tool("List threads", section=Section.LOOK, read_only=True)
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code."""
     session = call.session(session_id)
@@ -110,7 +110,7 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
     return row if frame is None else {**row, **frame_place(frame)}
 
 
-@tool("List scopes", read_only=True)
+@tool("List scopes", section=Section.LOOK, read_only=True)
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each."""
     session = call.session(session_id)
@@ -129,7 +129,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     return Reply("\n".join(map(indented, lines)) or "No scopes.", {"scopes": data})
 
 
-@tool("List variables", read_only=True)
+@tool("List variables", section=Section.LOOK, read_only=True)
 async def dap_variables(
     call: Call,
     variables_reference: Annotated[int | None, Field(ge=1)] = None,
@@ -253,7 +253,7 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
     return data
 
 
-@tool("Exception details", read_only=True)
+@tool("Exception details", section=Section.LOOK, read_only=True)
 async def dap_exception_info(
     call: Call, thread_id: ThreadId = None, session_id: SessionId = None
 ) -> Reply:
@@ -282,13 +282,3 @@ async def dap_exception_info(
     }
     unhandled = " (unhandled)" if data["break_mode"] in UNHANDLED else ""
     return Reply(f"{indented(exception + unhandled)}\n{data['traceback']}".rstrip(), data)
-
-
-TOOLS = (
-    dap_snapshot,
-    dap_current_location,
-    dap_threads,
-    dap_scopes,
-    dap_variables,
-    dap_exception_info,
-)

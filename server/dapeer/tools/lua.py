@@ -13,11 +13,11 @@ from dapeer.base.errors import ArgumentError, NoNeovim
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import problem_of, unpacked, without_filled
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
-from dapeer.peers.consent_kinds import Kinds
+from dapeer.peers.consent_kinds import NOTHING, CallKinds, Kinds
 from dapeer.tools.base.answers import compact, reply_of
 from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
 from dapeer.tools.base.schema import listed, short
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 PREFIX: Final = "nvim_"
 READING: Final = ("editor", "buffer_read")
@@ -220,7 +220,7 @@ def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool
 # -- for clients that do not follow changes of the list
 
 
-@tool("List Neovim's tools", read_only=True)
+@tool("List Neovim's tools", section=Section.NEOVIM, read_only=True)
 async def nvim_lua_tools(
     call: Call,
     name: Annotated[str | None, Field(description="in full")] = None,
@@ -241,7 +241,11 @@ async def nvim_lua_tools(
     )
 
 
-@tool("Call a tool of Neovim's")
+@tool(
+    "Call a tool of Neovim's",
+    section=Section.NEOVIM,
+    kinds=CallKinds(NOTHING, remark="asked as the tool that it calls"),
+)
 async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | None = None) -> Reply:
     """Call a tool of nvim_lua_tools by its name."""
     return await _named(call.of_neovim, name)(call, arguments or {})
@@ -260,6 +264,3 @@ def _arguments(one: AnyTool) -> list[str]:
     schema = one.input_schema
     needed = schema.get("required", ())
     return [name if name in needed else f"{name}?" for name in schema.get("properties", {})]
-
-
-TOOLS = (nvim_lua_tools, nvim_lua_call)

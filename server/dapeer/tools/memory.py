@@ -14,12 +14,13 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import relative
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.types import DisassembledInstruction, StackFrame
+from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, CallKinds, If, is_expression
 from dapeer.sessions.core.evaluating import tidy
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.lookup import place_of
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import frame_path
 
 ROW_BYTES = 16
@@ -28,7 +29,7 @@ ROW_BYTES = 16
 Address = Annotated[str, Field(description="0x…, a pointer, or &variable")]
 
 
-@tool("Read memory", read_only=True, needs=["readMemory"])
+@tool("Read memory", section=Section.MEMORY, read_only=True, needs=["readMemory"])
 async def dap_read_memory(
     call: Call,
     address: Address,
@@ -94,7 +95,13 @@ def _rows(start: int, content: bytes) -> Iterator[str]:
         yield f"{start + at:#x}: {row.hex(' '):<{width}}  {text}"
 
 
-@tool("Write memory", destructive=True, needs=["writeMemory"])
+@tool(
+    "Write memory",
+    section=Section.MEMORY,
+    kinds=CallKinds(WRITE, (If("address", EVALUATE, EXPRESSION, is_expression),)),
+    destructive=True,
+    needs=["writeMemory"],
+)
 async def dap_write_memory(
     call: Call,
     address: Address,
@@ -130,7 +137,7 @@ def _bytes(text: str) -> bytes:
     return content
 
 
-@tool("Disassemble", read_only=True, needs=["disassemble"])
+@tool("Disassemble", section=Section.MEMORY, read_only=True, needs=["disassemble"])
 async def dap_disassemble(
     call: Call,
     address: Annotated[str | None, Field(description="default: the frame's address")] = None,
@@ -219,6 +226,3 @@ def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
 
 
 _OFFSET = re.compile(r"\s*\+\s*\d+$")
-
-
-TOOLS = (dap_read_memory, dap_write_memory, dap_disassemble)

@@ -14,8 +14,9 @@ from dapeer.neovim.discovery import discovery
 from dapeer.neovim.discovery.discovery import FoundNeovim
 from dapeer.neovim.discovery.sockets import normal
 from dapeer.peers import Peer, Peers
+from dapeer.peers.consent_kinds import ALL, RUNS, CallKinds
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 
 class NeovimFacts(TypedDict):
@@ -40,7 +41,7 @@ class Targets(TypedDict):
     neovims: list[NeovimFacts]
 
 
-@tool("List Neovims", read_only=True, output=Targets)
+@tool("List Neovims", section=Section.NEOVIM, read_only=True, output=Targets)
 async def nvim_targets(call: Call) -> Reply:
     """List this user's running Neovims: address, process, working directory, which are attached."""
     found = await discovery.find(call.debugger.project)
@@ -49,7 +50,7 @@ async def nvim_targets(call: Call) -> Reply:
     return Reply("\n".join(map(_line, rows)) or none, {"neovims": rows})
 
 
-@tool("Attach to Neovim", idempotent=True)
+@tool("Attach to Neovim", section=Section.NEOVIM, kinds=RUNS, idempotent=True)
 async def nvim_connect(
     call: Call,
     target: Annotated[str, Field(description="address, pid, or auto")] = discovery.AUTO,
@@ -64,7 +65,12 @@ async def nvim_connect(
     return Reply("\n".join(lines), {"attached": [_peer_row(peer) for peer in peers]})
 
 
-@tool("Detach from Neovim", idempotent=True)
+@tool(
+    "Detach from Neovim",
+    section=Section.NEOVIM,
+    kinds=CallKinds(ALL, remark="what the person was asked about before is refused afterwards"),
+    idempotent=True,
+)
 async def nvim_disconnect(
     call: Call,
     target: Annotated[str | None, Field(description="neovim_id, address or pid")] = None,
@@ -155,6 +161,3 @@ def _line(row: Mapping[str, Any]) -> str:
         f"its core listens on port {row['core_port']}" if "core_port" in row else "",
     ]
     return f"{row['target']} {state}: {', '.join(filter(None, facts))}"
-
-
-TOOLS = (nvim_targets, nvim_connect, nvim_disconnect)

@@ -19,7 +19,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looked_at, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
 from dapeer.view import snapshot as views
 from dapeer.view.activations import compared
@@ -34,7 +34,7 @@ MAX_OUTPUT_CHARS = 16_000
 """Characters of output in one result."""
 
 
-@tool("Program output", read_only=True)
+@tool("Program output", section=Section.OUTPUT, read_only=True)
 async def dap_program_output(
     call: Call,
     category: Literal["all", "stdout", "stderr", "console", "log"] = "all",
@@ -185,7 +185,7 @@ def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
         yield unfinished
 
 
-@tool("History of stops", read_only=True)
+@tool("History of stops", section=Section.OUTPUT, read_only=True)
 async def dap_history(
     call: Call,
     number: Annotated[int | None, Field(ge=1)] = None,
@@ -242,6 +242,3 @@ def _row_text(row: dict[str, Any]) -> str:
     return f"{row['stop']} {row['at']} ({row['reason']}){thread}{exception}" + (
         f" | {changed}" if changed else ""
     )
-
-
-TOOLS = (dap_program_output, dap_history)

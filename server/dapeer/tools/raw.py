@@ -11,10 +11,11 @@ from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requests import RESUMES
 from dapeer.mirror.stops.handles import Kind
+from dapeer.peers.consent_kinds import ALL, EVALUATE, NOTHING, RUN, WRITE, CallKinds, If
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 ANSWER_CHARS: Final = 8000
 """Characters of an answer that are shown."""
@@ -47,7 +48,47 @@ HANDLES: Final[Mapping[str, Kind]] = {
 """Ids that callers know as handles."""
 
 
-@tool("Raw request", destructive=True, needs=["threads"])
+_LOOKING: Final = frozenset(
+    {
+        "breakpointLocations", "disassemble", "exceptionInfo", "gotoTargets", "loadedSources", "locations", "modules",
+        "readMemory", "scopes", "source", "stackTrace", "stepInTargets", "threads",
+    }
+)  # fmt: skip
+"""Requests that change nothing, and have no program evaluate anything."""
+_RESUMING: Final = RESUMES | {"pause", "terminateThreads"}
+_ASKING: Final = frozenset({"completions", "dataBreakpointInfo", "evaluate", "variables"})
+"""Requests that may run code of the program: `variables` returns the value of a getter."""
+
+
+def _sets(command: object) -> bool:
+    return str(command).startswith(("set", "write"))
+
+
+def _is_unknown(command: object) -> bool:
+    return not (command in _LOOKING | _RESUMING | _ASKING or _sets(command))
+
+
+_REQUEST_KINDS: Final = CallKinds(
+    NOTHING,
+    (
+        If("command", RUN, "to resume, pause or end threads", lambda command: command in _RESUMING),
+        If("command", WRITE, "`goto`", lambda command: command == "goto"),
+        If("command", ("write", "evaluate"), "`set…`, `write…`", _sets),
+        If(
+            "command",
+            EVALUATE,
+            ", ".join(f"`{each}`" for each in sorted(_ASKING)),
+            lambda command: command in _ASKING,
+        ),
+        If("arguments.context", ALL, "`repl`", lambda context: context == "repl"),
+        If("command", ALL, "that is not in the specification", _is_unknown),
+    ),
+)
+
+
+@tool(
+    "Raw request", section=Section.MEMORY, kinds=_REQUEST_KINDS, destructive=True, needs=["threads"]
+)
 async def dap_request(
     call: Call,
     command: str,
@@ -105,6 +146,3 @@ def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -
             return [with_ids(each, change, within) for each in cast("list[Any]", value)]
         case _:
             return value
-
-
-TOOLS = (dap_request,)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dapeer.base.errors import ArgumentError
+from dapeer.peers.consent_kinds import RESUMES_PROGRAM
 from dapeer.tools.base.arguments import FrameId, ThreadId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.stop.options import ResumeOptions, WaitOptions
 from dapeer.tools.base.stop.waiting import resume
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.execution import Granularity, stepping
 
 
-@tool("Step back", needs=["stepBack"])
+@tool("Step back", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, needs=["stepBack"])
 async def dap_step_back(
     call: Call,
     to_breakpoint: bool = False,
@@ -28,7 +29,7 @@ async def dap_step_back(
     return await resume(call, session, sent, options)
 
 
-@tool("Restart a frame", needs=["restartFrame"])
+@tool("Restart a frame", section=Section.RUN, kinds=RESUMES_PROGRAM, needs=["restartFrame"])
 async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: WaitOptions) -> Reply:
     """Restart a function call with its current arguments, and return the snapshot there."""
     session = call.session(options.session_id)
@@ -38,6 +39,3 @@ async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: Wa
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     sent = session.resume("restartFrame", {"frameId": frame})
     return await resume(call, session, sent, options)
-
-
-TOOLS = (dap_step_back, dap_restart_frame)

@@ -16,6 +16,7 @@ from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
 from dapeer.collecting.rows.watch import On, Watch, watch
+from dapeer.peers.consent_kinds import EVALUATE, RUN, VALUES, CallKinds, If
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -29,7 +30,7 @@ from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
 from dapeer.tools.base.stop.waiting import look, next_stop, resume
 from dapeer.tools.base.syntax import check_expressions, is_python
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import frame_path
 
 STEPS_SHARE = 0.9
@@ -38,7 +39,12 @@ _FUNCTION = re.compile(r"[\w.*:<>~()]+")
 _Scope = Annotated[Sequence[str], Field(description="files, functions")]
 
 
-@tool("Run until")
+@tool(
+    "Run until",
+    section=Section.RUN,
+    kinds=CallKinds(RUN, (If("expression", EVALUATE), *VALUES)),
+    resumes=True,
+)
 async def dap_run_until(
     call: Call,
     expression: str,
@@ -143,6 +149,3 @@ def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
         else:
             scope["files"].append(source_file(each, debugger.project))
     return scope
-
-
-TOOLS = (dap_run_until,)

@@ -20,6 +20,7 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.launch.inheritance import follow_edits
 from dapeer.peers import Peer
+from dapeer.peers.consent_kinds import RUN, RUNS, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
@@ -29,8 +30,7 @@ from dapeer.tools.base.schema import Narrows, Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.report import running
 from dapeer.tools.base.stop.waiting import next_stop
-from dapeer.tools.base.tool import tool
-from dapeer.tools.starts import starting
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 
@@ -77,7 +77,7 @@ class Adapters(TypedDict):
     adapters: list[AdapterFacts]
 
 
-@tool("Status", read_only=True, output=Status)
+@tool("Status", section=Section.START, read_only=True, output=Status)
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is the default."""
     debugger = call.debugger
@@ -151,7 +151,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
 
 
-@tool("Debug adapters", read_only=True, output=Adapters, starts=True)
+@tool("Debug adapters", section=Section.START, read_only=True, output=Adapters, starts=True)
 async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install them."""
     project = call.debugger.project
@@ -187,7 +187,13 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     return f"{row['type']} ({', '.join(row['languages'])}) {state}{install}"
 
 
-@tool("Restart", destructive=True, starts=True)
+@tool(
+    "Restart",
+    section=Section.START,
+    kinds=CallKinds(RUN, VALUES, "as it was started"),
+    destructive=True,
+    starts=True,
+)
 async def dap_restart(call: Call, options: ResumeOptions) -> Reply:
     """End the program and start it again as it was, as a new session."""
     before = call.focus.whole(options.session_id, also_ended=True)
@@ -206,7 +212,9 @@ ThreadIds = Annotated[
 ]
 
 
-@tool("Terminate", destructive=True, idempotent=True)
+@tool(
+    "Terminate", section=Section.START, kinds=RUNS, is_lean=True, destructive=True, idempotent=True
+)
 async def dap_terminate(
     call: Call,
     thread_ids: ThreadIds = None,
@@ -254,7 +262,7 @@ async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
     return Reply(f"Asked the program to end thread {named}.", {"thread_ids": thread_ids})
 
 
-@tool("Disconnect", destructive=True)
+@tool("Disconnect", section=Section.START, kinds=RUNS, destructive=True)
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
@@ -271,6 +279,3 @@ def _exit(session: Session) -> str:
     view = view_of(session)
     code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""
     return f" {session.cause}.".replace(" ended", " Ended", 1) if session.by_us else code
-
-
-TOOLS = (dap_status, dap_adapters, *starting.TOOLS, dap_restart, dap_terminate, dap_disconnect)

@@ -20,7 +20,7 @@ from dapeer.sessions.core.views import looking
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.stop.report import silence
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import (
     MAX_STACK_LINES,
     MIN_FOLDED_FRAMES,
@@ -32,7 +32,7 @@ from dapeer.view.stacks import (
 )
 
 
-@tool("Stack trace", read_only=True)
+@tool("Stack trace", section=Section.LOOK, read_only=True)
 async def dap_stacktrace(
     call: Call,
     thread_id: ThreadId = None,
@@ -227,6 +227,3 @@ def frame_place(frame: StackFrame) -> Mapping[str, Any]:
         "file": frame_path(frame),
         "line": frame["line"],
     }
-
-
-TOOLS = (dap_stacktrace,)

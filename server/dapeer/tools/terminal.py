@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dapeer.base.errors import Unsupported
+from dapeer.peers.consent_kinds import VALUES, CallKinds
 from dapeer.tools.base.arguments import Milliseconds
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.waiting import next_stop
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,12 @@ class _TypingOptions(ResumeOptions):
     timeout_ms: Milliseconds = 1000
 
 
-@tool("Type into the terminal", needs=["terminal"])
+@tool(
+    "Type into the terminal",
+    section=Section.OUTPUT,
+    kinds=CallKinds(("run", "evaluate"), VALUES, "a program may run what is typed"),
+    needs=["terminal"],
+)
 async def dap_send_input(
     call: Call, text: str, enter: bool = True, *, options: _TypingOptions
 ) -> Reply:
@@ -46,6 +52,3 @@ async def dap_send_input(
     # The caller has seen the earlier output.
     session.mirror.mark_shown(begin)
     return await next_stop(call, session, epoch, left.ms, options=options)
-
-
-TOOLS = (dap_send_input,)

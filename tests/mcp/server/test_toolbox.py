@@ -11,7 +11,7 @@ from mcp import Client, MCPError
 
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.all_tools import TOOLS
-from dapeer.mcp.server.toolbox import LEAN, OF_LEAN, Selection
+from dapeer.mcp.server.toolbox import LEAN, Selection
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 from tests.mcp.small import SMALL, in_memory, text
@@ -159,7 +159,8 @@ async def test_the_lean_group_is_at_most_twelve_tools_in_six_kilobytes() -> None
         Client(server) as connected,
     ):
         listed = (await connected.list_tools()).tools
-    assert {tool.name for tool in listed} == OF_LEAN
-    assert len(OF_LEAN) <= 12
+    of_lean = {tool.name for tool in TOOLS if tool.is_lean}
+    assert {tool.name for tool in listed} == of_lean
+    assert len(of_lean) <= 12
     shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
     assert len(json.dumps(shown, separators=(",", ":"))) <= 6 * 1024

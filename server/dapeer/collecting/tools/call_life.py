@@ -16,6 +16,7 @@ from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import FUNCTION, CallLines, as_text
 from dapeer.collecting.text.life_lines import life as lived
 from dapeer.collecting.text.summary import visible
+from dapeer.peers.consent_kinds import RUN, CallKinds
 from dapeer.sessions.reruns.second_run import (
     WHOLE_LIKENESS,
     RecordedLife,
@@ -25,7 +26,7 @@ from dapeer.sessions.reruns.second_run import (
 )
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 
 class FoundCall(NamedTuple):
@@ -51,7 +52,12 @@ class FoundCall(NamedTuple):
         return CallLines(self.of.table, self.of.point.expressions).line(self.place)
 
 
-@tool("Life of a call", starts=True)
+@tool(
+    "Life of a call",
+    section=Section.COLLECT,
+    kinds=CallKinds(RUN, remark="as it was started"),
+    starts=True,
+)
 async def dap_call(
     call: Call,
     n: int,
@@ -123,6 +129,3 @@ def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) 
     if likeness(life.call, found.row) == WHOLE_LIKENESS:
         return f"{ran_again}{late}."
     return f"{ran_again}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
-
-
-TOOLS = (dap_call,)

@@ -16,10 +16,10 @@ from dapeer.collecting.text.summary import place_of, readable, summary, title, v
 from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 
-@tool("Collected rows", read_only=True)
+@tool("Collected rows", section=Section.COLLECT, is_lean=True, read_only=True)
 async def dap_collected(
     call: Call,
     at: Annotated[str | None, Field(description="shop.py:12 or function")] = None,
@@ -97,6 +97,3 @@ def _nothing(every: Sequence[Collection], at: str | None, call: Call) -> Argumen
     return ArgumentError(
         "Nothing was collected.", "A breakpoint with collect=[…] records instead of stopping."
     )
-
-
-TOOLS = (dap_collected,)

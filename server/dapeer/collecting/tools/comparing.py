@@ -15,13 +15,13 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import Point
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 MAX_NAMED_POINTS = 5
 """Points of a run that are named."""
 
 
-@tool("Compare runs", read_only=True)
+@tool("Compare runs", section=Section.LOOK, read_only=True)
 async def dap_compare(call: Call, a: int, b: int) -> Reply:
     """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before."""
     runs = [_run(call, each) for each in (a, b)]
@@ -123,6 +123,3 @@ def _left_out(
 
 def _dropped(collected: Collected, points: Sequence[Point]) -> int:
     return sum(each.dropped for each in collected.collections.values() if each.point in points)
-
-
-TOOLS = (dap_compare,)

@@ -34,11 +34,6 @@ Context = ServerRequestContext[Any, Any]
 
 LEAN: Final = "lean"
 """The group of the tools with which an agent of its own finds a bug: at most 12, and 6 KB."""
-OF_LEAN: Final = frozenset({
-    "dap_run", "dap_terminate",
-    "dap_set_breakpoint", "dap_continue", "dap_step_over", "dap_pause", "dap_wait_until_paused",
-    "dap_evaluate", "dap_collected",
-})  # fmt: skip
 SERVER_ENDED: Final = "The dapeer server has ended before this call. Check with dap_status, at the next server, whether it was done."
 OLD_PREFIX: Final = "nvim_dap_"
 """How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
@@ -79,7 +74,7 @@ class Selection:
 
 
 def _groups(tool: AnyTool) -> Sequence[str]:
-    return (*tool.groups, LEAN) if tool.name in OF_LEAN else tool.groups
+    return (*tool.groups, LEAN) if isinstance(tool, Tool) and tool.is_lean else tool.groups
 
 
 class Toolbox:

@@ -3,33 +3,32 @@
 A parameter that is a dataclass stands for its fields, each of which is an argument: so tools share arguments, and a tool with
 many has them in groups. The schema is flat.
 
-pydantic takes 45 ms to make those of all tools, so dapeer's own were made before: `python -m tools.known_answers` writes
-a `known.json` for each room with tools, and a test fails while one is outdated.
+pydantic takes 45 ms to make those of all tools, so dapeer's own were made before: `known_tools` has them.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Final, TypeGuard, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import unknown
 from dapeer.tools.base.call import Reply
+from dapeer.tools.base.known_tools import known_file, known_tools
+
+if TYPE_CHECKING:
+    from dapeer.tools.base.known_tools import KnownTool
 
 ToolFunction = Callable[..., Coroutine[Any, Any, Reply]]
 Mark = TypeVar("Mark")
 
-KNOWN: Final = "known.json"
-"""The file with the schemas of the tools in its folder and below."""
-PACKAGE: Final = Path(__file__).parents[2]
-PREFIX: Final = f"{PACKAGE.name}."
+_PREFIX: Final = f"{__name__.partition('.')[0]}."
+"""With which the names of dapeer's own modules begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +101,15 @@ def grouped(source: ToolFunction | type, values: Json) -> Json:
 @cache
 def of_arguments(function: ToolFunction) -> Json:
     """Return the schema of a tool's arguments."""
-    return _known(function.__module__).get(name_of(function)) or made_of_arguments(function)
+    known = _known(function)
+    return known["arguments"] if known else made_of_arguments(function)
 
 
 @cache
-def of_data(output: type | None) -> Json | None:
+def of_data(function: ToolFunction, output: type | None) -> Json | None:
     """Return the schema of a tool's data; None: it is unspecified."""
-    return output and (_known(output.__module__).get(name_of(output)) or made_of_data(output))
+    known = _known(function)
+    return known["data"] if known else made_of_data(output)
 
 
 def made_of_arguments(function: ToolFunction) -> Json:
@@ -116,33 +117,17 @@ def made_of_arguments(function: ToolFunction) -> Json:
     return short(model(function).model_json_schema())
 
 
-def made_of_data(output: type) -> Json:
-    """Make the schema of a tool's data."""
-    return short(TypeAdapter(output).json_schema())
+def made_of_data(output: type | None) -> Json | None:
+    """Make the schema of a tool's data; None: it is unspecified."""
+    return short(TypeAdapter(output).json_schema()) if output else None
 
 
-def name_of(source: ToolFunction | type) -> str:
-    """Return the name under which a schema is known."""
-    return f"{source.__module__}.{source.__qualname__}"
-
-
-def known_file(module: str) -> Path:
-    """Return where the schemas of a module's tools stand: the next file above it, else one beside it."""
-    _, *names = module.split(".")
-    _, *folders = (PACKAGE.joinpath(*names[:length]) for length in range(len(names)))
-    files = [folder / KNOWN for folder in reversed(folders)]
-    return next((file for file in files if file.is_file()), files[0])
-
-
-@cache
-def _known(module: str) -> Json:
-    path = known_file(module) if module.startswith(PREFIX) else None
-    return _read(path) if path and path.is_file() else {}
-
-
-@cache
-def _read(path: Path) -> Json:
-    return json.loads(path.read_text("utf-8"))
+def _known(function: ToolFunction) -> KnownTool | None:
+    """Return what was written down of a tool; None: it is new, or none of dapeer's."""
+    module = function.__module__
+    if not module.startswith(_PREFIX):
+        return None
+    return known_tools(known_file(module)).get(function.__name__)
 
 
 def sentence(error: ValidationError, schema: Json) -> str:

@@ -7,6 +7,8 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import ModuleType
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,11 +16,24 @@ from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json
 from dapeer.base.schemas import notes, unpacked, without_filled
 from dapeer.peers import Action
-from dapeer.peers.consent_kinds import kinds_of
+from dapeer.peers.consent_kinds import CallKinds, kinds_of
 from dapeer.tools.base import names, schema
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for
 from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked
+
+
+class Section(StrEnum):
+    """The headings under which tools are listed for people, in their order."""
+
+    START = "Start and end"
+    RUN = "Run"
+    STOP = "Stop"
+    COLLECT = "Collect"
+    LOOK = "Look"
+    MEMORY = "Memory, and all else"
+    OUTPUT = "What it printed, where it stopped"
+    NEOVIM = "Neovim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +47,17 @@ class Tool:
     name: str
     title: str
     description: str
+    section: str
+    """The heading under which it is listed for people: a `Section`, or one of an integration's own."""
+    kinds: CallKinds | None
+    """The kinds of action of its calls, for consent; None: none if it is read-only, else every kind."""
     read_only: bool
     destructive: bool
     idempotent: bool
+    resumes: bool
+    """It resumes the program, and waits for the next stop unless it is told not to."""
+    is_lean: bool
+    """It belongs to the few tools with which an agent of its own finds a bug."""
     output: type | None
     """The type of its data; None: unspecified."""
     needs: Sequence[str] | None
@@ -56,7 +79,7 @@ class Tool:
     @property
     def output_schema(self) -> Json | None:
         """Its data."""
-        return schema.of_data(self.output)
+        return schema.of_data(self.function, self.output)
 
     @property
     def all_needs(self) -> frozenset[str]:
@@ -133,7 +156,7 @@ class Tool:
 
     def _action(self, checked: BaseModel, client: str) -> Action | None:
         """Return the action of a call, if it is one that people see or consent to."""
-        kinds = kinds_of(self.name, checked.model_dump(), read_only=self.read_only)
+        kinds = kinds_of(self.kinds, checked.model_dump(), read_only=self.read_only)
         if not kinds:
             return None
         return Action(self.name, kinds, checked.model_dump(exclude_unset=True), client)
@@ -166,17 +189,23 @@ class Tool:
 def tool(
     title: str,
     *,
+    section: str = "",
+    kinds: CallKinds | None = None,
     read_only: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
+    resumes: bool = False,
+    is_lean: bool = False,
     output: type | None = None,
     needs: Sequence[str] | None = None,
     starts: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
 
+    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it.
     Its name, docstring and parameters are the tool's name, description and input schema; a parameter
-    that is a dataclass stands for its fields, so several tools can share them. `output` is
+    that is a dataclass stands for its fields, so several tools can share them. `section` is the heading under which people
+    find it. A tool that acts says by `kinds` for what the person is asked first; without it, for everything. `output` is
     the TypedDict of its data, told to clients as the output schema. Only tools that list things have
     one: several clients compile a schema anew for every single result, and a schema for the snapshot
     that fifteen tools return would cost more time than the debugger does.
@@ -191,9 +220,13 @@ def tool(
             name=function.__name__,
             title=title,
             description=inspect.cleandoc(function.__doc__ or ""),
+            section=str(section),
+            kinds=kinds,
             read_only=read_only,
             destructive=destructive,
             idempotent=idempotent or read_only,
+            resumes=resumes,
+            is_lean=is_lean,
             output=output,
             needs=needs,
             argument_needs={name: each.supported for name, each in marked(function, Needs)},
@@ -203,3 +236,13 @@ def tool(
         )
 
     return made
+
+
+def tools_of(*modules: ModuleType) -> tuple[Tool, ...]:
+    """Return the tools that these modules define, in the order of modules and definitions."""
+    return tuple(
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, Tool) and each.function.__module__ == module.__name__
+    )

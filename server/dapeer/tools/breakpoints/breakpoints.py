@@ -13,6 +13,15 @@ from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.peers.consent_kinds import (
+    CONDITIONS,
+    EVALUATE,
+    WRITE,
+    WRITES,
+    CallKinds,
+    If,
+    has_condition,
+)
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS
@@ -30,12 +39,27 @@ from dapeer.tools.base.arguments import (
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collect_arguments import mine
 from dapeer.tools.base.schema import Narrows
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of
 
 
-@tool("Set a breakpoint", idempotent=True)
+@tool(
+    "Set a breakpoint",
+    section=Section.STOP,
+    kinds=CallKinds(
+        WRITE,
+        (
+            *CONDITIONS,
+            If("log_message", EVALUATE),
+            If("collect", EVALUATE),
+            If("calls", EVALUATE),
+            If("expect", EVALUATE),
+        ),
+    ),
+    is_lean=True,
+    idempotent=True,
+)
 async def dap_set_breakpoint(
     call: Call,
     filename: str | None = None,
@@ -96,7 +120,7 @@ async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint])
         call.debugger.expect_now(path, line)
 
 
-@tool("Remove a breakpoint", destructive=True, idempotent=True)
+@tool("Remove a breakpoint", section=Section.STOP, kinds=WRITES, destructive=True, idempotent=True)
 async def dap_remove_breakpoint(
     call: Call,
     filename: str | None = None,
@@ -119,7 +143,7 @@ async def dap_remove_breakpoint(
     return noted(Reply(f"Removed the breakpoint at {place}.", {"removed": True}), untaken)
 
 
-@tool("Clear breakpoints", destructive=True, idempotent=True)
+@tool("Clear breakpoints", section=Section.STOP, kinds=WRITES, destructive=True, idempotent=True)
 async def dap_clear_breakpoints(
     call: Call, filename: Annotated[str | None, Narrows()] = None
 ) -> Reply:
@@ -148,7 +172,7 @@ async def dap_clear_breakpoints(
     return noted(removed, [*others, *(line for each in lines for line in each)])
 
 
-@tool("List breakpoints", read_only=True)
+@tool("List breakpoints", section=Section.STOP, read_only=True)
 async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and their state in each adapter."""
     debugger = call.debugger
@@ -176,7 +200,12 @@ async def dap_breakpoints(call: Call) -> Reply:
     return Reply(lines_of(lines) or "No breakpoints.", data)
 
 
-@tool("Stop at exceptions", idempotent=True)
+@tool(
+    "Stop at exceptions",
+    section=Section.STOP,
+    kinds=CallKinds(WRITE, (If("filters[]", EVALUATE, "with a condition", has_condition),)),
+    idempotent=True,
+)
 async def dap_set_exception_breakpoints(
     call: Call, filters: list[str], session_id: SessionId = None
 ) -> Reply:
@@ -226,12 +255,3 @@ def _count(debugger: Debugger, path: str | None) -> int:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-TOOLS = (
-    dap_set_breakpoint,
-    dap_remove_breakpoint,
-    dap_clear_breakpoints,
-    dap_breakpoints,
-    dap_set_exception_breakpoints,
-)

@@ -10,6 +10,15 @@ from pydantic import Field
 from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.dap.types import InstructionBreakpoint
+from dapeer.peers.consent_kinds import (
+    CONDITIONS,
+    EVALUATE,
+    EXPRESSION,
+    WRITE,
+    CallKinds,
+    If,
+    is_expression,
+)
 from dapeer.sessions.core.evaluating import tidy
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -27,12 +36,18 @@ from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.lookup import place_of
 from dapeer.tools.base.syntax import check_condition, check_hits
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 
 Remove = Annotated[bool, Field(description="remove it instead")]
 
 
-@tool("Stop at data", idempotent=True, needs=["setDataBreakpoints"])
+@tool(
+    "Stop at data",
+    section=Section.STOP,
+    kinds=CallKinds(WRITE, (*CONDITIONS, If("path", EVALUATE, EXPRESSION, is_expression))),
+    idempotent=True,
+    needs=["setDataBreakpoints"],
+)
 async def dap_set_data_breakpoint(
     call: Call,
     path: Annotated[str, Field(description="a variable, such as total or order.items[3].price")],
@@ -67,7 +82,13 @@ async def dap_set_data_breakpoint(
     return Reply(row.text(), row.data())
 
 
-@tool("Stop at an instruction", idempotent=True, needs=["setInstructionBreakpoints"])
+@tool(
+    "Stop at an instruction",
+    section=Section.STOP,
+    kinds=CallKinds(WRITE, (*CONDITIONS, If("address", EVALUATE, EXPRESSION, is_expression))),
+    idempotent=True,
+    needs=["setInstructionBreakpoints"],
+)
 async def dap_set_instruction_breakpoint(
     call: Call,
     address: Annotated[str, Field(description="0x… of an instruction, or a function")],
@@ -139,6 +160,3 @@ def clear(debugger: Debugger) -> Broadcast:
     sessions = {row.session.id: row.session for row in rows_of(debugger)}
     sessions |= {s.id: s for s in debugger.sessions.values() if s.watching.recorded}
     return debugger.broadcast("that they are gone", list(sessions.values()), send)
-
-
-TOOLS = (dap_set_data_breakpoint, dap_set_instruction_breakpoint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,16 +15,29 @@ from dapeer.dap.requested_breakpoints import (
     title_of,
 )
 from dapeer.dap.types import Breakpoint
+from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, CallKinds, If
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.at_functions import NO_FUNCTIONS
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collect_arguments import check_at
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
 from dapeer.view.render import MAX_LISTED_VALUES
 
+_FUNCTION = re.compile(r"[^\s'\"`;]+")
 
-@tool("Stop at functions", idempotent=True)
+
+def _is_more_than_a_function(name: object) -> bool:
+    """Whether a name has more text than a function's: some adapters take that for a condition."""
+    return _FUNCTION.fullmatch(str(name)) is None
+
+
+@tool(
+    "Stop at functions",
+    section=Section.STOP,
+    kinds=CallKinds(WRITE, (If("names[]", EVALUATE, EXPRESSION, _is_more_than_a_function),)),
+    idempotent=True,
+)
 async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them."""
     return await _stop_at(call, names)
@@ -144,6 +158,3 @@ def data(requested: RequestedFunction) -> dict[str, Any]:
         "max_hits": requested.get("maxHits"),
     }
     return {key: value for key, value in facts.items() if value is not None}
-
-
-TOOLS = (dap_set_function_breakpoints,)

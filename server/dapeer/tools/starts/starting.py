@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -22,6 +22,16 @@ from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.inheritance import before
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
+from dapeer.peers.consent_kinds import (
+    ALL,
+    EVALUATE,
+    RUN,
+    VALUES,
+    WRITE,
+    CallKinds,
+    If,
+    has_condition,
+)
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.reruns.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
@@ -29,7 +39,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collect_arguments import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
-from dapeer.tools.base.tool import tool
+from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.starts.running import Repeat, Running
 
 MAX_LISTED_CONFIGURATIONS = 50
@@ -54,7 +64,29 @@ class Configurations(TypedDict):
     problem: NotRequired[str]
 
 
-@tool("Configurations", read_only=True, output=Configurations, starts=True)
+_START_KINDS: Final = CallKinds(
+    RUN,
+    (
+        If("code", EVALUATE),
+        If("config", ALL, "(it may hold commands)"),
+        If("configuration", ALL, "(it may hold commands)"),
+        If("breakpoints", WRITE),
+        If("breakpoints[].condition", EVALUATE),
+        If("breakpoints[].hit_condition", EVALUATE),
+        If("breakpoints[].log_message", EVALUATE),
+        If("breakpoints[].collect", EVALUATE),
+        If("breakpoints[].calls", EVALUATE),
+        If("breakpoints[].expect", EVALUATE),
+        If("exception_filters", WRITE),
+        If("fresh", WRITE),
+        If("exception_filters[]", EVALUATE, "with a condition", has_condition),
+        *VALUES,
+    ),
+    "any program, with any arguments and environment: enough to run any code",
+)
+
+
+@tool("Configurations", section=Section.START, read_only=True, output=Configurations, starts=True)
 async def dap_configurations(call: Call) -> Reply:
     """List what can be started by its name, from launch.json and Neovim, and what each asks for."""
     launcher = Launcher(call.debugger, call.peers)
@@ -173,7 +205,7 @@ class _Runs:
     until: RepeatUntil | None = None
 
 
-@tool("Run or attach", starts=True)
+@tool("Run or attach", section=Section.START, kinds=_START_KINDS, is_lean=True, starts=True)
 async def dap_run(
     call: Call,
     target: _Target,
@@ -204,6 +236,3 @@ async def dap_run(
     )
     running = Running(call, start, breakpoints, functions, inherited)
     return await running.run(again, options, stops=bool(stops.stop_on_entry or existing.core))
-
-
-TOOLS = (dap_configurations, dap_run)

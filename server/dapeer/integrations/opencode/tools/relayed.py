@@ -17,10 +17,13 @@ from dapeer.integrations.opencode.prompts import report
 from dapeer.integrations.opencode.prompts.messages import PromptOutcome
 from dapeer.integrations.opencode.relay import relay
 from dapeer.integrations.opencode.relay.relay import Relay
+from dapeer.peers.consent_kinds import ALL, CallKinds
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 
+SECTION: Final = "OpenCode (while a server is known)"
+ASKS_BY_ITSELF: Final = CallKinds(ALL, remark="OpenCode asks by its own rules, too")
 MILLISECONDS_TO_WAIT: Final = 600_000
 """Milliseconds that a tool may take."""
 LONGEST_SUMMARY: Final = 120
@@ -29,7 +32,7 @@ Directory = Annotated[str | None, Field(description="default: this project")]
 Agent = Annotated[str | None, Field(description="whose rules apply; default: OpenCode's own")]
 
 
-@tool("List OpenCode skills", read_only=True)
+@tool("List OpenCode skills", section=SECTION, read_only=True)
 async def opencode_skills(
     call: Call,
     name: Annotated[str | None, Field(description="read this one")] = None,
@@ -45,7 +48,7 @@ async def opencode_skills(
     return Reply("\n".join(lines) or f"OpenCode has no skill in {where}.", {"skills": rows})
 
 
-@tool("List OpenCode tools", read_only=True)
+@tool("List OpenCode tools", section=SECTION, read_only=True)
 async def opencode_tools(
     call: Call,
     name: Annotated[
@@ -74,7 +77,7 @@ async def opencode_tools(
     return Reply("\n".join(lines), data)
 
 
-@tool("Call an OpenCode tool", destructive=True)
+@tool("Call an OpenCode tool", section=SECTION, kinds=ASKS_BY_ITSELF, destructive=True)
 async def opencode_tool_call(
     call: Call,
     name: str,
@@ -193,6 +196,3 @@ def directory_of(call: Call, directory: str | None) -> Path:
 
 def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
     return catalogue_of(call), directory_of(call, directory)
-
-
-TOOLS = (opencode_skills, opencode_tools, opencode_tool_call)

@@ -24,11 +24,14 @@ from dapeer.integrations.opencode.prompts.runs import Begin, PromptRun
 from dapeer.integrations.opencode.prompts.session import OpenCodeSession
 from dapeer.integrations.opencode.relay import relay
 from dapeer.integrations.opencode.tools.relayed import (
+    ASKS_BY_ITSELF,
+    SECTION,
     Directory,
     answered,
     catalogue_of,
     directory_of,
 )
+from dapeer.peers.consent_kinds import RUNS
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 
@@ -43,7 +46,7 @@ Milliseconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
 
-@tool("List OpenCode sessions", read_only=True)
+@tool("List OpenCode sessions", section=SECTION, read_only=True)
 async def opencode_sessions(call: Call, directory: Directory = None, count: Count = 20) -> Reply:
     """List a directory's OpenCode sessions, the newest first, and whether they are busy."""
     opencode, where = _opencode(call), directory_of(call, directory)
@@ -54,7 +57,7 @@ async def opencode_sessions(call: Call, directory: Directory = None, count: Coun
     return Reply("\n".join(lines) or f"OpenCode has no session in {where}.", {"sessions": rows})
 
 
-@tool("Create an OpenCode session")
+@tool("Create an OpenCode session", section=SECTION, kinds=RUNS)
 async def opencode_session_create(
     call: Call, title: str | None = None, directory: Directory = None, agent: str | None = None
 ) -> Reply:
@@ -66,7 +69,7 @@ async def opencode_session_create(
     return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
 
 
-@tool("Prompt OpenCode", destructive=True)
+@tool("Prompt OpenCode", section=SECTION, kinds=ASKS_BY_ITSELF, destructive=True)
 async def opencode_prompt(
     call: Call,
     session_id: str,
@@ -93,7 +96,7 @@ async def opencode_prompt(
     )
 
 
-@tool("Run an OpenCode command", destructive=True)
+@tool("Run an OpenCode command", section=SECTION, kinds=ASKS_BY_ITSELF, destructive=True)
 async def opencode_command(
     call: Call,
     session_id: str,
@@ -122,7 +125,7 @@ async def opencode_command(
     )
 
 
-@tool("Answer OpenCode", destructive=True)
+@tool("Answer OpenCode", section=SECTION, kinds=ASKS_BY_ITSELF, destructive=True)
 async def opencode_reply(
     call: Call,
     session_id: str,
@@ -153,7 +156,7 @@ async def opencode_reply(
     return _reply(run, await going_on)
 
 
-@tool("Read OpenCode messages", read_only=True)
+@tool("Read OpenCode messages", section=SECTION, read_only=True)
 async def opencode_messages(
     call: Call,
     session_id: str,
@@ -173,7 +176,7 @@ async def opencode_messages(
     return Reply(text or "No messages yet.", {"messages": rows})
 
 
-@tool("OpenCode session state", read_only=True)
+@tool("OpenCode session state", section=SECTION, read_only=True)
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
     run = PromptRun(_opencode(call), await catalogue_of(call).session(session_id))
@@ -181,7 +184,7 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
     return Reply(report.text(facts), facts)
 
 
-@tool("Stop an OpenCode run", destructive=True, idempotent=True)
+@tool("Stop an OpenCode run", section=SECTION, kinds=RUNS, destructive=True, idempotent=True)
 async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)
@@ -193,7 +196,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
 
-@tool("OpenCode to-do list", read_only=True)
+@tool("OpenCode to-do list", section=SECTION, read_only=True)
 async def opencode_todo(call: Call, session_id: str) -> Reply:
     """Read the to-do list of an OpenCode session."""
     opencode = _opencode(call)
@@ -203,7 +206,7 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
     return Reply("\n".join(lines) or "The list is empty.", {"todos": todos})
 
 
-@tool("OpenCode changes", read_only=True)
+@tool("OpenCode changes", section=SECTION, read_only=True)
 async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
     """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first."""
     opencode = _opencode(call)
@@ -228,7 +231,7 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
     return Reply(f"OpenCode reports no changes; {why}.", {"files": rows})
 
 
-@tool("List OpenCode agents", read_only=True)
+@tool("List OpenCode agents", section=SECTION, read_only=True)
 async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     """List OpenCode's agents, models and commands in a directory."""
     known, where = catalogue_of(call), directory_of(call, directory)
@@ -287,9 +290,3 @@ async def _messages(opencode: OpenCode, session: Json, count: int = MAX_COUNT) -
     return await opencode.get(
         f"/session/{session['id']}/message", Path(session["directory"]), limit=count
     )
-
-
-TOOLS = (
-    opencode_sessions, opencode_session_create, opencode_prompt, opencode_messages, opencode_status,
-    opencode_abort, opencode_todo, opencode_diff, opencode_command, opencode_agents, opencode_reply,
-)  # fmt: skip
