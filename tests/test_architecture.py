@@ -78,7 +78,7 @@ INSIDES = {
     ),
     "launch": (
         ("start",),
-        ("configurations", "inheritance", "plans", "starts"),
+        ("commands", "configurations", "inheritance", "plans", "starts"),
         ("keys", "launch_json", "mappings", "request"),
     ),
     "mcp": (

@@ -132,35 +132,8 @@ _MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml",
 _STANDS_IN = "dapeer has no adapter `{}`: {} stands in for it, and knows none of its own keys"
 
 
-_BUILDS = {
-    ("go", "run"): "Give what it runs, a folder or a file, as `program`: Delve builds it.",
-    ("go", "test"): "Give the package's folder and `::` as `program` (`./cart::`), or one test (`cart_test.go::TestTotal`).",
-    ("cargo", "run"): "Build it with `cargo build` and the same options, and give the file below target/debug as `program`; examples are in target/debug/examples.",
-    ("cargo", "test"): "Give a test as `program` (`src/cart.rs::tests::adds`), or a file with its tests (`tests/cart.rs::`).",
-}  # fmt: skip
-"""Commands that build a program and start it, and what to give instead."""
-
-
-def _refuse_builds(inputs: Mapping[str, Any], project: Path) -> None:
-    """Raise `ArgumentError` where the program is a command that builds and starts another one.
-
-    No debugger follows there.
-    """
-    program = Path(str(inputs.get("program") or ""))
-    name = "" if program.is_relative_to(project) else program.name
-    given = [str(each) for each in inputs["args"]]
-    verb = next((each for each in given if not each.startswith(("-", "+"))), "")
-    instead = _BUILDS.get((name, verb))
-    if instead is not None:
-        raise ArgumentError(
-            f"`{name} {verb}` builds a program and starts it, and the debugger would see {name} alone.",
-            instead,
-        )
-
-
-def _check_target(inputs: Json, config: Json, project: Path) -> None:
-    """Raise `ArgumentError` where the target cannot be debugged: a build command, or an unserved page."""
-    _refuse_builds(inputs, project)
+def _check_target(inputs: Json, config: Json) -> None:
+    """Raise `ArgumentError` where nothing serves the page to open."""
     if url := inputs.get("url") or config.get("url"):
         check_served(str(url))
 
@@ -199,7 +172,7 @@ def plan_of(
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     check_files(config, Path(inputs["cwd"]))
     if request == "launch":
-        _check_target(inputs, config, debugger.project)
+        _check_target(inputs, config)
     inputs["project"] = str(_project_of(inputs, debugger.project))
     definition = _definition(debugger, launch.type, request, inputs)
     inputs |= _remarks(launch, definition, request, inputs, config)

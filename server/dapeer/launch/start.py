@@ -16,6 +16,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
+from dapeer.launch.commands import as_typed
 from dapeer.launch.configurations import (
     NVIM,
     Configuration,
@@ -96,6 +97,8 @@ class Launcher:
 
     async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
         debugger = self.debugger
+        if launch.request != "attach" and "core" not in launch.inputs:
+            launch = await in_thread(as_typed, debugger.definitions, launch, debugger.project)
         request = "attach" if "core" in launch.inputs else launch.request or "launch"
         inputs = checked(launch.inputs, debugger.project, request)
         if request == "attach" and not launch.config and "core" not in inputs:

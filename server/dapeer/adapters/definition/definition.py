@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.collect import Collect
+from dapeer.adapters.definition.command import Command
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.placeholders import added, either, fill_table, placeholders
@@ -103,6 +104,7 @@ class Definition:
     """By way: `pid`, `tcp`, `core`."""
     interpreter: Interpreter
     children: Children | None
+    command: Command | None
     tests: Tests | None
     stopping: Stopping
     collect: Collect

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.adapters.definition.collect import Collect
+from dapeer.adapters.definition.command import Command
 from dapeer.adapters.definition.definition import CANNOT, INPUTS, OWN, Definition
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
@@ -137,6 +138,7 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
         attach={way: Attach.read(attach.table(way)) for way in WAYS if way in attach},
         interpreter=Interpreter.read(table.table("interpreter")),
         children=table.table("children").read(Children) if "children" in table else None,
+        command=table.table("command").read(Command) if "command" in table else None,
         cannot=table.some_of("cannot", CANNOT),
         tests=table.table("tests").read(Tests, rest="arguments") if "tests" in table else None,
         stopping=Stopping.read(table),
@@ -162,6 +164,7 @@ def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> No
         "launch_env",
         "launch_variant",
         "attach",
+        "command",
         "tests",
         "hint",
     ):

@@ -29,6 +29,7 @@ IN_THE_WAY: dict[str, object] = {
 
 A timeout would end a test while a person looks at it.
 """
+SCRIPTS_OF_PYTEST = ("pytest", "py.test")
 NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
 """Options of pytest that are named otherwise than their values."""
 
@@ -250,6 +251,10 @@ def main() -> Any:
         del sys.path[0]
     if how == "auto":
         how, name, arguments = by_node_id(name, arguments)
+    if how == "program" and Path(name).name in SCRIPTS_OF_PYTEST:
+        # Unlike `python -m pytest`, its script does not have the working directory on its path.
+        sys.argv, sys.path = [name, *arguments], [str(Path(name).parent), *sys.path]
+        return run_pytest(arguments)
     if name == "pytest" and not is_there("pytest") and [*map(os.path.isdir, arguments)] == [True]:
         name, arguments = "unittest", discovered(*arguments)
     if name != "pytest":

@@ -1,0 +1,402 @@
+"""Understands a program that is given as one types it: an interpreter with its arguments, a shim, a build tool."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.interpreter import called
+from dapeer.adapters.definition.command import Split
+from dapeer.adapters.definition.definition import INPUTS, Definition
+from dapeer.adapters.definition.placeholders import fill_table
+from dapeer.adapters.definition.table import own_values
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json, as_object
+from dapeer.base.sources import expanded
+from dapeer.base.system import foreign_files
+from dapeer.base.system.environment import surroundings
+from dapeer.base.system.program_files import is_binary, shebang
+from dapeer.launch.request import LaunchRequest, folder_of, is_url
+
+SECONDS_TO_ANSWER: Final = 10
+"""Seconds that an interpreter has to print its own path."""
+MAX_HEADER_BYTES: Final = 4096
+"""Bytes of a script in which its interpreter stands."""
+SHELLS: Final = frozenset({"sh", "bash"})
+SHIMS: Final = "shims"
+"""The folder in which version managers keep a script for each program of any version."""
+MODULES: Final = ".bin"
+"""The folder in which npm keeps a project's programs."""
+_BEHIND: Final = "Give what it runs as `program`: "
+_BUILD_TOOLS: Final[Mapping[tuple[str, str], str]] = {
+    ("go", "run"): "Give what it runs, a folder or a file, as `program`: Delve builds it.",
+    ("go", "test"): "Give the package's folder and `::` as `program` (`./cart::`), or one test (`cart_test.go::TestTotal`).",
+    ("go", ""): "Give a folder or a file of Go as `program`; Delve builds it.",
+    ("cargo", "run"): "Build it with `cargo build` and the same options, and give the file below target/debug as `program`; examples are in target/debug/examples.",
+    ("cargo", "test"): "Give a test as `program` (`src/cart.rs::tests::adds`), or a file with its tests (`tests/cart.rs::`).",
+    ("cargo", ""): "Build it with `cargo build`, and give the file below target/debug as `program`.",
+    ("make", ""): "Build it with `make`, and give the program that the recipe starts as `program`, with its `args`.",
+    ("bun", ""): "Run it in Node.js: give its file as `program`; Bun's debugger does not speak DAP.",
+    ("deno", ""): "Start it with `deno run --inspect-wait`, and attach: dap_run(request=\"attach\", type=\"node\", port=9229).",
+}  # fmt: skip
+"""Commands that build a program or start it, each with its verb, and what to give instead; without one for any other verb."""
+_STARTERS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+    ("uv", "run"): {},
+    ("poetry", "run"): {},
+    ("pipenv", "run"): {},
+    ("bundle", "exec"): {"RUBYOPT": "-rbundler/setup"},
+}
+"""Commands that start another one in the environment of the project, each with its verb and the variables that it sets."""
+_VALUED: Final = frozenset(
+    {
+        "--with",
+        "--python",
+        "-p",
+        "--extra",
+        "--group",
+        "--env-file",
+        "--package",
+        "--project",
+        "--directory",
+    }
+)
+"""Options of `uv run` whose value stands behind them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """A program as it is typed."""
+
+    definitions: Mapping[str, Definition]
+    launch: LaunchRequest
+    cwd: Path
+    project: Path
+    program: str
+    args: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        """The name of its file, as a system without `.exe` has it."""
+        return Path(self.program).name.removesuffix(".exe")
+
+    @property
+    def chosen(self) -> Definition | None:
+        """The adapter that `type` names."""
+        return typed(self.definitions, self.launch.type) if self.launch.type else None
+
+    def is_own(self) -> bool:
+        """Whether it is a file of the project itself, which is a program as any other."""
+        for base in (self.cwd, self.project):
+            path = Path(os.path.normpath(base / expanded(self.program)))
+            if foreign_files.is_file(path) and path.is_relative_to(self.project):
+                return not _is_installed(path)
+        return False
+
+    def path(self) -> str | None:
+        """Return the path of the command; None: there is none."""
+        if os.sep in self.program:
+            path = (self.cwd / expanded(self.program)).absolute()
+            path = path if foreign_files.is_file(path) else (self.project / expanded(self.program))
+            return str(path) if foreign_files.is_file(path) else None
+        folders = [
+            each for each in (self.cwd, *self.cwd.parents) if each.is_relative_to(self.project)
+        ]
+        here = (folder / "node_modules" / ".bin" / self.program for folder in folders)
+        found = next((str(each) for each in here if os.access(each, os.X_OK)), None)
+        python = str(self.launch.inputs.get("python") or "")
+        return found or called(self.program, self.cwd, surroundings(self.cwd), self.project, python)
+
+    def with_(
+        self,
+        how: str,
+        target: str,
+        args: Sequence[str],
+        **more: Any,  # noqa: ANN401 - any input
+    ) -> LaunchRequest:
+        """Return the request for what the command runs; `more` are inputs, `type` and `config`."""
+        rest = {
+            key: value
+            for key, value in self.launch.inputs.items()
+            if key not in {"program", "args", *more}
+        }
+        inputs = {
+            **rest,
+            **({how: target} if how else {}),
+            **({"args": list(args)} if args else {}),
+        }
+        config = {**more.pop("config", {}), **self.launch.config}
+        kind = more.pop("type", self.launch.type)
+        return replace(self.launch, type=kind, inputs={**more, **inputs}, config=config)
+
+
+def as_typed(
+    definitions: Mapping[str, Definition], launch: LaunchRequest, project: Path
+) -> LaunchRequest:
+    """Return a request to launch what a command starts, where its program is one; else the request itself.
+
+    It may run an interpreter to ask for its path: call it in a thread.
+
+    Raises:
+        ArgumentError: The command builds or starts a program in a way that no debugger follows.
+    """
+    program = launch.inputs.get("program")
+    if program is None or is_url(str(program)) or {"module", "code"} & launch.inputs.keys():
+        return launch
+    given = _Typed(
+        definitions, launch, folder_of(launch.inputs.get("cwd"), project), project, str(program),
+        [str(each) for each in launch.inputs.get("args") or ()],
+    )  # fmt: skip
+    given = _split_line(given)
+    if given.is_own():
+        return given.launch
+    chosen = given.chosen
+    if chosen is None or not chosen.binaries:
+        _refuse(given)
+    for definition in definitions.values():
+        command = definition.command
+        if command is not None and command.is_interpreter(given.name):
+            # Who names another adapter debugs the interpreter itself.
+            ours = chosen is definition or (chosen is None and launch.type is None)
+            return _interpreted(given, definition) if ours else given.launch
+    return _behind(given) if chosen is None and launch.type is None else given.launch
+
+
+def _split_line(given: _Typed) -> _Typed:
+    """Return a whole command line that was given as `program` with its words apart."""
+    if (
+        given.args
+        or not any(each.isspace() for each in given.program)
+        or "::" in given.program.split()[0]
+    ):
+        return given
+    if any(os.path.lexists(base / expanded(given.program)) for base in (given.cwd, given.project)):
+        return given
+    try:
+        first, *rest = shlex.split(given.program)
+    except ValueError:
+        return given
+    alone = replace(given, program=first)
+    is_tool = any(alone.name == name for name, _ in (*_BUILD_TOOLS, *_STARTERS))
+    if not rest or not (is_tool or alone.is_own() or alone.path()):
+        return given
+    said = f"`program` was split as a shell does: {' '.join(map(shlex.quote, (first, *rest)))}"
+    inputs = {**given.launch.inputs, "program": first, "args": rest, "remark": said}
+    return replace(alone, args=rest, launch=replace(given.launch, inputs=inputs))
+
+
+def _refuse(given: _Typed) -> None:
+    """Raise `ArgumentError` where the program is a command that builds another one, or starts it.
+
+    No debugger follows there.
+    """
+    verb = next((each for each in given.args if not each.startswith(("-", "+"))), "")
+    for name, verbs in ((given.name, verb), (given.name, "")):
+        if (instead := _BUILD_TOOLS.get((name, verbs))) is not None:
+            shown = f"{name} {verb}".strip()
+            what = (
+                "builds a program and starts it, and" if verbs or not verb else "starts others, and"
+            )
+            raise ArgumentError(f"`{shown}` {what} the debugger would see {name} alone.", instead)
+    variables = _STARTERS.get((given.name, verb))
+    if variables is None and given.name not in {name for name, _ in _STARTERS}:
+        return
+    started: Sequence[str] = ()
+    if variables is not None:
+        started = _started(given.args[given.args.index(verb) + 1 :])
+    call = _BEHIND + (_call(started, variables or {}) if started else 'dap_run(program="app.py").')
+    raise ArgumentError(
+        f"`{f'{given.name} {verb}'.strip()}` starts another program, and the debugger would see {given.name} alone.",
+        call,
+    )
+
+
+def _started(args: Sequence[str]) -> Sequence[str]:
+    """Return the command line behind the options of a command that starts it."""
+    rest = list(args)
+    while rest and rest[0].startswith("-"):
+        option = rest.pop(0)
+        if option in _VALUED and rest:
+            rest.pop(0)
+        elif option in {"-m", "--module"} and rest:
+            return ["python", "-m", *rest]
+        elif option == "--":
+            break
+    return rest
+
+
+def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
+    """Return the call that debugs a command line."""
+    given: list[tuple[str, object]] = [
+        ("program", words[0]),
+        ("args", list(words[1:])),
+        ("env", dict(env)),
+    ]
+    parts = (
+        f"{name}={value}" if not isinstance(value, str) else f'{name}="{value}"'
+        for name, value in given
+        if value
+    )
+    return f"dap_run({', '.join(parts)}).".replace("'", '"')
+
+
+def _interpreted(given: _Typed, definition: Definition) -> LaunchRequest:
+    """Return the request for what an interpreter runs.
+
+    Raises:
+        ArgumentError: The interpreter is not there, runs nothing that can be debugged, or cannot get its options.
+    """
+    command, path = definition.command, given.path()
+    assert command is not None  # noqa: S101 - for the type checker
+    if path is None:
+        raise ArgumentError(
+            f"`program`: {given.program} was not found, neither in the project's environment nor on PATH.",
+            "Give its path, or the file that it runs as `program`.",
+        )
+    found = command.split(given.args)
+    how = found.how if found.how and definition.uses(found.how) else ""
+    in_runner = command.runs_tests("", found.options if how else given.args)
+    tests = in_runner or (how == "program" and command.runs_tests(Path(found.target).name, ()))
+    more: dict[str, Any] = {"env": _test_env(definition, given.launch)} if tests else {}
+    if how and not in_runner:
+        return _script(given, definition, found, path, more)
+    if not given.args or command.interpreter not in definition.quirks.also_runs:
+        raise ArgumentError(
+            f"`{given.name}` is an interpreter, and nothing in `args` says what it runs.",
+            f"Give a file of {definition.languages[0]} as `program`; `type` chooses a debugger of {given.name} itself.",
+        )
+    return _alone(given, definition, path, more)
+
+
+def _alone(given: _Typed, definition: Definition, path: str, more: dict[str, Any]) -> LaunchRequest:
+    """Return the request for a command that the adapter starts in place of an interpreter."""
+    command = definition.command
+    assert command is not None  # noqa: S101 - for the type checker
+    config = {command.interpreter: path, command.options: [*given.args]}
+    return given.with_(
+        "", "", (), type=definition.id, config=config, **_remark(given, path), **more
+    )
+
+
+def _script(
+    given: _Typed, definition: Definition, found: Split, path: str, more: dict[str, Any]
+) -> LaunchRequest:
+    """Return the request for a script, a module or code, with the interpreter and its options."""
+    command = definition.command
+    assert command is not None  # noqa: S101 - for the type checker
+    config: dict[str, Any] = {}
+    if found.options and not command.options:
+        raise ArgumentError(
+            f"{definition.id} cannot pass on the options of {given.name}: {' '.join(found.options)}.",
+            f'Give {found.how}="{found.target}", without them.',
+        )
+    if found.options:
+        config[command.options] = [*found.options]
+    if command.interpreter in INPUTS:
+        more[command.interpreter] = path
+    elif command.interpreter and given.program != command.usual:
+        config[command.interpreter] = path
+    return given.with_(
+        found.how,
+        found.target,
+        found.args,
+        type=definition.id,
+        config=config,
+        **_remark(given, path),
+        **more,
+    )
+
+
+def _behind(given: _Typed) -> LaunchRequest:
+    """Return the request for what is behind a shim, or a script of a package manager."""
+    found = given.path()
+    if found is None:
+        return given.launch
+    known = [each for each in given.definitions.values() if each.command is not None]
+    path = found
+    if Path(found).parent.name == SHIMS and shebang(found) in SHELLS:
+        path = next(filter(None, (_beside(given, each, Path(found)) for each in known)), found)
+    interpreter = script_interpreter(path)
+    for definition in known:
+        command = definition.command
+        assert command is not None  # noqa: S101 - for the type checker
+        tests = command.runs_tests(given.name, ())
+        more: dict[str, Any] = {"env": _test_env(definition, given.launch)} if tests else {}
+        more |= _remark(given, path)
+        if command.is_interpreter(Path(interpreter).name) and command.interpreter in INPUTS:
+            more[command.interpreter] = interpreter
+            return given.with_("program", path, given.args, type=definition.id, **more)
+        if not (tests or (command.env and Path(path).parent.name == MODULES)):
+            continue
+        if shebang(path) in definition.shebangs:
+            return given.with_("program", path, given.args, type=definition.id, **more)
+        del more["remark"]
+        return _alone(given, definition, path, more)
+    if path == found:
+        return given.launch
+    return given.with_("program", path, given.args, **_remark(given, path))
+
+
+def script_interpreter(path: str) -> str:
+    """Return the executable that the first line of a script names by its path; empty: it names none.
+
+    Where that path is long or has a blank, installers write a script of the shell that starts it.
+    """
+    try:
+        first, _, rest = (
+            foreign_files.read_bytes(path, MAX_HEADER_BYTES)
+            .decode("utf-8", "replace")
+            .partition("\n")
+        )
+    except OSError:
+        return ""
+    words = first[2:].split() if first.startswith("#!") else []
+    if words and Path(words[0]).name in SHELLS and rest.startswith("'''exec' "):
+        words = [rest.removeprefix("'''exec' ").partition(' "$0"')[0].strip("'\"")]
+    return (
+        words[0] if words and Path(words[0]).is_absolute() and os.access(words[0], os.X_OK) else ""
+    )
+
+
+def _remark(given: _Typed, path: str) -> dict[str, str]:
+    said = "" if os.sep in given.program else f"{given.program} is {path}"
+    earlier = str(given.launch.inputs.get("remark") or "")
+    return {"remark": "; ".join(filter(None, [earlier, said]))} if said or earlier else {}
+
+
+def _beside(given: _Typed, definition: Definition, shim: Path) -> str | None:
+    """Return the program of a shim's name beside the interpreter that the shim beside it runs."""
+    command = definition.command
+    if command is None or not command.own_path:
+        return None
+    interpreter = shutil.which(command.usual, path=str(shim.parent))
+    if interpreter is None:
+        return None
+    try:
+        done = subprocess.run(
+            [interpreter, *command.own_path], stdin=subprocess.DEVNULL, capture_output=True, cwd=given.cwd,
+            timeout=SECONDS_TO_ANSWER, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = Path(done.stdout.decode("utf-8", "replace").strip()).parent / shim.name
+    return str(found) if foreign_files.is_file(found) and not is_binary(str(found)) else None
+
+
+def _test_env(definition: Definition, launch: LaunchRequest) -> Json:
+    """Return the environment of a program that may run tests: the definition's, and over it the caller's."""
+    command = definition.command
+    known = fill_table(command.env if command else {}, {**own_values(), "word": "${word}"})
+    return {**known, **as_object(launch.inputs.get("env"))}
+
+
+def _is_installed(path: Path) -> bool:
+    """Whether a file of a project is one that a package manager has put there."""
+    beside = path.parent.parent / "pyvenv.cfg"
+    return foreign_files.is_file(beside) or path.parent.parent.name == "node_modules"
