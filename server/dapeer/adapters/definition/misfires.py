@@ -142,7 +142,7 @@ class Misfires:
 
     def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
         """Return the breakpoints that a failure may belong to."""
-        expression, line = groups.get("expression"), groups.get("line")
+        expression, line = groups.get("expression") or None, groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
         if line is not None:
             meant = [each for each in meant if each.line == int(line)] or meant

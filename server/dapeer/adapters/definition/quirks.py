@@ -68,6 +68,8 @@ class Quirks:
     events say."""
     own_console: Regex = ""
     """The same, of output in the category `console` only, where a program may print such lines, too."""
+    error_text: Regex = ""
+    """A regular expression: a failed request's message, with a group `error` for the error in it."""
     value_tail: Regex = ""
     """A regular expression: the end of a value that says it once more."""
     thread_mark: Regex = ""
@@ -136,6 +138,13 @@ class Quirks:
         found = re.search(self.crash_report, text, re.MULTILINE)
         return text[: found.start()] if found else text
 
+    def error_in(self, message: str) -> str:
+        """Return the error in the message of a failed request, which is all of it for most adapters."""
+        if not self.error_text or not is_legible(message):
+            return message
+        found = re.search(self.error_text, message)
+        return found["error"].strip() if found else message
+
     def names_private(self, expression: str) -> bool:
         """Whether an expression names a member that only code of its own class can."""
         return bool(self.private) and bool(re.search(self.private, expression[:LEGIBLE_LINE]))
@@ -164,6 +173,7 @@ class Quirks:
             or self.terminal_output
             or self.own_words
             or self.own_console
+            or self.error_text
             or self.value_tail
             or self.thread_mark
             or self.runs_meanwhile

@@ -117,6 +117,8 @@ class Normalizer:
 
     def _answer(self, message: Response) -> Response:
         match message:
+            case Response(success=False) if self._quirks.error_text:
+                return replace(message, message=self._quirks.error_in(message.failure()), body={})
             case Response(command="initialize", body=body):
                 lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
                 known = {name: value for name, value in body.items() if name not in lacking}

@@ -30,6 +30,8 @@ RESULT_CHARS = 2000
 """Characters of a single value that was asked for."""
 MAX_OPENED_VALUES = 30
 """Values within one that are opened, where the adapter shows them folded."""
+_FRAME = re.compile(r'\s+File "')
+"""The first line of a frame in a traceback of Python's."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """Marks in a value of which more can be shown: something is left out, or only named."""
 
@@ -82,9 +84,17 @@ class Evaluated:
 
 
 def _gist(error: str) -> str:
-    """Return the line of an error that names the problem."""
+    r"""Return the line of an error that names the problem: of a traceback, the first behind its frames.
+
+    >>> _gist('Traceback (most recent call last):\n  File "a.py", line 1\nError: no `x`\n  1 | x\n    | ^')
+    'Error: no `x`'
+    """
     lines = error.strip().splitlines() or [""]
-    return lines[-1 if lines[0].startswith("Traceback") else 0]
+    if not lines[0].startswith("Traceback"):
+        return lines[0]
+    frames = [number for number, line in enumerate(lines) if _FRAME.match(line)] or [0]
+    after = [line for line in lines[frames[-1] + 1 :] if line and not line[0].isspace()]
+    return after[0] if after else lines[-1]
 
 
 def has_more(value: str) -> bool:
