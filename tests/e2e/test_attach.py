@@ -376,10 +376,10 @@ async def test_a_python_process_is_attached_by_its_id_again_and_again(shows: Sho
         for _ in range(2):
             # Which adapter fits is told by the process itself.
             stop = await ask(
-                c, "dap_run", request="attach", pid=process.pid, breakpoints=[p.at("turn")]
+                c, "dap_run", pid=process.pid, breakpoints=[p.at("turn")]
             )
             assert stop["line"] == p.line("turn")
-            again = await refusal(c, "dap_run", request="attach", pid=process.pid)
+            again = await refusal(c, "dap_run", pid=process.pid)
             assert f"debugged already, in session {stop['session_id']}" in again
             assert "The program runs on." in await read(c, "dap_disconnect")
             # As data, too.

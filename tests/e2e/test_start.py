@@ -1,6 +1,7 @@
 """What `dap_run` takes, and what it says when it cannot use it."""
 
 import asyncio
+import gc
 import sys
 import venv
 from pathlib import Path
@@ -420,3 +421,31 @@ async def test_a_cmake_script_is_run_by_itself_not_the_project_around_it(tmp_pat
         assert await evaluate(c, "name") == "Ada"
         end = await ask(c, "dap_continue")
         assert (end["exit_code"], end["output"]) == (0, "Hello Ada\n")
+
+
+@pytest.mark.parametrize(
+    "point", ["shop.py:2", {"file": "shop.py", "line": 2}, {"filename": "shop.py:2"}]
+)
+async def test_a_breakpoint_may_name_its_file_as_the_programs_folder_has_it(
+    point: object, tmp_path: Path
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "shop.py").write_text("x = 1\ny = x\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        for breakpoints in ([point], point):
+            stop = await ask(c, "dap_run", program="src/shop.py", breakpoints=breakpoints)
+            assert (stop["reason"], stop["line"]) == ("breakpoint", 2)
+
+
+async def test_a_wrong_exception_filter_leaves_nothing_that_was_never_awaited(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    (tmp_path / "shop.py").write_text("x = 1\ny = x\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        points = [{"filename": "shop.py", "line": 2}, {"function": "f"}]
+        told = await refusal(
+            c, "dap_run", program="shop.py", breakpoints=points, exception_filters=["all"]
+        )
+        assert "has no exception filter 'all'" in told
+    gc.collect()
+    assert not [each for each in recwarn.list if "never awaited" in str(each.message)]

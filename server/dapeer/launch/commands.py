@@ -1,4 +1,4 @@
-"""Understands a program that is given as one types it: an interpreter with its arguments, a shim, a build tool."""
+"""Understands a program as one types it: an interpreter with its arguments, a shim, a build tool."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _BUILD_TOOLS: Final[Mapping[tuple[str, str], str]] = {
     ("bun", ""): "Run it in Node.js: give its file as `program`; Bun's debugger does not speak DAP.",
     ("deno", ""): "Start it with `deno run --inspect-wait`, and attach: dap_run(request=\"attach\", type=\"node\", port=9229).",
 }  # fmt: skip
-"""Commands that build a program or start it, each with its verb, and what to give instead; without one for any other verb."""
+"""Commands that build a program or start it, by their verb (empty: any), and what to give instead."""
 _STARTERS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("uv", "run"): {},
     ("poetry", "run"): {},
     ("pipenv", "run"): {},
     ("bundle", "exec"): {"RUBYOPT": "-rbundler/setup"},
 }
-"""Commands that start another one in the environment of the project, each with its verb and the variables that it sets."""
+"""Commands that start another one in the project's environment, by their verb; what variables it sets."""
 _VALUED: Final = frozenset(
     {
         "--with",

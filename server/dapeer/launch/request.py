@@ -187,17 +187,25 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
 
 
 def with_paths(
-    breakpoints: Iterable[BreakpointInFile], cwd: Path, project: Path
+    breakpoints: Iterable[BreakpointInFile], cwd: Path, project: Path, around: Sequence[Path] = ()
 ) -> list[BreakpointInFile]:
     """Return breakpoints with the absolute paths of their files, all of them checked.
+
+    Args:
+        breakpoints: Breakpoints, with their files as the caller names them.
+        cwd: Where the program runs.
+        project: The project's folder.
+        around: The folders of the files that the call itself names: a file may be named as it is seen from there.
 
     Raises:
         ArgumentError: A file does not exist, or ends before the line.
     """
-    requested = [
-        (source_file(name, cwd if foreign_files.is_file(cwd / name) else project), each)
-        for name, each in breakpoints
-    ]
+
+    def base_of(name: str) -> Path:
+        folders = (cwd, project, *around)
+        return next((each for each in folders if foreign_files.is_file(each / name)), project)
+
+    requested = [(source_file(name, base_of(name)), each) for name, each in breakpoints]
     for path, each in requested:
         check_line(path, each["line"])
     return requested

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.choice.choice import typed
-from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.definition import TARGETS, Definition
 from dapeer.adapters.runners.whole import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json
@@ -97,6 +97,7 @@ class Launcher:
 
     async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
         debugger = self.debugger
+        launch = replace(launch, request=_request_of(launch))
         if launch.request != "attach" and "core" not in launch.inputs:
             launch = await in_thread(as_typed, debugger.definitions, launch, debugger.project)
         request = "attach" if "core" in launch.inputs else launch.request or "launch"
@@ -213,6 +214,13 @@ class Launcher:
     ) -> StartInNeovim:
         folder = folder_of(launch.inputs.get("cwd"), self.debugger.project)
         return StartInNeovim(peer, {**options, **launch.opts}, launched, folder)
+
+
+def _request_of(launch: LaunchRequest) -> RequestName | None:
+    """Return what a request asks for: a process, or a port with nothing to run, is attached to."""
+    has_target = {*TARGETS} & {*launch.inputs, *launch.config}
+    is_there = "pid" in launch.inputs or ("port" in launch.inputs and not has_target)
+    return launch.request or ("attach" if is_there else None)
 
 
 def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Command:
     own_path: tuple[str, ...] = ()
     """Arguments with which it prints the path of its executable: one on PATH may be a version manager's."""
     interpreter: str = ""
-    """The input, or the key of the launch, that has the path of the interpreter; empty: the adapter chooses it."""
+    """The input, or the key of the launch, that has its path; empty: the adapter chooses it."""
     options: str = ""
     """The key of the launch that has the interpreter's own arguments; empty: they cannot be passed on."""
     valued: tuple[str, ...] = ()

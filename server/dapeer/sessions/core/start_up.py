@@ -123,6 +123,8 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     _expect_output(session)
     if not session.launched:
         await _improve(session)
+    # Before anything is to be awaited: a filter that the adapter does not have ends the start.
+    filters = _filters(session, breakpoints)
     sent: list[Awaitable[None]] = [
         session.set_breakpoints(path, breakpoints.of(path))
         for path in breakpoints.paths
@@ -137,7 +139,6 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
         and not session.plan.begins_stopped(breakpoints)
     ):
         sent.append(session.lines.collect_at([*breakpoints.collecting.values()]))
-    filters = _filters(session, breakpoints)
     if filters is not None:
         sent.append(session.stops_at.exceptions(filters))
     await all_of(map(_unless_refused, sent))

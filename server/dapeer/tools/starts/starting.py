@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
@@ -13,7 +14,10 @@ from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import INPUTS
+from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.json_types import Json
+from dapeer.base.sources import expanded
+from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
@@ -230,9 +234,19 @@ async def dap_run(
     launcher = Launcher(debugger, call.peers)
     start = await launcher.start(request, target.configuration, again.place(how.where))
     again.check(start)
-    breakpoints = mine(call, with_paths(placed, start.folder, debugger.project), start.adapter)
+    around = _folders_named(request, start.folder, debugger.project)
+    in_files = with_paths(placed, start.folder, debugger.project, around)
+    breakpoints = mine(call, in_files, start.adapter)
     inherited = await before(
         debugger, call.focus, breakpoints, functions, filters, fresh=runs.fresh
     )
     running = Running(call, start, breakpoints, functions, inherited)
     return await running.run(again, options, stops=bool(stops.stop_on_entry or existing.core))
+
+
+def _folders_named(request: LaunchRequest, cwd: Path, project: Path) -> list[Path]:
+    """Return the folders of the files that a request names as its program, or as arguments of it."""
+    program, args = request.inputs.get("program"), request.inputs.get("args") or ()
+    named = [node_id(str(each), cwd, project)[0] for each in (program, *args) if each]
+    paths = [base / expanded(each) for each in named for base in (cwd, project)]
+    return [each.parent for each in paths if foreign_files.is_file(each)]
