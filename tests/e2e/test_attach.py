@@ -375,9 +375,7 @@ async def test_a_python_process_is_attached_by_its_id_again_and_again(shows: Sho
     async with asyncio.timeout(LIMIT), client() as c, started(sys.executable, str(p)) as process:
         for _ in range(2):
             # Which adapter fits is told by the process itself.
-            stop = await ask(
-                c, "dap_run", pid=process.pid, breakpoints=[p.at("turn")]
-            )
+            stop = await ask(c, "dap_run", pid=process.pid, breakpoints=[p.at("turn")])
             assert stop["line"] == p.line("turn")
             again = await refusal(c, "dap_run", pid=process.pid)
             assert f"debugged already, in session {stop['session_id']}" in again

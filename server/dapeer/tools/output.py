@@ -30,7 +30,7 @@ SECONDS_OF_FLOOD = 0.3
 """Seconds to wait for more of a flood, beyond those that a caller has given."""
 MAX_CALL_VARIABLES = 3
 """Variables shown for a call that is not compared with the one before."""
-MAX_OUTPUT_CHARS = 16_000
+MAX_OUTPUT_CHARS = 10_000
 """Characters of output in one result."""
 
 

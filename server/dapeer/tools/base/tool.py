@@ -18,6 +18,7 @@ from dapeer.base.schemas import notes, unpacked, without_filled
 from dapeer.peers import Action
 from dapeer.peers.consent_kinds import CallKinds, kinds_of
 from dapeer.tools.base import names, schema
+from dapeer.tools.base.answer_pages import PAGE_ARGUMENTS, Page, limited, taken_from
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for
 from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked
@@ -119,6 +120,9 @@ class Tool:
             Refused: The person did not allow it; nothing has happened.
             DapeerError: Any error of the tool.
         """
+        page = Page()
+        if self._is_paged:
+            arguments, page = taken_from(arguments, self.input_schema["properties"])
         unfilled = without_filled(arguments, self.input_schema)
         if widening := unfilled.empty & self.narrowing:
             raise self._refusal(min(widening))
@@ -130,7 +134,15 @@ class Tool:
         except DapeerError as error:
             error.add_notes(call.notes)
             raise
+        if "dap" in self.groups:
+            reply = limited(reply, page, repeats=self._is_paged, folds=self._is_paged)
         return noted(reply, [*notes(arguments, understood), *unfilled.notes(), *call.notes])
+
+    @property
+    def _is_paged(self) -> bool:
+        """Whether a caller may ask for a part of its answer: it only looks, and has no pages of its own."""
+        own = {*PAGE_ARGUMENTS, "lines"} & self.input_schema["properties"].keys()
+        return self.read_only and not own and "dap" in self.groups
 
     def _refusal(self, argument: str) -> ArgumentError:
         return ArgumentError(
