@@ -24,7 +24,7 @@ SCRIPTS = {
     ".gdbinit": "shell touch gdbinit.ran\n",
     ".lldbinit": "script open('lldbinit.ran', 'w')\n",
 }
-WAY = 'dap_evaluate(expression="source {}", context="repl")'
+WAY = 'dap_evaluate(expressions=["source {}"], context="repl")'
 ADAPTERS = ["gdb", "lldb-dap", "codelldb"]
 
 

@@ -219,7 +219,7 @@ def check_served(url: str) -> None:
         except OSError as error:
             raise ArgumentError(
                 f"`program`: nothing listens at {host}:{port}, so there is no page.",
-                "Start its server first, by dap_run with wait_until_paused=false or in a terminal.",
+                "Start its server first, by dap_run with timeout_ms=0 or in a terminal.",
             ) from error
 
 

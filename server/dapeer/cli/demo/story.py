@@ -45,7 +45,7 @@ async def _search(client: Client) -> None:
         "The fourth item is about to be added. What have the other three brought, and what does this one cost?"
     )
     cost = await call(
-        client, "dap_evaluate", expression="item.price * item.quantity, item.cost(self.discount)"
+        client, "dap_evaluate", expressions=["item.price * item.quantity, item.cost(self.discount)"]
     )
     say(
         "So `cost` takes the discount off already. On to the end of `total`, one line before it returns."
@@ -53,7 +53,7 @@ async def _search(client: Client) -> None:
     last = await call(client, "dap_run_to", filename=str(SHOP), line=total)
     so_far = float(last["locals"]["total"])
     say(f"`total` is {so_far:.2f} here: the discount is in it. And what will be returned?")
-    returned = await call(client, "dap_evaluate", expression="total * (1 - self.discount)")
+    returned = await call(client, "dap_evaluate", expressions=["total * (1 - self.discount)"])
     expect(float(returned["result"]) < so_far, "the discount should be taken off a second time")
 
     say("The amount without the second discount can be tried out in the program that is running.")

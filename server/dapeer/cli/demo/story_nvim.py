@@ -134,7 +134,7 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
         "comes. The assistant continues all the same."
     )
     cost = await call(
-        client, "dap_evaluate", expression="item.price * item.quantity, item.cost(self.discount)"
+        client, "dap_evaluate", expressions=["item.price * item.quantity, item.cost(self.discount)"]
     )
     expect(cost["result"] == "(10.0, 9.0)", "`cost` should take off the discount")
     stop = await call(client, "dap_step_over")
@@ -167,7 +167,7 @@ async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> Non
     await seat.is_at(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
     await _screen(somebody)
     so_far = float(last["locals"]["total"])
-    returned = await call(client, "dap_evaluate", expression="total * (1 - self.discount)")
+    returned = await call(client, "dap_evaluate", expressions=["total * (1 - self.discount)"])
     expect(float(returned["result"]) < so_far, "the discount should be taken off a second time")
     say(
         "It is taken off a second time. Without that, the program that is running should tell the right amount."

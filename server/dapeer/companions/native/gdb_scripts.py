@@ -34,7 +34,7 @@ SCRIPTS = patching.Row(
 def warning(scripts: list[str]) -> str:
     """Return the sentences about scripts that were not run."""
     file = next((name for name in scripts if name.startswith("/")), "")
-    way = f'dap_evaluate(expression="source {file}", context="repl") runs one.' if file else ""
+    way = f'dap_evaluate(expressions=["source {file}"], context="repl") runs one.' if file else ""
     return f"GDB did not run {', '.join(scripts)}: at a core dump or a running process, scripts of a project run on request only. {way}\n"
 
 

@@ -72,8 +72,7 @@ PROMPTS: Final = {
             "Run a program until it crashes and explain what led to it.",
             {"program": "The program to run, and its arguments if it needs any"},
             "Explain why this program crashes: $program\n"
-            "1. dap_run it with exception_filters that stop at uncaught exceptions (dap_adapters "
-            'names them; debugpy: ["uncaught"]; a native program stops at its signal anyway).\n'
+            "1. dap_run it: it stops where the uncaught exception or the signal is raised.\n"
             "2. At the stop read the exception, the stack and the locals; dap_exception_info has "
             "the details. Look at the callers with dap_scopes and dap_variables: which value is "
             "wrong, and which frame made it so?\n"
@@ -91,7 +90,8 @@ PROMPTS: Final = {
             "Run $program and find the line that gives $expression its wrong value.\n"
             "1. dap_run with breakpoints that collect $expression where it is written and read (search the code): "
             "nothing stops, and the answer sums all rows up, the odd ones named; dap_collected shows more.\n"
-            "   Then stop there: the same line without collect, with a condition, and dap_restart.\n"
+            '   Then stop there: where $expression exists, dap_run_until expression="$expression", on="write" stops at each '
+            "write; else the same line without collect, with a condition, and dap_restart.\n"
             "2. At each stop read what changed, and dap_evaluate $expression; go on with "
             "dap_continue, or with dap_step_over when it is near.\n"
             "3. Ran past it? dap_history shows every stop with the variables that changed; "
