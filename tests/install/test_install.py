@@ -434,3 +434,63 @@ def test_doctor_knows_in_which_projects_codex_reads_no_file(person: Person) -> N
 
 def test_every_client_that_can_be_installed_is_offered() -> None:
     assert {*CLIENTS, "nvim"} == {*TARGETS}
+
+
+def test_an_entry_pasted_in_the_words_of_other_clients_becomes_opencode_s_once(
+    person: Person,
+) -> None:
+    path = person.home / FILES["opencode"]
+    path.parent.mkdir(parents=True)
+    pasted = {"mcp": {"dapeer": {"command": "dapeer", "args": ["stdio", "--read-only"]}}}
+    path.write_text(json.dumps(pasted, indent=2), encoding="utf-8")
+    person.installs("opencode", "--yes")
+    entry = json.loads(path.read_text(encoding="utf-8"))["mcp"]["dapeer"]
+    assert entry == {
+        "type": "local",
+        "command": [str(DAPEER), "stdio", "--read-only"],
+        "enabled": True,
+    }
+    assert "nothing to change" in person.installs("opencode", "--yes")
+    # What an earlier version has repeated goes.
+    entry["command"] = [str(DAPEER), "stdio", "stdio", "stdio"]
+    path.write_text(json.dumps({"mcp": {"dapeer": entry}}), encoding="utf-8")
+    person.installs("opencode", "--yes")
+    assert commands(path, "mcp") == [str(DAPEER), "stdio"]
+
+
+@each_client
+def test_an_entry_of_a_person_s_own_is_neither_changed_nor_removed(
+    person: Person, client: str
+) -> None:
+    person.installs(client, "--yes")
+    path = person.home / FILES[client]
+    own = path.read_text(encoding="utf-8").replace(str(DAPEER), "/opt/mine/run-dapeer.sh")
+    path.write_text(own, encoding="utf-8")
+    for remove in ((), ("--remove",)):
+        said = person.installs(client, "--yes", *remove, code=2)
+        assert "for something else, or with a command of a person's own" in said
+        assert path.read_text(encoding="utf-8") == own
+
+
+@pytest.mark.parametrize(
+    ("client", "member"),
+    [("opencode", '"enabled": false'), ("codex", '"enabled": false'), ("kiro", '"disabled": true')],
+)
+def test_who_has_dapeer_switched_off_in_a_client_learns_which_key_says_so(
+    person: Person, client: str, member: str
+) -> None:
+    key, value = member.replace('"', "").split(": ")
+    path = person.home / FILES[client]
+    person.installs(client, "--yes")
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".toml":
+        text = f"{text.rstrip()}\n{key} = {value}\n"
+    else:
+        whole = json.loads(text)
+        whole[CLIENTS[client].key]["dapeer"][key] = json.loads(value)
+        text = json.dumps(whole)
+    path.write_text(text, encoding="utf-8")
+    assert f"take `{member}` out" in person.installs(client, "--yes")
+    (found,) = anyio.run(reached, here())
+    assert found.state == "note"
+    assert f"has it switched off; take `{member}` out" in found.detail

@@ -15,7 +15,7 @@ local function advice(root)
   local missing = 'The command dapeer is not on your PATH'
   local name_it = 'name it in setup{ bridge = { command = … } }'
   if root then
-    return ('%s, and neither is uv, which would run it from %s. Install uv (`pip install uv`), or %s.'):format(
+    return ('%s, and neither is uv, which would run it from %s. Install uv (`pipx install uv`), or %s.'):format(
       missing,
       root,
       name_it

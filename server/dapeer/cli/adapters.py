@@ -21,6 +21,7 @@ from dapeer.adapters.definition.installation import Install
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.errors import AdapterUnknown, ArgumentError, DapeerError
 from dapeer.base.system import folder_names
+from dapeer.base.system.archives import unpack
 
 MARK: Final = ".dapeer.json"
 """In a folder that dapeer has made, what it has put there; other folders it does not remove."""
@@ -172,17 +173,10 @@ def _taken(folder: Path, way: Install, aside: Path) -> str:
     for package in way.packages:
         _run(_npm(), "pack", "--silent", "--ignore-scripts", "--pack-destination", aside, package)
     for archive in aside.glob("*.tgz"):
-        _unpack(archive, f"package/{way.take}", aside / "all")
+        if not unpack(archive, f"package/{way.take}", aside / "all"):
+            raise NotGot(f"{archive.name} has no folder package/{way.take}.")
     (aside / "all" / "package" / way.take).rename(folder)
     return BY_NPM
-
-
-def _unpack(archive: Path, inside: str, folder: Path) -> None:
-    with tarfile.open(archive) as tar:
-        members = [each for each in tar if each.name.startswith(f"{inside}/")]
-        if not members:
-            raise NotGot(f"{archive.name} has no folder {inside}.")
-        tar.extractall(folder, members, filter="data")
 
 
 def _npm() -> str:

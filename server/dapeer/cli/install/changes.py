@@ -6,7 +6,7 @@ import difflib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from errno import EACCES
 from pathlib import Path
@@ -17,7 +17,7 @@ from dapeer.base.json_types import Json, is_object
 from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install import json_text, toml_text
-from dapeer.cli.install.clients import NAME, Client, ConfigScope, ForeignEntry, Places
+from dapeer.cli.install.clients import LAST, NAME, Client, ConfigScope, ForeignEntry, Places
 from dapeer.cli.install.edits import (
     BOM,
     MalformedText,
@@ -129,8 +129,8 @@ def adding(
     editor, fresh = _editor(path), client.described(command)
     try:
         old = _entry(path, client)
-        after = with_entry(
-            editor, text, where, fresh if old is None else client.updated(old, command)
+        after = _written(
+            editor, text, where, old, fresh if old is None else client.updated(old, command)
         )
     except MalformedText as error:
         raise _unreadable(path, str(error)) from error
@@ -150,6 +150,20 @@ def adding(
     ]
 
 
+def _written(
+    editor: TextEditor,
+    text: str | None,
+    where: tuple[str, str],
+    old: Json | None,
+    entry: Mapping[str, object],
+) -> str:
+    """Return a text with an entry, without arguments that stood beside the command in another client's way."""
+    after = with_entry(editor, text, where, entry)
+    if old is not None and "args" in old and "args" not in entry:
+        after = without_entry(editor, after, (*where, "args")) or after
+    return after
+
+
 def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
     """Return what takes dapeer out of a client's files again.
 
@@ -159,9 +173,16 @@ def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileCha
     path, root = client.file(scope, places), client.root(scope, places)
     text = _read(path)
     try:
+        if (entry := _entry(path, client)) is not None:
+            client.updated(entry, (NAME, LAST))
         after = None if text is None else without_entry(_editor(path), text, (client.key, NAME))
     except MalformedText as error:
         raise _unreadable(path, str(error)) from error
+    except ForeignEntry as error:
+        raise ArgumentError(
+            f"{path} has an entry `{NAME}` for something else, or with a command of a person's own.",
+            f"Nothing was changed. Take `{NAME}` out of `{client.key}` yourself, if you want that.",
+        ) from error
     except Unsafe as error:
         raise ArgumentError(
             f"dapeer cannot be taken out of {path} without a change to something else in it.",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Final, Literal
 
@@ -131,7 +132,8 @@ class Client:
         end = given.index(LAST, 1) if LAST in given[1:] else len(given)
         if not is_written_by_us(given[:end]):
             raise ForeignEntry
-        added = given[end + 1 :]
+        # An entry in another client's words once made us repeat the last one.
+        added = [*dropwhile(LAST.__eq__, given[end + 1 :])]
         fresh = self.described([*command, *added])
         kept = {key: value for key, value in entry.items() if key not in ("command", "args")}
         return {**fresh, **kept}
@@ -148,7 +150,19 @@ def command_in(entry: Json) -> list[str]:
     ['dapeer', 'stdio']
     """
     command, arguments = (_listed(entry.get(key)) for key in ("command", "args"))
-    return [*command, *arguments] if command else []
+    # Where the command is a list, the client knows no arguments beside it.
+    return command if not command or is_array(entry.get("command")) else [*command, *arguments]
+
+
+def switched_off(entry: Json) -> str:
+    """Return the member by which the client starts no server, as JSON has it; empty: it does.
+
+    >>> switched_off({"enabled": False}), switched_off({"disabled": True}), switched_off({"enabled": True})
+    ('"enabled": false', '"disabled": true', '')
+    """
+    off = {"enabled": False, "disabled": True}
+    found = [key for key, value in off.items() if entry.get(key) is value]
+    return f'"{found[0]}": {str(off[found[0]]).lower()}' if found else ""
 
 
 def is_written_by_us(words: Sequence[str]) -> bool:

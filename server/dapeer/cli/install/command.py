@@ -15,8 +15,9 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from dapeer.base.errors import ArgumentError
-from dapeer.cli.install.changes import FileChange, Link, adding, link, removing
-from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places
+from dapeer.base.system import folder_names
+from dapeer.cli.install.changes import FileChange, Link, adding, entry_in, link, removing
+from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places, switched_off
 from dapeer.neovim.discovery.program import plugin_folder, refusal
 
 NVIM: Final = "nvim"
@@ -46,6 +47,9 @@ def run(target: str, scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
         )
     changes = changes_of(client, scope, here(), remove=remove)
     check = "" if remove else "; `dapeer doctor` shows whether it reaches dapeer"
+    off = "" if remove else switched_off(entry_in(client, scope, here()) or {})
+    if off:
+        _say(f"{client.title} has dapeer switched off: take `{off}` out of its entry to use it.")
     for change in changes if remove else ():
         if change.path.suffix == ".md" and change.after is not None:
             _say(f"left: {change.path}, which is not as this dapeer writes it")
@@ -90,7 +94,7 @@ def changes_of(
 
 def here() -> Places:
     """Return the folders of this process."""
-    return Places(Path.cwd(), Path.home(), os.environ, sys.platform)
+    return Places(Path.cwd(), Path(folder_names.home()), os.environ, sys.platform)
 
 
 def _own_command(

@@ -20,7 +20,16 @@ from dapeer.base.errors import ArgumentError, single
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import foreign_files
 from dapeer.cli.install.changes import entry_in, of_project
-from dapeer.cli.install.clients import CLIENTS, LAST, NAME, Client, ConfigScope, Places, command_in
+from dapeer.cli.install.clients import (
+    CLIENTS,
+    LAST,
+    NAME,
+    Client,
+    ConfigScope,
+    Places,
+    command_in,
+    switched_off,
+)
 
 SECONDS_TO_ANSWER: Final = 15
 _RUNNERS: Final = {"uvx", "uv", "pipx"}
@@ -50,6 +59,8 @@ class _Entry:
     command: tuple[str, ...]
     is_elsewhere: bool
     """Whether the client finds a server at an address, and starts none."""
+    off: str
+    """The member by which the client does not use it; empty: it does."""
 
     @classmethod
     def read(
@@ -57,10 +68,13 @@ class _Entry:
     ) -> _Entry:
         command = tuple(command_in(entry))
         elsewhere = not command and any(key.lower().endswith("url") for key in entry)
-        return cls(client, scope, path, command, elsewhere)
+        return cls(client, scope, path, command, elsewhere, switched_off(entry))
 
     def untried(self) -> Reach | None:
         """Return what is said of an entry that is not to be started."""
+        if self.off:
+            sentence = f"{self.path}: {self.client.title} has it switched off; take `{self.off}` out to use it"
+            return Reach(self.client, self.scope, "note", sentence)
         sentence = f"{self.path}: `{' '.join(self.command)}`"
         scope = " --project" if self.scope == "project" else ""
         mends = f"`dapeer install {self.client.id}{scope}` mends it"
