@@ -26,6 +26,7 @@ from dapeer.adapters.runners.node_ids import as_program, node_id
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system import folder_names
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.process_table import program_file
 from dapeer.base.system.program_files import above, has_section, starts_others
@@ -125,7 +126,7 @@ def _project_of(inputs: Json, project: Path) -> Path:
     return mark.parent if mark is not None else folder
 
 
-_NO_PROJECTS = (Path.home(), Path("/"))
+_NO_PROJECTS = (Path(folder_names.home()), Path("/"))
 _MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml", "CMakeLists.txt")
 
 

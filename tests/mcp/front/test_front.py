@@ -133,3 +133,23 @@ async def test_a_client_is_told_to_look_again_if_the_server_behind_has_another_l
     served[1].close()
     assert news == {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}
     assert [each["id"] for each in pongs] == [2, 3]
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_client_that_closes_its_input_with_answers_unread_ends_the_server(reads: bool) -> None:
+    many = b"".join(line(request("tools/list", number)) for number in range(1, 9))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dapeer", "stdio", "--no-bridge", "--nvim", "none"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert process.stdin
+    assert process.stdout
+    with process:
+        process.stdin.write(OPENING + INITIALIZED + many)
+        process.stdin.close()
+        # Who reads late has all of them.
+        answers: list[bytes] = process.stdout.read().splitlines() if reads else []
+        assert process.wait(LIMIT) == 0
+    assert len(answers) == (9 if reads else 0)

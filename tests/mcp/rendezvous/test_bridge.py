@@ -284,3 +284,13 @@ def test_another_servers_announcement_is_left_alone(tmp_path: Path) -> None:
             encoding="utf-8",
         )
     assert file_of(tmp_path).exists()
+
+
+async def test_a_named_pipe_in_place_of_an_announcement_keeps_nobody(tmp_path: Path) -> None:
+    place = Path(file_of(tmp_path))
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.mkfifo(place)
+    async with started("dapeer", "stdio", "--nvim", "none", cwd=tmp_path) as wire:
+        await wire.handshake()
+        assert "result" in await wire.ask(call(7, "dap_status"))
+        assert await wire.end() == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dapeer.adapters.definition.installation import Interpreter
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system import environment, foreign_files
+from dapeer.base.system import environment, folder_names, foreign_files
 
 _IN_VENV = ("bin/python", "bin/python3", "Scripts/python.exe")
 _PRINT_VERSION = "import sys; print('version = %d.%d' % sys.version_info[:2])"
@@ -125,7 +125,7 @@ def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]
     for installed in _INSTALLED:
-        folders += map(str, Path.home().glob(installed))
+        folders += map(str, Path(folder_names.home()).glob(installed))
     path = os.pathsep.join(folders)
     for minor in range(_LAST_MINOR, least - 1, -1):
         if found := shutil.which(f"python3.{minor}", path=path):

@@ -21,8 +21,11 @@ def named(variable: str) -> str:
     return folder if os.path.isabs(folder) else ""
 
 
-def _home() -> str:
-    """Return the user's home; a relative $HOME would be in the project, so it counts as none."""
+def home() -> str:
+    """Return the user's home, for a user without one the current folder's `~`, which is not there.
+
+    A relative $HOME would be in the project, so it counts as none.
+    """
     home = os.path.expanduser("~")
     if os.path.isabs(home):
         return home
@@ -36,17 +39,17 @@ def _home() -> str:
 
 def settings() -> str:
     """Return the folder of the user's settings for all programs; it need not exist."""
-    return named("XDG_CONFIG_HOME") or os.path.join(_home(), ".config")
+    return named("XDG_CONFIG_HOME") or os.path.join(home(), ".config")
 
 
 def data() -> str:
     """Return the folder of what all programs have got for the user; it need not exist."""
-    return named("XDG_DATA_HOME") or os.path.join(_home(), ".local/share")
+    return named("XDG_DATA_HOME") or os.path.join(home(), ".local/share")
 
 
 def cache() -> str:
     """Return the folder of what dapeer has made and can make again; it need not exist."""
-    return os.path.join(named("XDG_CACHE_HOME") or os.path.join(_home(), ".cache"), "dapeer")
+    return os.path.join(named("XDG_CACHE_HOME") or os.path.join(home(), ".cache"), "dapeer")
 
 
 def configuration() -> str:
@@ -61,7 +64,7 @@ def adapters() -> str:
 
 def state() -> str:
     """Return the user's own folder for what outlives a process."""
-    return os.path.join(named("XDG_STATE_HOME") or os.path.join(_home(), ".local/state"), "dapeer")
+    return os.path.join(named("XDG_STATE_HOME") or os.path.join(home(), ".local/state"), "dapeer")
 
 
 def session() -> str | None:

@@ -28,6 +28,7 @@ import dapeer
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import Json
+from dapeer.base.system import folder_names
 from dapeer.integrations.claude_ide.editor import Editor
 from dapeer.integrations.claude_ide.lock_files import Lock, announced, folders
 from dapeer.integrations.claude_ide.tools import called, listed
@@ -89,7 +90,7 @@ class Service:
         port = self._port = int(next(iter(server.sockets)).getsockname()[1])
         lock = Lock(port, self._token, self._pid, lambda: [self._cwd])
         try:
-            with announced(lock, folders(os.environ, Path.home())) as self._announce:
+            with announced(lock, folders(os.environ, Path(folder_names.home()))) as self._announce:
                 self._report(port, len(self._connected))
                 yield port
         finally:

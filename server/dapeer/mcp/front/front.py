@@ -76,7 +76,7 @@ class Front:
         try:
             self._answer_all()
         except OSError:
-            self._left = True
+            self._left, self._rest = True, b""
         finally:
             os.close(self._news_end)
 

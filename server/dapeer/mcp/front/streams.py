@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+MILLISECONDS_TO_READ: Final = 1000
+"""How long a client that has closed its input may read nothing before it counts as gone."""
 
 
 def can_serve() -> bool:
@@ -23,16 +31,32 @@ def _can_wait_for(fd: int) -> bool:
 
 
 def write(data: bytes) -> None:
-    """Write all of it to stdout.
+    """Write all of it to stdout; wait for a client that reads slowly, while its input is open.
 
     Raises:
-        OSError: The client has left.
+        OSError: The client has left: nobody reads stdout, or it has closed its input and reads nothing for a second.
     """
     rest = memoryview(data)
     while rest:
-        try:
-            rest = rest[os.write(1, rest) :]
-        except BlockingIOError:
-            poll = select.poll()
-            poll.register(1, select.POLLOUT)
-            poll.poll()
+        _wait_for_room()
+        # More than this may wait in the call itself, where nobody sees that the client leaves.
+        with contextlib.suppress(BlockingIOError):
+            rest = rest[os.write(1, rest[: select.PIPE_BUF]) :]
+
+
+def _wait_for_room() -> None:
+    """Wait until stdout takes something.
+
+    Raises:
+        TimeoutError: The client has closed its input, and reads nothing.
+    """
+    room = select.poll()
+    room.register(1, select.POLLOUT)
+    if room.poll(0):
+        return
+    either = select.poll()
+    either.register(1, select.POLLOUT)
+    # That nothing more comes is told of a pipe in any case, of a socket on Linux where it is asked for.
+    either.register(0, getattr(select, "POLLRDHUP", 0))
+    if all(fd == 0 for fd, _ in either.poll()) and not room.poll(MILLISECONDS_TO_READ):
+        raise TimeoutError("the client has left its answers unread")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 from hashlib import sha256
 
 from dapeer.base.connections.unix_peer import is_trusted, unix_peer
@@ -182,13 +183,18 @@ def _remove(path: str) -> None:
         return
 
 
+def _content(path: str) -> bytes:
+    """Return what a regular file holds; nothing of a named pipe, which would keep its reader for ever."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+
+
 def read(path: str) -> Announcement | None:
     """Read an announcement; one in a file of another user is ignored."""
     try:
         # In a folder of another user, that user could replace dapeer's files.
         if os.stat(os.path.dirname(path)).st_uid == os.lstat(path).st_uid == os.getuid():
-            with open(path, "rb") as file:
-                return Announcement(**json.loads(file.read().decode()))
+            return Announcement(**json.loads(_content(path).decode()))
     except (OSError, ValueError, TypeError):
         return None
     return None

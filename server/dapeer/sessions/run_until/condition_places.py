@@ -69,9 +69,11 @@ async def _own(
         paths += [str(each.get("path") or "") for each in sources]
     if not (files or len(paths) > 1):
         paths += await in_thread(_beside, paths[0] if paths else "")
-    project = str(debugger.project)
+    project = debugger.project
     mine = (each for each in map(_real, paths) if each and _is_users(session, each))
-    inside = dict.fromkeys(each for each in mine if each.startswith(project) or each in paths[:1])
+    inside = dict.fromkeys(
+        each for each in mine if Path(each).is_relative_to(project) or each in paths[:1]
+    )
     return await in_thread(lambda: [each for each in inside if foreign_files.is_file(each)])
 
 

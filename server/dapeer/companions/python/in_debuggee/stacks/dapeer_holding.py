@@ -21,7 +21,7 @@ from typing import Any
 held: Any = importlib.import_module("in_debuggee.held")
 paths: Any = importlib.import_module("in_debuggee.stacks.dapeer_paths")
 
-LIBRARY = os.path.dirname(threading.__file__)
+LIBRARY = os.path.join(os.path.dirname(threading.__file__), "")
 MAX_PARSED_BYTES = 4_000_000
 """Bytes of a file that is parsed."""
 LOCKS = ("lock", "RLock", "_RLock", "Lock", "Condition")
@@ -40,7 +40,8 @@ def is_library(frame: Any) -> bool:
     if (frame.f_globals.get("__name__") or "").startswith(("trio.", "anyio.")):
         return True
     folder = os.path.dirname(frame.f_code.co_filename)
-    return (folder.startswith(LIBRARY) and "-packages" not in folder) or folder == ""
+    is_inside = os.path.join(folder, "").startswith(LIBRARY)
+    return (is_inside and "-packages" not in folder) or folder == ""
 
 
 def waited_for(frame: Any) -> tuple[Any, str, bool]:

@@ -35,7 +35,10 @@ EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
 HELD = (False, "")
 """What is known of an expression that holds already in a frame that runs."""
 LIBRARIES = tuple(
-    {os.path.realpath(path) for path in sysconfig.get_paths().values() if path != sys.prefix}
+    os.path.join(path, "")
+    for path in {
+        os.path.realpath(path) for path in sysconfig.get_paths().values() if path != sys.prefix
+    }
     - {
         os.path.realpath(sysconfig.get_path("data")),
         os.path.realpath(sysconfig.get_path("scripts")),

@@ -1,0 +1,36 @@
+"""What a user has who is in no table of users, and whose environment names no home."""
+
+import os
+import subprocess
+import sys
+
+from tests.programs import ROOT
+
+IMPORT_ALL = """
+import importlib, os, pkgutil, pwd
+def unknown(uid):
+    raise KeyError(uid)
+pwd.getpwuid = unknown
+import dapeer
+for module in pkgutil.walk_packages(dapeer.__path__, "dapeer."):
+    if ".companions." not in module.name and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+from dapeer.cli.install.command import here
+from dapeer.launch.configurations import in_project
+here()
+print("done")
+"""
+"""The companions run inside of other programs, and some of them only there."""
+
+
+def test_every_module_is_imported_for_a_user_without_a_home() -> None:
+    without = {name: value for name, value in os.environ.items() if name != "HOME"}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_ALL],
+        env=without,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "done\n", done.stderr
