@@ -159,6 +159,10 @@ local COMMANDS = {
 -- What takes more words: a text for the assistant.
 local WITH_TEXT = { reject = true, claude = true, allow = true }
 
+-- What may follow a sub-command, word by word.
+---@type table<string, string[]>
+local SECOND = { allow = { 'session' } }
+
 local function names()
   local all = vim.tbl_keys(COMMANDS)
   table.sort(all)
@@ -171,8 +175,8 @@ function M.run(words)
   local text = words[2] and table.concat(words, ' ', 2)
   if not command or (text and not WITH_TEXT[words[1]]) then
     local known = table.concat(names(), ', ')
-    local sentence = ('dapeer: there is no :Dapeer %s; there is: %s'):format(table.concat(words, ' '), known)
-    return vim.notify(sentence, vim.log.levels.ERROR)
+    local sentence = ('there is no :Dapeer %s; there is: %s'):format(table.concat(words, ' '), known)
+    return require('dapeer.person.attention').say(sentence, vim.log.levels.ERROR)
   end
   command(text)
 end
@@ -181,12 +185,11 @@ end
 ---@param line string  the command so far
 ---@return string[]
 function M.complete(lead, line)
-  if not line:sub(1, #line - #lead):match('Dap%a*%s+$') then
-    return {}
-  end
+  local before = line:sub(1, #line - #lead):match('Dap%a*%s+(.*)$')
+  local known = before == '' and names() or SECOND[vim.trim(before or '')] or {}
   return vim.tbl_filter(function(name)
     return vim.startswith(name, lead)
-  end, names())
+  end, known)
 end
 
 return M

@@ -115,3 +115,29 @@ async def test_who_goes_to_a_question_again_is_back_where_they_came_from_last(
         await editor.keys("d")
         assert await answered(editor, 1, yes=False) == "The person denied it."
         assert await editor.lua("return vim.api.nvim_get_current_win()") == last
+
+
+async def test_a_question_comes_along_to_the_tab_page_that_the_person_looks_at(
+    tmp_path: Path,
+) -> None:
+    here = """(function()
+      local window = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(window)
+        return vim.bo[vim.api.nvim_win_get_buf(window)].filetype == 'dapeer_consent'
+      end)
+      return window ~= nil and window ~= vim.api.nvim_get_current_win()
+    end)()"""
+    rc = f"{PERSON}\n{KEY}"
+    setup = {"approve": {"run": True}}
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, "run")
+        await asked(editor, "run")
+        await comes_true(editor, here)
+        for keys in (":tabnew<CR>", "gt", ":tabnew<CR>", ":tabclose<CR>"):
+            await editor.keys(keys)
+            await comes_true(editor, here)
+        # Nothing was answered by that, and it is answered from there.
+        await editor.keys("<F2>")
+        await comes_true(editor, "vim.bo.filetype == 'dapeer_consent'")
+        await editor.keys("a")
+        await answered(editor, 1, yes=True)

@@ -8,6 +8,7 @@ from tests.harness import ask, read, refusal
 from tests.neovim.joint import together
 from tests.neovim.person import Person
 from tests.neovim.test_breakpoints import heard, known
+from tests.neovim.test_following import comes_true
 
 SOURCE = "one = 1\nfor i in range(9):\n    two = i\n    three = i\nprint(three)\n"
 WATCH = """
@@ -94,3 +95,45 @@ async def test_no_program_starts_in_neovim_with_breakpoints_in_an_unsaved_buffer
         assert await person.sessions() == []
         stop = await ask(c, "dap_run", program=str(source), where="direct", breakpoints=wanted)
         assert stop["line"] == 3
+
+
+EDITS = {
+    "3Gdd": {},
+    "1Gdd": {2: "two = i"},
+    ":%d<CR>isomething<Esc>": {},
+    "1Gddu": {3: "two = i"},
+    "1GO# new<Esc>": {4: "two = i"},
+    ":lua vim.api.nvim_buf_set_lines(0, 0, 0, true, { '# formatted', '' })<CR>": {5: "two = i"},
+    ":lua vim.api.nvim_buf_set_lines(0, 2, 3, true, {})<CR>": {},
+    ":new<CR>:lua vim.api.nvim_buf_set_lines(vim.fn.bufnr('areas.py'), 2, 3, true, {})<CR>:quit<CR>": {},
+    ":edit!<CR>": {3: "two = i"},
+    ":enew<CR>:bunload areas.py<CR>:edit areas.py<CR>": {3: "two = i"},
+}
+"""Keys of a person whose file has a breakpoint at line 3, and where it is after they have saved the file."""
+
+
+async def test_breakpoints_move_and_go_with_their_lines_for_both(tmp_path: Path) -> None:
+    source = tmp_path / "areas.py"
+    async with together(tmp_path, {}, cwd=tmp_path, ui=True) as (c, person):
+        for keys, left in EDITS.items():
+            source.write_text(SOURCE)
+            await person.editor.lua("vim.cmd.edit({ ..., bang = true })", str(source))
+            await person.breaks_at(source, 3)
+            assert [*await known(c)] == [3]
+            await person.editor.keys(keys + ":write<CR>:let g:done = 1<CR>")
+            await comes_true(person.editor, "vim.g.done == 1 and not vim.bo.modified")
+            assert [*await known(c)] == [*left] == [*await person.conditions()], keys
+            await person.editor.lua("vim.g.done = nil require('dap').clear_breakpoints()")
+            assert await known(c) == {}
+
+
+async def test_the_line_of_a_deleted_breakpoint_stops_no_program(tmp_path: Path) -> None:
+    source = tmp_path / "areas.py"
+    source.write_text(SOURCE)
+    async with together(tmp_path, {}, cwd=tmp_path, ui=True) as (c, person):
+        await person.breaks_at(source, 5)
+        assert [*await known(c)] == [5]
+        await person.editor.keys("5Gdd:write<CR>")
+        await comes_true(person.editor, "not vim.bo.modified and vim.fn.line('$') == 4")
+        assert "No breakpoints" in await read(c, "dap_breakpoints")
+        assert (await ask(c, "dap_run", program=str(source)))["state"] == "ended"

@@ -182,10 +182,15 @@ async def test_the_command_completes_and_says_what_there_is(tmp_path: Path) -> N
         assert await completed(editor, "Dapeer ") == names
         assert await completed(editor, "silent Dapeer st") == ["start", "status", "stop"]
         assert await completed(editor, "Dapeer log ") == []
-        await editor.lua("vim.cmd('Dapeer begin')")
-        assert await editor.lua("return vim.g.warnings") == [
-            f"dapeer: there is no :Dapeer begin; there is: {', '.join(names)}"
-        ]
+        assert await completed(editor, "Dapeer allow ") == ["session"]
+        assert await completed(editor, "Dapeer allow session ") == []
+        await editor.lua("vim.o.columns = 80")
+        for wrong in ("begin", "deny now", "status extra", "STATUS", "status|echo 5"):
+            await editor.lua("vim.cmd('Dapeer ' .. ...)", wrong)
+            (said,) = await editor.lua("local all = vim.g.warnings vim.g.warnings = {} return all")
+            assert said.startswith(f"dapeer: there is no :Dapeer {wrong}; there is: accept, allow")
+            # A longer line would make Neovim wait for a key.
+            assert len(said) <= await editor.lua("return vim.v.echospace")
         said = await editor.lua("return vim.api.nvim_exec2('Dapeer', { output = true }).output")
         assert said == "dapeer: stopped"
         for name in names:
@@ -229,7 +234,7 @@ async def test_without_a_core_and_without_uv_one_sentence_says_what_to_install(
         await editor.lua("pcall(require('dapeer').start)")
         failure = await editor.lua("return require('dapeer').status().failure")
     assert has_all(
-        failure, "dapeer is not on your PATH", copy, "pip install uv", "bridge = { command"
+        failure, "dapeer is not on your PATH", copy, "pipx install uv", "bridge = { command"
     )
 
 

@@ -22,11 +22,33 @@ local function state_of(bufnr, stat)
   return stamp_of(stat) .. ' ' .. vim.api.nvim_buf_get_name(bufnr)
 end
 
+---When a file or its name was changed last, in seconds since 1970; nil: there is none.
+---@param path string
+---@return number?
+function M.changed_at(path)
+  local stat = vim.uv.fs_stat(path)
+  if not stat then
+    return nil
+  end
+  return math.max(stat.mtime.sec + stat.mtime.nsec / 1e9, stat.ctime.sec + stat.ctime.nsec / 1e9)
+end
+
+---@type table<integer, number?>  by buffer: when its file had been changed last as Neovim read or wrote it
+local versions = {}
+
+---When the file of a buffer had been changed last as Neovim read or wrote it, in seconds since 1970; nil: unknown.
+---@param bufnr integer
+---@return number?
+function M.read_at(bufnr)
+  return versions[bufnr]
+end
+
 ---Neovim has read or written a buffer's file right now. Of a large one that is kept, so that it need not be
 ---compared; the file may have changed since, but hardly ever to the same size.
 ---@param bufnr integer
 function M.agrees(bufnr)
   local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
+  versions[bufnr] = M.changed_at(vim.api.nvim_buf_get_name(bufnr))
   local size = M.size(bufnr)
   same[bufnr] = stat and size > M.LARGE and stat.size == size and state_of(bufnr, stat) or nil
 end
@@ -137,6 +159,22 @@ function M.overtaken(bufnr)
   local differs = bytes ~= nil and not same_text(saved_lines(bufnr), bytes, bufnr)
   same[bufnr] = not differs and state or nil
   return differs
+end
+
+---Whether a line of a buffer is that of its file; true where the file cannot be read.
+---@param bufnr integer
+---@param line integer
+---@return boolean
+function M.has_line(bufnr, line)
+  if not vim.bo[bufnr].modified and not M.overtaken(bufnr) then
+    return true
+  end
+  local ok, lines = pcall(vim.fn.readfile, vim.api.nvim_buf_get_name(bufnr), '', line)
+  if not ok then
+    return true
+  end
+  local here = vim.api.nvim_buf_get_lines(bufnr, line - 1, line, false)
+  return same_text(here, table.concat({ lines[line] }), bufnr) and #here == #vim.list_slice(lines, line, line)
 end
 
 -- What the person does at this time in the buffer would go wrong with another text, and looking at its

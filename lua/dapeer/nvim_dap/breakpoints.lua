@@ -87,8 +87,44 @@ local function put_back(buffer)
   end
 end
 
+---The buffers with signs whose changes are heard.
+---@type table<integer, boolean>
+local watched = {}
+local waits = false -- for the person, who types
+
+---A text with signs has changed, and they with it. A key each is too often to compare a whole text.
+local function text_changed()
+  if waits or not next(require('dapeer.rpc').attached()) then
+    return
+  end
+  waits = true
+  -- Within the event much is forbidden.
+  vim.schedule(function()
+    require('dapeer.person.attention').when_typed(function()
+      waits = false
+      M.changed()
+    end)
+  end)
+end
+
+---@param buffer integer
+local function watch(buffer)
+  if not watched[buffer] and vim.api.nvim_buf_is_loaded(buffer) then
+    watched[buffer] = vim.api.nvim_buf_attach(buffer, false, {
+      on_lines = text_changed,
+      on_reload = text_changed,
+      on_detach = function()
+        watched[buffer] = nil
+      end,
+    })
+  end
+end
+
 local function push()
   pending = false
+  for buffer in pairs(require('dap.breakpoints').get()) do
+    watch(buffer)
+  end
   local now = M.snapshot()
   if not vim.deep_equal(now, sent) then
     sent = now
@@ -218,15 +254,17 @@ function M.install()
       pcall(put_back, event.buf)
     end,
   })
-  vim.api.nvim_create_autocmd({ 'BufWritePost', 'TextChanged', 'InsertLeave' }, {
+  vim.api.nvim_create_autocmd('BufWritePost', {
     group = group,
     callback = function(event)
-      local placed = vim.fn.sign_getplaced(event.buf, { group = 'dap_breakpoints' })[1]
-      if placed and #placed.signs > 0 and next(require('dapeer.rpc').attached()) then
+      if watched[event.buf] and next(require('dapeer.rpc').attached()) then
         M.changed()
       end
     end,
   })
+  for buffer in pairs(require('dap.breakpoints').get()) do
+    watch(buffer)
+  end
   -- For cores that were there before nvim-dap.
   require('dapeer.rpc').notify('breakpoints_joined', M.snapshot())
 end

@@ -43,10 +43,18 @@ local function loaded(dap)
   install(dap, { 'breakpoints' })
   -- All else is about sessions.
   require('dapeer.nvim_dap.internals').when_debugging(function()
-    install(
-      dap,
-      { 'tap', 'listeners', 'terminals', 'children', 'follow', 'effects', 'holding', 'collecting', 'exceptions' }
-    )
+    install(dap, {
+      'tap',
+      'listeners',
+      'terminals',
+      'children',
+      'source_text',
+      'follow',
+      'effects',
+      'holding',
+      'collecting',
+      'exceptions',
+    })
   end)
 end
 

@@ -11,10 +11,11 @@ function M.shows_source(window)
   return (text or vim.b[buffer].dap_source_buf == true) and not fixed and not vim.wo[window].diff
 end
 
+---The buffer in which nvim-dap shows a source; nil: it shows none.
 ---@param source dap.Source?
 ---@param session dap.Session
 ---@return integer? buffer
-local function buffer_of(source, session)
+function M.buffer_of(source, session)
   if source and (source.sourceReference or 0) ~= 0 then
     return vim.uri_to_bufnr(('dap-src://%d/%d/%s'):format(session.id, source.sourceReference, source.path or ''))
   elseif source and source.path then
@@ -41,7 +42,7 @@ end
 ---@param frame dap.StackFrame
 ---@return boolean
 function M.has_room(session, frame)
-  local window, buffer = window_of_stop(session), buffer_of(frame.source, session)
+  local window, buffer = window_of_stop(session), M.buffer_of(frame.source, session)
   return not buffer
     or vim.api.nvim_win_get_buf(window) == buffer
     or require('dapeer.editor.windows').replaceable(window)
@@ -52,7 +53,7 @@ end
 ---@param session dap.Session
 ---@param frame dap.StackFrame
 function M.make_room(session, frame)
-  local buffer = buffer_of(frame.source, session)
+  local buffer = M.buffer_of(frame.source, session)
   if not buffer or M.has_room(session, frame) then
     return
   end
@@ -101,7 +102,7 @@ end
 ---@param session dap.Session
 ---@param frame dap.StackFrame
 function M.place_sign(session, frame)
-  local buffer, group = buffer_of(frame.source, session), session.sign_group
+  local buffer, group = M.buffer_of(frame.source, session), session.sign_group
   if buffer and vim.api.nvim_buf_is_loaded(buffer) then
     pcall(vim.fn.sign_unplace, group)
     pcall(vim.fn.sign_place, 0, group, 'DapStopped', buffer, { lnum = frame.line, priority = 22 })
@@ -114,7 +115,7 @@ end
 ---@param frame dap.StackFrame
 ---@param before integer?  the line of the stop before
 function M.show(session, body, frame, before)
-  local buffer = buffer_of(frame.source, session)
+  local buffer = M.buffer_of(frame.source, session)
   if not buffer or frame.line < 1 then
     return
   end

@@ -199,9 +199,8 @@ local function watch(consent, closed)
   })
   vim.api.nvim_create_autocmd('WinClosed', {
     group = consent.group,
-    pattern = tostring(consent.window),
-    callback = function()
-      if not consent.over then
+    callback = function(event)
+      if not consent.over and event.match == tostring(consent.window) then
         local inside = vim.api.nvim_get_current_win() == consent.window
         M.close(consent)
         vim.schedule(function()
@@ -210,6 +209,41 @@ local function watch(consent, closed)
       end
     end,
   })
+end
+
+---Open the window of a question in the tab page that the person looks at.
+---@param consent dapeer.Consent
+---@param lines string[]
+local function show(consent, lines)
+  consent.window = vim.api.nvim_open_win(
+    consent.buffer,
+    false,
+    vim.tbl_extend('force', place(lines), {
+      style = 'minimal',
+      border = 'rounded',
+      title = ' The assistant asks for your consent ',
+      zindex = 60,
+      noautocmd = true,
+    })
+  )
+  vim.wo[consent.window].wrap = true
+  vim.wo[consent.window].winfixbuf = true
+end
+
+---Take the question along to the tab page that the person has gone to.
+---@param consent dapeer.Consent
+---@param lines string[]
+local function follow(consent, lines)
+  local before = consent.window
+  local is_here = vim.api.nvim_win_is_valid(before)
+    and vim.api.nvim_win_get_tabpage(before) == vim.api.nvim_get_current_tabpage()
+  -- No window opens beside the command-line window.
+  if consent.over or is_here or not pcall(show, consent, lines) then
+    return
+  end
+  consent.came = nil
+  pcall(vim.api.nvim_win_close, before, true)
+  vim.cmd.redraw()
 end
 
 ---Show a question; the person stays where they are.
@@ -228,19 +262,7 @@ function M.open(action, kinds, to_approve, done, closed)
   vim.bo[buffer].modifiable = false
   local consent = { buffer = buffer, first = first }
   consent.group = vim.api.nvim_create_augroup('dapeer_consent_' .. buffer, { clear = true })
-  consent.window = vim.api.nvim_open_win(
-    buffer,
-    false,
-    vim.tbl_extend('force', place(lines), {
-      style = 'minimal',
-      border = 'rounded',
-      title = ' The assistant asks for your consent ',
-      zindex = 60,
-      noautocmd = true,
-    })
-  )
-  vim.wo[consent.window].wrap = true
-  vim.wo[consent.window].winfixbuf = true
+  show(consent, lines)
   vim.bo[buffer].filetype = 'dapeer_consent'
   map(consent, done)
   watch(consent, closed)
@@ -249,6 +271,12 @@ function M.open(action, kinds, to_approve, done, closed)
     callback = function()
       pcall(vim.api.nvim_win_set_config, consent.window, place(lines))
     end,
+  })
+  vim.api.nvim_create_autocmd('TabEnter', {
+    group = consent.group,
+    callback = vim.schedule_wrap(function()
+      follow(consent, lines)
+    end),
   })
   vim.cmd.redraw()
   return consent
