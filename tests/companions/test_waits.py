@@ -1,4 +1,4 @@
-"""What blocked threads and tasks wait for, in each Python: ten deadlocks and more are named, who only waits is in none."""
+"""What blocked threads and tasks wait for, in each Python: twelve deadlocks and more are named, who only waits is in none."""
 
 import importlib
 import json
@@ -59,6 +59,11 @@ CIRCLES = {
     "async_locks": {"task up", "task down"},
     "chain": {"thread lower", "thread upper", "task settle", "task order", "thread worker"},
     "event_loop": {"thread MainThread"},
+    "ring": {"thread MainThread", "thread diner1", "thread diner2"},
+    "stripes": {"thread MainThread", "thread left"},
+    "sleeper": set[str](),
+    "renamed": set[str](),
+    "notified": set[str](),
     "idle_queue": set[str](),
     "event": set[str](),
     "limited": set[str](),

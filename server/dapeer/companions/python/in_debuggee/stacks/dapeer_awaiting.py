@@ -36,14 +36,22 @@ TRIO = "trio._core._run"
 
 def frames_of(awaited: Any) -> "list[types.FrameType]":
     """Return the frames of a coroutine and of those that it awaits, the innermost first."""
-    frames: list[types.FrameType] = []
-    while type(awaited) in KINDS:
-        frame, inner = KINDS[type(awaited)]
-        if getattr(awaited, frame) is None:
-            break
-        frames.insert(0, getattr(awaited, frame))
-        awaited = stepping(getattr(awaited, inner))
-    return frames
+    return [frame_of(each) for each in steps_of(awaited)]
+
+
+def steps_of(awaited: Any) -> "list[Any]":
+    """Return a coroutine and those that it awaits, the innermost first."""
+    steps: list[Any] = []
+    while frame_of(awaited) is not None:
+        steps.insert(0, awaited)
+        awaited = stepping(getattr(awaited, KINDS[type(awaited)][1]))
+    return steps
+
+
+def frame_of(awaited: Any) -> Any:
+    """Return the frame of a coroutine or a generator; None if it is over, or is none."""
+    known = KINDS.get(type(awaited))
+    return getattr(awaited, known[0]) if known is not None else None
 
 
 def stepping(awaited: Any) -> Any:
@@ -232,16 +240,6 @@ def is_of_trio(task: Any) -> bool:
     """Whether a task is one of trio's."""
     kind: Any = getattr(sys.modules.get(TRIO), "Task", None)
     return kind is not None and is_a(task, kind)
-
-
-def is_limited(task: Any) -> bool:
-    """Whether a task of trio is in a scope that has a deadline."""
-    status = own(task, "_cancel_status")
-    while status is not None:
-        if own(own(status, "_scope"), "_deadline") < float("inf"):
-            return True
-        status = own(status, "_parent")
-    return False
 
 
 def current_task() -> Any:

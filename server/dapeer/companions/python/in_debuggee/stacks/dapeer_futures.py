@@ -88,3 +88,13 @@ def is_in(frame: Any, file: str, function: str) -> bool:
     """Whether a frame is one of a function of Python's library."""
     code = frame.f_code
     return (os.path.basename(code.co_filename), code.co_name) == (file, function)
+
+
+def is_limited(task: Any) -> bool:
+    """Whether a task of trio is in a scope that has a deadline."""
+    status = awaiting.own(task, "_cancel_status")
+    while status is not None:
+        if awaiting.own(awaiting.own(status, "_scope"), "_deadline") < float("inf"):
+            return True
+        status = awaiting.own(status, "_parent")
+    return False

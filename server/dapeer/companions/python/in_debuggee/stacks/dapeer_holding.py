@@ -1,38 +1,61 @@
 """Finds which lock a frame waits for, and which locks its lines hold. Runs no code of the program.
 
-Python does not tell who holds a lock. Who is inside of `with lock:`, or between `lock.acquire()` and `lock.release()` of one
-function, holds it.
+Python does not tell who holds a lock. Who is inside of `with lock:`, or past `lock.acquire()` on every way, holds it.
 """
 
 from __future__ import annotations
 
-import ast
 import collections
-import dis
 import importlib
 import itertools
 import os
+import re
+import sys
 import threading
-import tokenize
 import types
 from collections.abc import Iterator
 from typing import Any
 
+awaiting: Any = importlib.import_module("in_debuggee.stacks.dapeer_awaiting")
 held: Any = importlib.import_module("in_debuggee.held")
 paths: Any = importlib.import_module("in_debuggee.stacks.dapeer_paths")
+symbols: Any = importlib.import_module("in_debuggee.stacks.dapeer_symbols")
+taking: Any = importlib.import_module("in_debuggee.stacks.dapeer_taking")
 
 LIBRARY = os.path.join(os.path.dirname(threading.__file__), "")
-MAX_PARSED_BYTES = 4_000_000
-"""Bytes of a file that is parsed."""
-LOCKS = ("lock", "RLock", "_RLock", "Lock", "Condition")
-ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
-"""Instructions that enter an item of a `with`; the last comes twice, once with the exit's name."""
+LOCKS = (
+    "lock",
+    "RLock",
+    "_RLock",
+    "Lock",
+    "StrictFIFOLock",
+    "Condition",
+    "Semaphore",
+    "BoundedSemaphore",
+)
+MODULES = ("_thread", "threading", "asyncio.locks", "trio", "anyio")
+MAX_SEARCHED_ITEMS = 1000
+"""Items of a container in which a value is looked for."""
+OWNER = re.compile(r"owner=(\d+)")
+METHODS = {
+    "threading.py": ("acquire", "__enter__", "wait", "wait_for", "join"),
+    "queue.py": ("get", "put", "join"),
+    "_base.py": ("result", "exception"),
+    "subprocess.py": ("wait", "communicate"),
+    "process.py": ("join",),
+    "queues.py": ("get", "put", "join"),
+    "locks.py": ("acquire", "wait", "wait_for"),
+    "_sync.py": ("acquire", "acquire_on_behalf_of", "wait"),
+    "_synchronization.py": ("acquire", "acquire_on_behalf_of", "wait"),
+    "_asyncio.py": ("acquire", "acquire_on_behalf_of", "wait"),
+    "_channel.py": ("send", "receive"),
+    "_run.py": ("_nested_child_finished",),
+    "_threads.py": ("to_thread_run_sync",),
+    "_timeouts.py": ("sleep_until", "sleep_forever"),
+}
+"""Methods of Python's library in which a thread or a coroutine waits, by their files."""
 AWAITED_BY_METHOD = {"get": "an item", "receive": "an item", "put": "room", "send": "room"}
 """What one waits for in methods of queues and channels."""
-WITHS = (ast.With, ast.AsyncWith)
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-TREES: dict[str, Any] = {}
-"""By file: what its text parses to; None if it does not."""
 
 
 def is_library(frame: Any) -> bool:
@@ -44,189 +67,127 @@ def is_library(frame: Any) -> bool:
     return (is_inside and "-packages" not in folder) or folder == ""
 
 
+def waits_in(frame: Any) -> bool:
+    """Whether a frame is one of a method of Python's library that waits."""
+    file = os.path.basename(frame.f_code.co_filename)
+    return is_library(frame) and frame.f_code.co_name in METHODS.get(file, ())
+
+
 def waited_for(frame: Any) -> tuple[Any, str, bool]:
-    """Return the lock for which a frame waits in C code, its name, whether it has a limit; None: none."""
-    line, runs = frame.f_lineno, running(frame)
-    found = within(frame)
-    for node in found:
-        if is_with(node) and (runs in ENTERS or runs.startswith("CALL")):
-            here = [each for each in node.items if lines(each.context_expr, line)]
-            entered = number_entered(frame)
-            for each in here[max(entered - 1, 0) : max(entered, 1)]:
-                lock = lock_at(each.context_expr, frame)
-                if is_taken(lock):
-                    return lock, text_of(each.context_expr), False
-        elif is_call(node, "acquire") and lines(node, line) and "CALL" in runs:
-            lock = lock_at(node.func.value, frame)
-            if is_taken(lock):
-                return lock, text_of(node.func.value), bool(node.args or node.keywords)
-    return None, "", False
+    """Return the lock that a frame takes now in C code, its name, whether it has a limit; None: none."""
+    node, limited = taking.taking_now(frame)
+    lock = lock_at(node, frame)
+    if lock is None or "unlocked" in repr(lock):
+        return None, "", False
+    return lock, name_of(lock, frame) or symbols.text(node).lstrip("?"), limited
 
 
-def taken(frames: list[Any]) -> Iterator[tuple[Any, str]]:
-    """Yield the locks that the lines of frames hold, each with the file and line that has taken it."""
+def holds(frames: list[Any], steps: dict[int, Any]) -> Iterator[tuple[Any, str]]:
+    """Yield the locks that calls have taken, each with the file and line that has taken it.
+
+    `steps` has the coroutines of suspended frames, by the id of the frame: these keep what ends their `with`.
+    """
     for frame in itertools.filterfalse(is_library, frames):
-        for node, line in held_by(frame):
-            lock = lock_at(node, frame)
-            if lock is not None:
-                yield lock, f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+        yield from held_in(frame, steps.get(id(frame)))
 
 
-def held_by(frame: Any) -> Iterator[tuple[Any, int]]:
-    """Yield the expressions whose locks a frame holds at its line, each with the line that has taken it."""
-    found = within(frame)
-    for node in found:
-        if is_with(node):
-            for each in node.items[: entered_of(node, frame)]:
-                yield each.context_expr, each.context_expr.lineno
-    yield from between_calls(found, frame.f_lineno)
+def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
+    """Yield the locks that one call has taken, each with the file and line."""
+    file = os.path.basename(frame.f_code.co_filename)
+    inside, acquired = taking.takings(frame)
+    exits = exits_of(step) if step is not None and inside else []
+    # It may be entering one more.
+    kept = len(exits) in (len(inside), len(inside) + 1)
+    for number, one in enumerate(inside):
+        place = f"{file}:{one.line}"
+        if kept:
+            yield from held_by(exits[number].__self__, place)
+        elif (lock := lock_at(one.node, frame)) is not None:
+            yield lock, place
+    for one in acquired:
+        lock = lock_at(one.node, frame)
+        if lock is not None and one.awaited == is_of_tasks(lock):
+            yield lock, f"{file}:{one.line}"
 
 
-def entered_of(node: Any, frame: Any) -> int:
-    """Return how many items of a `with` a frame has entered, and not left."""
-    line = frame.f_lineno
-    # The body may begin on the line of the items.
-    if not any(lines(each.context_expr, line) for each in node.items):
-        inside = node.body[0].lineno <= line <= node.body[-1].end_lineno
-        return len(node.items) if inside else 0
-    before = sum(each.context_expr.lineno < line for each in node.items)
-    return min(before + number_entered(frame) - enters(frame), len(node.items))
+def exits_of(step: Any) -> list[Any]:
+    """Return what ends the `with` items that a suspended coroutine or generator has entered."""
+    names = ("__exit__", "__aexit__")
+    methods = (types.MethodType, types.BuiltinMethodType)
+    parts = awaiting.referents(step)
+    # Up to Python 3.10 the frame has them.
+    frame = awaiting.frame_of(step)
+    parts += awaiting.referents(frame) if sys.version_info < (3, 11) else []
+    return [each for each in parts if type(each) in methods and each.__name__ in names]
 
 
-def enters(frame: Any) -> bool:
-    """Whether a frame is still entering the item of a `with` that it has begun last."""
-    last = ""
-    since: list[str] = []
-    for each in dis.get_instructions(frame.f_code):
-        if each.offset > frame.f_lasti:
-            break
-        last, since = (each.opname, []) if each.opname in ENTERS else (last, [*since, each.opname])
-    called = since[:1] == ["CALL"] and last == "LOAD_SPECIAL"
-    awaits = since.count("GET_AWAITABLE") == 1 and last in ENTERS[2:]
-    return bool(last) and (since == ["CALL"] * called or awaits)
-
-
-def between_calls(found: list[Any], line: int) -> Iterator[tuple[Any, int]]:
-    """Yield the expressions that one function acquires before a line and releases behind it."""
-    acquired: dict[str, Any] = {}
-    for node in found:
-        if is_call(node, "acquire") and node.lineno < line:
-            acquired[text_of(node.func.value)] = node
-        elif is_call(node, "release"):
-            taken = acquired.pop(text_of(node.func.value), None)
-            if taken is not None and node.lineno > line:
-                yield taken.func.value, taken.lineno
-
-
-def running(frame: Any) -> str:
-    """Return the name of the instruction at which a frame is."""
-    found = (
-        each.opname for each in dis.get_instructions(frame.f_code) if each.offset == frame.f_lasti
-    )
-    return next(found, "")
-
-
-def is_taken(lock: Any) -> bool:
-    """Whether it is a lock that somebody holds now."""
-    return lock is not None and "unlocked" not in repr(lock)
-
-
-def number_entered(frame: Any) -> int:
-    """Return how many items of a `with` on its line a frame enters or has entered."""
-    count, line = 0, None
-    for each in dis.get_instructions(frame.f_code):
-        line = line_of(each, line)
-        exits = each.opname == "LOAD_SPECIAL" and "exit" in str(each.argrepr)
-        if each.opname in ENTERS and not exits and line == frame.f_lineno:
-            count += each.offset <= frame.f_lasti
-    return count
-
-
-def line_of(instruction: Any, before: Any) -> Any:
-    """Return the line of an instruction; `before` is that of the one before."""
-    if hasattr(instruction, "line_number"):
-        return instruction.line_number
-    return instruction.starts_line or before
-
-
-def within(frame: Any) -> list[Any]:
-    """Return the nodes of a frame's function, in the order of lines, without those of functions in it."""
-    code = frame.f_code
-    tree = parsed(code.co_filename)
-    own = tree if code.co_name == "<module>" else None
-    for node in ast.walk(tree) if tree is not None and own is None else ():
-        first = min(
-            [
-                getattr(node, "lineno", 0),
-                *(each.lineno for each in getattr(node, "decorator_list", ())),
-            ]
-        )
-        if getattr(node, "name", "") == code.co_name and first == code.co_firstlineno:
-            own = node
-    found: Any = [*nodes(own)] if own is not None else []
-    return sorted(found, key=lambda each: each.lineno)
-
-
-def nodes(node: Any) -> Iterator[Any]:
-    """Yield the nodes below one that have lines, without those of other functions and classes."""
-    for each in ast.iter_child_nodes(node):
-        if not isinstance(each, DEFINITIONS):
-            if hasattr(each, "lineno"):
-                yield each
-            yield from nodes(each)
-
-
-def parsed(file: str) -> Any:
-    """Return what a file of Python's parses to; None if it cannot be read."""
-    if file not in TREES:
-        TREES[file] = None
-        try:
-            if os.path.isfile(file) and os.path.getsize(file) < MAX_PARSED_BYTES:
-                with tokenize.open(file) as text:
-                    TREES[file] = ast.parse(text.read())
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            pass
-    return TREES[file]
-
-
-def lines(node: Any, line: int) -> bool:
-    """Whether an expression is on a line."""
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def is_with(node: Any) -> bool:
-    """Whether a node is a `with`."""
-    return isinstance(node, WITHS)
-
-
-def is_call(node: Any, name: str) -> bool:
-    """Whether a node calls a method of that name."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == name
-    )
-
-
-def text_of(node: Any) -> str:
-    """Return an expression as text; Python 3.8 cannot."""
-    if hasattr(ast, "unparse"):
-        return ast.unparse(node)
-    if isinstance(node, ast.Attribute):
-        return f"{text_of(node.value)}.{node.attr}"
-    return getattr(node, "id", "")
+def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
+    """Yield the lock that an object of a `with` is, or those that the generator behind it has taken."""
+    module, kind = paths.kind_of(manager)
+    if module == "contextlib" and kind.endswith("GeneratorContextManager"):
+        step = awaiting.own(manager, "gen")
+        frame = awaiting.frame_of(step)
+        if frame is not None:
+            yield from held_in(frame, step)
+    elif (lock := as_lock(manager)) is not None:
+        yield lock, place
 
 
 def lock_at(node: Any, frame: Any) -> Any:
     """Return the lock that an expression stands for, or the one of its condition; None if it is none."""
     try:
-        found = paths.resolved(node, frame)
+        found = paths.resolved(node, frame) if node is not None else None
     except LookupError:
         return None
+    if type(found) is types.BuiltinMethodType and found.__name__ in ("acquire", "__enter__"):
+        found = found.__self__
+    return as_lock(found)
+
+
+def as_lock(found: Any) -> Any:
+    """Return a lock or a semaphore, or the lock of a condition; None for all else."""
     module, kind = paths.kind_of(found)
-    if module not in ("_thread", "threading", "asyncio.locks", "trio") or kind not in LOCKS:
+    if not module.startswith(MODULES) or kind not in LOCKS:
         return None
     return plain(found).get("_lock", found) if kind == "Condition" else found
+
+
+def is_of_tasks(lock: Any) -> bool:
+    """Whether tasks wait for a lock, not threads."""
+    return not paths.kind_of(lock)[0].startswith(("_thread", "threading"))
+
+
+def leaves(frames: list[Any], lock: Any) -> bool:
+    """Whether one of the frames has left a lock to wait for its condition."""
+    for frame in frames:
+        own = frame.f_locals.get("self") if frame.f_code.co_name == "wait" else None
+        if (
+            own is not None
+            and paths.kind_of(own)[1] == "Condition"
+            and plain(own).get("_lock") is lock
+        ):
+            return True
+    return False
+
+
+def owner_of(lock: Any) -> Any:
+    """Return the task, or the thread's number, that Python knows to hold a lock; None: none is known."""
+    module, kind = paths.kind_of(lock)
+    if module == "_thread":
+        owner = OWNER.search(repr(lock))
+        return int(owner[1]) if owner else None
+    if kind == "_RLock" or module.startswith("trio"):
+        return awaiting.own(lock, "_owner")
+    return awaiting.own(lock, "_owner_task") if module.startswith("anyio") else None
+
+
+def limit_of(lock: Any) -> Any:
+    """Return how many may hold a semaphore; None if it does not tell."""
+    for name in ("_initial_value", "_bound_value", "_max_value"):
+        limit = awaiting.own(lock, name)
+        if limit is not None:
+            return limit
+    return None
 
 
 # -- objects of Python's library
@@ -238,18 +199,32 @@ def plain(value: Any) -> dict[str, Any]:
 
 
 def name_of(value: Any, frame: Any) -> str:
-    """Return how a frame's code may call a value: a variable, or an attribute of one."""
+    """Return how a frame's code may call a value: a variable, an attribute, or an item with its key."""
     spaces = [{**frame.f_locals}, frame.f_globals]
-    for space in spaces:
-        for name, each in [*space.items()]:
-            if each is value:
-                return name
-    for name, each in [*spaces[0].items()]:
-        for inner, one in plain(each).items():
-            if one is value:
-                # A library's object around it is known by its own name.
-                return name if f"{type(each).__name__}__" in inner else f"{name}.{inner}"
-    return ""
+    named = [each for space in spaces for each in [*space.items()]]
+    attributes = [
+        # A library's object around it is known by its own name.
+        (name if f"{type(each).__name__}__" in inner else f"{name}.{inner}", one)
+        for name, each in spaces[0].items()
+        for inner, one in plain(each).items()
+    ]
+    found = next((name for name, each in named if each is value), "")
+    found = found or next((name for name, each in attributes if each is value), "")
+    if not found or found in spaces[0]:
+        items = (
+            f"{name}[{key}]" for name, each in [*named, *attributes] for key in keys_of(value, each)
+        )
+        return next(items, found)
+    return found
+
+
+def keys_of(value: Any, container: Any) -> Iterator[str]:
+    """Yield the indices or keys at which a list, a tuple or a dictionary has a value."""
+    kind: Any = type(container)  # pyright: ignore[reportUnknownVariableType]
+    if kind not in (list, tuple, dict) or len(container) > MAX_SEARCHED_ITEMS:
+        return
+    items = [*container.items()] if kind is dict else enumerate(container)
+    yield from (held.text(key, 40, ()) for key, each in items if each is value)
 
 
 def size_of(queue: dict[str, Any]) -> int:

@@ -5,17 +5,33 @@ from __future__ import annotations
 import _thread
 import ast
 import importlib
+import operator
 import sys
 import types
 from typing import Any
 
 held: Any = importlib.import_module("in_debuggee.held")
 
+symbols: Any = importlib.import_module("in_debuggee.stacks.dapeer_symbols")
+
 MODULE: Any = type.__dict__["__module__"]
 MAX_MEMBERS = 100
 """Members of a value."""
 MAX_VARIABLE_CHARS = 200
 """Characters of a variable."""
+LARGEST_OPERAND = 2**63
+"""Operands of an operator are smaller."""
+OPERATORS: dict[Any, Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+    ast.BitAnd: lambda left, right: left & right,
+    ast.BitOr: lambda left, right: left | right,
+    ast.BitXor: lambda left, right: left ^ right,
+}
+DIVISIONS = (operator.mod, operator.floordiv)
 SECONDS_TO_EVALUATE = 2
 """An expression that runs code may take so long."""
 
@@ -118,7 +134,9 @@ def resolved(node: Any, frame: Any) -> Any:
     Raises:
         LookupError: There is no such, or it has code of the program run.
     """
-    text = ast.unparse(node) if hasattr(ast, "unparse") else "this"
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        return computed(node, frame)
+    text = symbols.text(node)
     if isinstance(node, ast.Name):
         for space in (frame.f_locals, frame.f_globals, frame.f_builtins):
             if node.id in space:
@@ -128,11 +146,25 @@ def resolved(node: Any, frame: Any) -> Any:
         return attribute(resolved(node.value, frame), node.attr, text)
     if isinstance(node, ast.Subscript):
         return item(resolved(node.value, frame), resolved(index(node), frame), text)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -resolved(node.operand, frame)
     if isinstance(node, ast.Constant):
         return node.value
     raise NeedsCodeError(f"`{text}` would run code: names, attributes and items can be read")
+
+
+def computed(node: Any, frame: Any) -> Any:
+    """Return what an operator makes of whole numbers, which needs no code.
+
+    Raises:
+        LookupError: They are none, or too large.
+    """
+    minus = isinstance(node, ast.UnaryOp)
+    left = 0 if minus else resolved(node.left, frame)
+    right = resolved(node.operand if minus else node.right, frame)
+    operate = OPERATORS.get(ast.Sub if type(node.op) is ast.USub else type(node.op))
+    small = all(type(each) is int and abs(each) < LARGEST_OPERAND for each in (left, right))
+    if operate is None or not small or (not right and operate in DIVISIONS):
+        raise NeedsCodeError(f"`{symbols.text(node)}` would run code")
+    return operate(left, right)
 
 
 def index(node: Any) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,41 +16,27 @@ paths: Any = importlib.import_module("in_debuggee.stacks.dapeer_paths")
 
 MAX_MEMBERS = 100
 """Threads and tasks."""
-METHODS = {
-    "threading.py": ("acquire", "__enter__", "wait", "wait_for", "join"),
-    "queue.py": ("get", "put", "join"),
-    "_base.py": ("result", "exception"),
-    "subprocess.py": ("wait", "communicate"),
-    "process.py": ("join",),
-    "queues.py": ("get", "put", "join"),
-    "locks.py": ("acquire", "wait", "wait_for"),
-    "_sync.py": ("acquire", "acquire_on_behalf_of", "wait"),
-    "_channel.py": ("send", "receive"),
-    "_run.py": ("_nested_child_finished",),
-    "_threads.py": ("to_thread_run_sync",),
-    "_timeouts.py": ("sleep_until", "sleep_forever"),
-}
-"""Methods of Python's library in which a thread or a coroutine waits, by their files."""
-LOCKS = ("Lock", "StrictFIFOLock", "Condition", "_RLock")
-OWNER = re.compile(r"owner=(\d+)")
+LOCKS = ("Lock", "StrictFIFOLock", "Condition", "_RLock", "Semaphore", "BoundedSemaphore")
 
 
 class ThreadOrTask:
     """A thread or a task, with its frames, the innermost first."""
 
-    def __init__(self, kind: str, name: str, own: Any, frames: list[Any]) -> None:
+    def __init__(self, kind: str, name: str, own: Any, frames: list[Any], steps: Any = ()) -> None:
         self.kind, self.name, self.own, self.frames = kind, name, own, frames
+        self.steps = {id(awaiting.frame_of(each)): each for each in steps}
         self.id: int = awaiting.own(own, "_ident") if kind == "thread" else id(own)
         self.stopped = False
         self.wait: Any = None
-        self._taken: Any = None
+        self._held: Any = None
 
     @property
-    def taken(self) -> list[tuple[Any, str]]:
-        """The locks that its lines hold, each with the place where it was taken."""
-        if self._taken is None:
-            self._taken = [*holding.taken(self.frames)]
-        return self._taken
+    def held(self) -> list[tuple[Any, str]]:
+        """The locks that its calls hold, each with the place where it was taken."""
+        if self._held is None:
+            found = holding.holds(self.frames, self.steps)
+            self._held = [each for each in found if not holding.leaves(self.frames, each[0])]
+        return self._held
 
 
 class Wait:
@@ -94,8 +78,9 @@ def threads() -> Iterator[ThreadOrTask]:
 def tasks() -> Iterator[ThreadOrTask]:
     """Yield the unfinished tasks of asyncio."""
     for task in awaiting.pending():
-        frames = awaiting.frames_of(awaiting.coroutine_of(task))
-        yield ThreadOrTask("task", awaiting.name_of(task), task, frames)
+        steps = awaiting.steps_of(awaiting.coroutine_of(task))
+        frames = [awaiting.frame_of(each) for each in steps]
+        yield ThreadOrTask("task", awaiting.name_of(task), task, frames, steps)
 
 
 def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +138,7 @@ def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
             break
         if futures.is_in(frame, "base_events.py", "run_forever"):
             return None
-        if waits_in(frame):
+        if holding.waits_in(frame):
             inner = frame
     if inner is not None:
         return in_library(inner, user or member.frames[-1], members)
@@ -166,11 +151,11 @@ def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return what a task waits for; None if that is not known."""
     user = next((each for each in member.frames if not holding.is_library(each)), None)
-    inner = [each for each in member.frames if waits_in(each)]
+    inner = [each for each in member.frames if holding.waits_in(each)]
     ends, of_trio = awaiting.waiting_for(member.own), awaiting.is_of_trio(member.own)
     if ends is not None and inner and user is not None:
         wait = in_library(inner[-1], user, members)
-        wait.timed = wait.timed or (of_trio and awaiting.is_limited(member.own))
+        wait.timed = wait.timed or (of_trio and futures.is_limited(member.own))
         return wait
     if ends is not None:
         return None if of_trio else of_future(ends, "", members)
@@ -179,12 +164,6 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     if thread is None:
         return None
     return Wait(f"its turn in the event loop of thread {thread.name}", by=[(thread, "", "")])
-
-
-def waits_in(frame: Any) -> bool:
-    """Whether a frame is one of a method of Python's library that waits."""
-    file = os.path.basename(frame.f_code.co_filename)
-    return holding.is_library(frame) and frame.f_code.co_name in METHODS.get(file, ())
 
 
 def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
@@ -227,23 +206,27 @@ def of_lock(
     kind = next((f"{each} {kind}" for each in ("asyncio", "trio") if module.startswith(each)), kind)
     wait = Wait(f"{kind}{name and ' '}{name}", timed=timed)
     wait.known = True
-    owner = OWNER.search(repr(lock)) if module == "_thread" else None
-    tells = kind.startswith(("_RLock", "trio"))
-    own = awaiting.own(lock, "_owner") if tells else owner and int(owner[1])
+    own = holding.owner_of(lock)
     for each in members:
         if own and (each.own is own or (each.kind == "thread" and each.id == own)):
-            wait.by.append((each, "held by", taken_by(each, lock)))
+            wait.by.append((each, "held by", held_since(each, lock)))
     if not own:
-        found = [(each, "held by", taken_by(each, lock)) for each in members]
+        found = [(each, "held by", held_since(each, lock)) for each in members]
         wait.by = [each for each in found if each[2]]
+    if "Semaphore" in kind:
+        wait.any = True
+        wait.known = bool(wait.by) and len(wait.by) == holding.limit_of(lock)
+    elif len(wait.by) > 1:
+        # One of them has let go of it in a way that does not show.
+        wait.by = []
     if not wait.by:
         wait.state = "holder unknown"
     return wait
 
 
-def taken_by(member: ThreadOrTask, lock: Any) -> str:
-    """Return where a member has taken a lock that it holds; empty: it does not, as far as its lines show."""
-    return next((where for each, where in member.taken if each is lock), "")
+def held_since(member: ThreadOrTask, lock: Any) -> str:
+    """Return where a member has taken a lock that it holds; empty: it does not, as far as its calls show."""
+    return next((where for each, where in member.held if each is lock), "")
 
 
 def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:

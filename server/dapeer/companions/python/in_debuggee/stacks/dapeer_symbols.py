@@ -1,0 +1,212 @@
+"""Reads what instructions have put on the stack as expressions: names, attributes, items, calls."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+NULL = ast.Constant(value=...)
+"""What some instructions put beside a function that is called."""
+NAMES = (
+    "LOAD_FAST",
+    "LOAD_FAST_CHECK",
+    "LOAD_FAST_BORROW",
+    "LOAD_NAME",
+    "LOAD_GLOBAL",
+    "LOAD_DEREF",
+    "LOAD_CLASSDEREF",
+)
+PAIRS = ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+STORES = ("STORE_", "DELETE_")
+SILENT = (
+    *("CACHE", "RESUME", "NOP", "EXTENDED_ARG", "PRECALL", "KW_NAMES", "COPY_FREE_VARS"),
+    *("MAKE_CELL", "GET_AWAITABLE", "TO_BOOL", "NOT_TAKEN", "GEN_START"),
+)
+"""Instructions that leave what is known of the stack as it is."""
+POPS = ("POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
+OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add,
+    "-": ast.Sub,
+    "*": ast.Mult,
+    "%": ast.Mod,
+    "//": ast.FloorDiv,
+    "&": ast.BitAnd,
+    "|": ast.BitOr,
+    "^": ast.BitXor,
+    ">>": ast.RShift,
+}
+OLD_OPERATORS = {
+    "BINARY_ADD": "+",
+    "BINARY_SUBTRACT": "-",
+    "BINARY_MULTIPLY": "*",
+    "BINARY_MODULO": "%",
+    "BINARY_FLOOR_DIVIDE": "//",
+    "BINARY_AND": "&",
+    "BINARY_OR": "|",
+    "BINARY_XOR": "^",
+    "BINARY_RSHIFT": ">>",
+}
+"""Instructions of Python up to 3.10."""
+
+
+def stacks(steps: list[Any]) -> list[list[Any]]:
+    """Return what is known of the stack before each instruction, the top last; None: not known."""
+    found: list[list[Any]] = []
+    stack: list[Any] = []
+    for step in steps:
+        stack = [] if step.is_jump_target else stack
+        found.append(stack)
+        stack = after(step, stack)
+    return found
+
+
+def after(step: Any, stack: list[Any]) -> list[Any]:
+    """Return the stack behind an instruction."""
+    name = step.opname
+    if name in SILENT:
+        return stack
+    if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SPECIAL"):
+        return attributed(step, stack)
+    if name.startswith("BINARY_"):
+        return [*stack[:-2], binary(step, stack)]
+    if name.startswith("CALL"):
+        return [*stack[: max(len(stack) - size_of(step), 0)], call(step, stack)]
+    if name in POPS:
+        return stack[:-1]
+    pushed = loaded(step)
+    return [*stack, *pushed] if pushed else moved(step, stack)
+
+
+def loaded(step: Any) -> list[Any]:
+    """Return what an instruction puts on the stack; empty if it does anything else."""
+    name, arg = step.opname, step.argval
+    if name == "PUSH_NULL":
+        return [NULL]
+    if name in NAMES:
+        both = name == "LOAD_GLOBAL" and "NULL" in str(step.argrepr)
+        return [*[NULL] * both, ast.Name(id=arg)]
+    if name in PAIRS:
+        return [ast.Name(id=each) for each in arg]
+    return [ast.Constant(value=arg)] if name in ("LOAD_CONST", "LOAD_SMALL_INT") else []
+
+
+def moved(step: Any, stack: list[Any]) -> list[Any]:
+    """Return the stack behind a copy or a swap; empty behind an instruction that is not known."""
+    arg = step.argval
+    if step.opname == "COPY" and len(stack) >= arg:
+        return [*stack, stack[-arg]]
+    if step.opname == "SWAP" and len(stack) >= arg:
+        swapped = [*stack]
+        swapped[-1], swapped[-arg] = swapped[-arg], swapped[-1]
+        return swapped
+    return []
+
+
+def attributed(step: Any, stack: list[Any]) -> list[Any]:
+    """Return the stack behind an instruction that gets an attribute, or a method to be called."""
+    name = str(step.argval if step.opname != "LOAD_SPECIAL" else step.argrepr)
+    owner = stack[-1] if stack else None
+    found = None if owner is None else ast.Attribute(value=owner, attr=name)
+    both = step.opname != "LOAD_ATTR" or (sys.version_info >= (3, 12) and bool(step.arg & 1))
+    return [*stack[:-1], *[NULL] * both, found]
+
+
+def binary(step: Any, stack: list[Any]) -> Any:
+    """Return an item, or what an operator makes of two values; None: not known."""
+    left, right = stack[-2:] if len(stack) > 1 else (None, None)
+    if left is None or right is None:
+        return None
+    sign = OLD_OPERATORS.get(step.opname, str(step.argrepr))
+    if step.opname == "BINARY_SUBSCR" or sign == "[]":
+        known: Any = ast
+        # Python 3.8 wraps it.
+        wrapped = known.Index(value=right) if sys.version_info < (3, 9) else right
+        return ast.Subscript(value=left, slice=wrapped)
+    return ast.BinOp(left=left, op=OPERATORS[sign](), right=right) if sign in OPERATORS else None
+
+
+def has_names(step: Any) -> bool:
+    """Whether a call has the names of arguments on the stack."""
+    return step.opname.endswith("_KW") and step.opname != "CALL_INTRINSIC_KW"
+
+
+def size_of(step: Any) -> int:
+    """Return how much of the stack a call takes away."""
+    if step.opname in ("CALL_FUNCTION_EX", "CALL_FINALLY") or "INTRINSIC" in step.opname:
+        return 1000
+    twice = step.opname in ("CALL", "CALL_METHOD", "CALL_KW")
+    return int(step.arg or 0) + has_names(step) + 1 + twice
+
+
+def call(step: Any, stack: list[Any]) -> Any:
+    """Return the call that an instruction makes, with the arguments that are known; None: not known."""
+    size = size_of(step)
+    if len(stack) < size:
+        return None
+    taken = stack[-size:]
+    count = int(step.arg or 0)
+    arguments = taken[size - count - has_names(step) :][:count]
+    function = next(
+        (each for each in taken[: size - count - has_names(step)] if each is not NULL), None
+    )
+    return None if function is None else ast.Call(func=function, args=arguments, keywords=[])
+
+
+def limited(node: Any) -> Any:
+    """Return the call that `asyncio.wait_for` awaits; any other expression unchanged."""
+    if isinstance(node, ast.Call) and node.args and text(node.func).endswith("wait_for"):
+        return node.args[0]
+    return node
+
+
+def receiver(node: Any, method: str) -> Any:
+    """Return whose method of that name an expression calls; None if it calls another, or none."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == method
+    ):
+        return node.func.value
+    return None
+
+
+def is_changed(node: Any, step: Any) -> bool:
+    """Whether an instruction may change what an expression stands for."""
+    if node is None or not step.opname.startswith(STORES):
+        return False
+    names: Any = step.argval
+    names = names if isinstance(names, tuple) else (names,)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Subscript) and step.opname.endswith("_SUBSCR"):
+            return True
+        if isinstance(each, ast.Attribute) and step.opname.endswith("_ATTR") and each.attr in names:
+            return True
+        if isinstance(each, ast.Name) and not step.opname.endswith("_ATTR") and each.id in names:
+            return True
+    return False
+
+
+def line_of(step: Any, before: Any) -> Any:
+    """Return the line of an instruction; `before` is that of the one before."""
+    if hasattr(step, "line_number"):
+        return step.line_number or before
+    return step.starts_line or before
+
+
+def text(node: Any) -> str:
+    """Return an expression as text; empty if it has none."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{text(node.value)}.{node.attr}"
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    if isinstance(node, ast.Subscript):
+        inner: Any = node.slice
+        inner = getattr(inner, "value", inner) if type(inner).__name__ == "Index" else inner
+        return f"{text(node.value)}[{text(inner)}]"
+    if isinstance(node, ast.BinOp):
+        sign = next((sign for sign, kind in OPERATORS.items() if isinstance(node.op, kind)), "?")
+        return f"({text(node.left)} {sign} {text(node.right)})"
+    return "?"
