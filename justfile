@@ -28,6 +28,7 @@ tests-of *arguments:
 # Write the schemas of tools, and the generated tables of the pages and of the help, anew.
 pages:
   uv run python -m tools.known_answers
+  uv run python -m tools.script_methods
   uv run python -m tools.pages
   uv run python -m tools.consent_table
 

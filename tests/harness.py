@@ -23,6 +23,7 @@ from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.integration import IntegrationContext
 from dapeer.mcp.server.server import ALL, make_server
 from dapeer.mcp.server.toolbox import Selection
+from dapeer.mcp.transports import jsonl
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from tests.json_types import Json
@@ -69,7 +70,12 @@ async def served(
         integration.serving(IntegrationContext(debugger, peers)),
         Client(
             make_server(
-                debugger, TOOLS, peers=peers, selection=selection, integrations=[integration]
+                debugger,
+                TOOLS,
+                peers=peers,
+                selection=selection,
+                integrations=[integration],
+                serve_socket=jsonl.serve_socket,
             ),
             extensions=extensions,
             **options,

@@ -26,6 +26,8 @@ WITHOUT_MORE = {
     # OpenCode's tools count as everything anyway, and so does nvim_lua_call's tool.
     "directory", "title", "agent", "model", "prompt", "command", "arguments", "request_id", "message", "answers",
     "wait", "decision",
+    # A script counts as everything anyway.
+    "code",
 }  # fmt: skip
 """Arguments that make no call count as more than its tool does; in `dap_set_variable` the path does not either."""
 
@@ -56,6 +58,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"exception_filters": ["raised:f() > 1"]}, ALL),
     ("dap_run", {"evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_run", {"evaluate": [], "show": "brief"}, {"run"}),
+    ("dap_script", {"code": "1"}, ALL),
     ("dap_restart", {}, {"run"}),
     ("dap_restart", {"evaluate": ["x"]}, {"run", "evaluate"}),
     *((f"dap_{tool}", {"evaluate": ["x"]}, {"run", "evaluate"}) for tool in RESUMING),

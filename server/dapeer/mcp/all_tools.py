@@ -13,6 +13,7 @@ from dapeer.tools import (
     raw,
     reverse,
     run_until,
+    script,
     sessions,
     stack,
     terminal,
@@ -41,6 +42,7 @@ TOOLS: tuple[Tool, ...] = tools_of(
     raw,
     output,
     terminal,
+    script,
     neovim,
     lua,
 )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 EXTENSION: Final = "dapeer/data"
 """Among `extensions` of the client's capabilities; it has no settings."""
+KEEP: Final = "notifications/dapeer/keep"
+"""A script tells the server by it that a session is to outlive the script: its `session_id`."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """Where a request has them in its `_meta`, since MCP 2026-07-28."""
 

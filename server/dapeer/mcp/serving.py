@@ -23,7 +23,7 @@ from dapeer.mcp.server.callers import asks_for_data
 from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
-from dapeer.mcp.transports import stdio, unix_socket
+from dapeer.mcp.transports import jsonl, stdio, unix_socket
 from dapeer.mcp.transports.page import PersonsPage
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
@@ -119,6 +119,7 @@ async def running(
                 peers=peers,
                 selection=selection,
                 integrations=offer.integrations,
+                serve_socket=jsonl.serve_socket,
             )
             with peers.notifications.handled({"page": PersonsPage(server, tasks).open}):
                 if offer.nvim is not None:

@@ -47,6 +47,8 @@ class StatusRow(Summary):
 
     thread_id: NotRequired[int]
     """The thread that has stopped."""
+    pid: NotRequired[int]
+    """The process of the program, where it is known to be on this machine."""
     capabilities: NotRequired[dict[str, Any]]
     """What the adapter of a running program supports, as it says (DAP: `Capabilities`)."""
 
@@ -108,6 +110,8 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
     row = StatusRow(**summary(session))
     if stop := session.mirror.stop:
         row["thread_id"] = stop.thread_id
+    if pid := session.watched_pid():
+        row["pid"] = pid
     if not session.over:
         known = session.mirror.capabilities.items()
         row["capabilities"] = {k: v for k, v in known if not k.startswith(OURS)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -19,7 +20,7 @@ from mcp.shared.subscriptions import (
 )
 
 import dapeer
-from dapeer.mcp.data_extension import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION, KEEP
 from dapeer.mcp.server.callers import connection_of, lifespan, welcome
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
@@ -27,6 +28,7 @@ from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.live import Live
 from dapeer.mcp.server.prompts import Prompts
 from dapeer.mcp.server.resources import Resources
+from dapeer.mcp.server.scripts import KeepParams, ServeSocket, keep_session, serve_script
 from dapeer.mcp.server.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
@@ -50,15 +52,17 @@ class DapeerServer(Server[Any]):
         integrations: Sequence[Integration],
         *,
         heartbeat: float,
+        serve_socket: ServeSocket | None = None,
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
         self.live = Live(debugger, shows_secrets=selection.shows_secrets)
         self._peers = peers
         self._listen = ListenHandler(self.hub)
+        scripts = partial(serve_script, partial(serve_socket, self)) if serve_socket else None
         toolbox = self._toolbox = Toolbox(
-            debugger, peers, tools, selection, integrations, heartbeat=heartbeat
-        )
+            debugger, peers, tools, selection, integrations, heartbeat=heartbeat, serve_script=scripts
+        )  # fmt: skip
         prompts = Prompts(integrations, toolbox.note)
         secrets = selection.shows_secrets
         resources = Resources(debugger, integrations, self.hub, shows_secrets=secrets)
@@ -81,9 +85,7 @@ class DapeerServer(Server[Any]):
             on_list_prompts=prompts.list,
             on_get_prompt=prompts.get,
         )
-        self.add_notification_handler(
-            "notifications/initialized", t.NotificationParams, self._initialized
-        )
+        self._handle_notifications()
         # A client asks for data by naming it, too.
         self.extensions[EXTENSION] = {}
         # The SDK traces every message with OpenTelemetry, which is unused here and takes 0.1 ms a call.
@@ -91,6 +93,12 @@ class DapeerServer(Server[Any]):
         debugger.sessions.subscribe(self._debugger_changed)
         peers.subscribe(self._tools_changed)
         self._follow(integrations)
+
+    def _handle_notifications(self) -> None:
+        self.add_notification_handler(KEEP, KeepParams, keep_session)
+        self.add_notification_handler(
+            "notifications/initialized", t.NotificationParams, self._initialized
+        )
 
     def _follow(self, integrations: Sequence[Integration]) -> None:
         for each in integrations:
@@ -149,14 +157,16 @@ def make_server(
     selection: Selection = ALL,
     integrations: Sequence[Integration] = (),
     heartbeat: float = SECONDS_OF_SILENCE,
+    serve_socket: ServeSocket | None = None,
 ) -> DapeerServer:
     """Return an MCP server for `debugger` with the chosen tools.
 
-    Without `peers` no Neovim can be attached.
+    Without `peers` no Neovim can be attached; without `serve_socket`, which serves a client at a socket, no script can be run.
     """
     return DapeerServer(
-        debugger, peers or Peers(debugger), tools, selection, integrations, heartbeat=heartbeat
-    )
+        debugger, peers or Peers(debugger), tools, selection, integrations,
+        heartbeat=heartbeat, serve_socket=serve_socket,
+    )  # fmt: skip
 
 
 _CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)

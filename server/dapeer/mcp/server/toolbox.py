@@ -22,9 +22,10 @@ from dapeer.mcp.server.calls import Calls, while_there
 from dapeer.mcp.server.instructions import instead, not_offered
 from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.progress import Progress, Send
+from dapeer.mcp.server.scripts import SCRIPT
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools.base.call import AnyTool, Call
+from dapeer.tools.base.call import AnyTool, Call, ServeScript
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 
@@ -89,12 +90,15 @@ class Toolbox:
         integrations: Sequence[Integration],
         *,
         heartbeat: float,
+        serve_script: ServeScript | None = None,
     ) -> None:
+        """`serve_script` serves scripts of clients; None: they can run none."""
         self._debugger = debugger
         self._peers = peers
         self._heartbeat = heartbeat
         self._integrations = integrations
         self.calls = Calls()
+        self._serve_script = serve_script
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
         self._hidden = {name for name, tool in self._own.items() if not selection.allows(tool)}
@@ -202,18 +206,19 @@ class Toolbox:
     ) -> t.CallToolResult:
         welcome(context, self._peers.company)
         await self._peers.search.first_look()
-        masks = self._masks(tool)
+        script, masks = SCRIPT.get(), self._masks(tool)
         report = context.session.report_progress
         with Progress(_readable(report, masks=masks), self._heartbeat, tool.title) as progress:
             call = Call(
                 self._debugger,
                 progress,
                 self._peers,
-                focus_of(context, self._debugger),
-                client_of(context),
+                script.focus if script else focus_of(context, self._debugger),
+                script.client if script else client_of(context),
                 self._of_neovim,
                 [each.given for each in self._integrations],
                 self._selection.read_only,
+                serve_script=None if script else self._serve_script,
             )
             reply = await tool(call, arguments)
             with_data = self._selection.gives_data(context)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
@@ -46,6 +47,13 @@ async def serve(
     async with aclosing(_messages(reader, writer, handover, replay)) as messages:
         incoming, outgoing = Incoming(messages), Outgoing(writer, replay)
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def serve_socket(server: Server[Any], connection: socket.socket) -> None:
+    """Serve the client at the other end of a socket until it disconnects, then close the socket."""
+    reader, writer = await asyncio.open_connection(sock=connection, limit=LONGEST_LINE)
+    with closing(writer):
+        await serve(server, reader, writer)
 
 
 class Stream:

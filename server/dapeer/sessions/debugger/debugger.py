@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,6 +21,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import debugs
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.exchange import unless_cancelled
@@ -73,6 +82,16 @@ class Debugger:
             self._rows.close()
             with anyio.CancelScope(shield=True):
                 await self._reaper.aclose()
+
+    @contextlib.asynccontextmanager
+    async def own_processes(self) -> AsyncGenerator[Processes]:
+        """Yield a set of processes that are killed at the exit of the block, or when dapeer is killed before."""
+        processes = Processes(self._reaper)
+        try:
+            yield processes
+        finally:
+            with anyio.CancelScope(shield=True):
+                await processes.aclose()
 
     # -- start and end
 

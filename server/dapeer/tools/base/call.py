@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import socket
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import anyio
 
@@ -18,6 +19,24 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptClient:
+    """The client that a script is: its calls are made under the name of the client that runs it."""
+
+    focus: Focus
+    """Its default session, and the programs that it has started."""
+    client: str
+    """Name and version of the client that runs it."""
+    kept: set[int] = field(default_factory=set[int])
+    """The ids of sessions that are to outlive it."""
+    notes: list[str] = field(default_factory=list[str])
+    """What became of its sessions at its end."""
+
+
+ServeScript = Callable[[socket.socket, ScriptClient], Coroutine[Any, Any, None]]
+"""Serves the script at the other end of a socket until it closes that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,8 @@ class Call:
     """The kind that a read-only tool may do in this call, after consent."""
     notes: list[str] = field(default_factory=list[str])
     """What its answer adds."""
+    serve_script: ServeScript | None = None
+    """Serves a script that this call runs; None: the call is a script's own, which runs no others."""
 
     def session(self, session_id: int | None) -> Session:
         """Return the session to act on, by the client's focus; show its id where the last answer had another.

@@ -1,0 +1,253 @@
+"""`Debugger` and `Session`: the tools of dapeer as methods, and a few helpers for values."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from dapeer.mcp.data_extension import KEEP
+from dapeer.scripting.methods import DebuggerMethods, SessionMethods
+from dapeer.scripting.wire import Answer, Connection, ServerGone
+
+LEVELS = 1000
+"""Frames that are asked for at most."""
+_FRAME = re.compile(r" *#\d+ (?P<frame>.*?)(?: \[frame_id \d+\])?$")
+"""A line of dap_stacktrace."""
+
+
+class Session(SessionMethods):
+    """A debug session: the tools that act on it, without `session_id`, and what it shows.
+
+    As a context manager it ends its session at the end of the block: a launched program is ended, an attached one goes on.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        session_id: int,
+        answer: Answer,
+        *,
+        attached: bool = False,
+        kept: bool = False,
+    ) -> None:
+        """`attached`: its end detaches from the program; `kept`: it does not end with its block."""
+        self._connection = connection
+        self.session_id = session_id
+        self.answer = answer
+        """What the last tool that was called on the session has answered."""
+        self._is_attached = attached
+        self._is_kept = kept
+
+    def call_tool(self, tool: str, **arguments: Any) -> Answer:  # noqa: ANN401 - any argument of a tool
+        """Call a tool by its whole name for this session.
+
+        Raises:
+            ToolError: The tool has failed.
+        """
+        self.answer = self._connection.call(tool, {"session_id": self.session_id, **arguments})
+        return self.answer
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the program is stopped now."""
+        return self._status().get("state") == "stopped"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session has ended."""
+        return self._status().get("state") in {None, "ended"}
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of the program; None while it lives, or where it is not known."""
+        return self._status().get("exit_code")
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the program; None where the adapter does not tell it."""
+        return self._status().get("pid")
+
+    @property
+    def place(self) -> str:
+        """Where the program is stopped, as `shop.py:27 in total`; empty while it is not."""
+        row = self._status()
+        if row.get("state") != "stopped" or "line" not in row:
+            return ""
+        path = Path(row["file"])
+        here = Path.cwd()
+        shown = path.relative_to(here) if path.is_relative_to(here) else path
+        return f"{shown}:{row['line']} in {row.get('function', '')}".removesuffix(" in ")
+
+    def value(self, expression: str) -> Any:  # noqa: ANN401 - any value
+        """Evaluate an expression in the frame that is shown, and return its value.
+
+        Numbers, texts, lists, dicts, True, False and None come as Python's, if they are shown whole; anything else is the text that
+        dapeer shows for it.
+
+        Raises:
+            ToolError: The expression cannot be evaluated, or the program is not stopped.
+        """
+        answer = self._connection.call(
+            "dap_evaluate", {"expressions": [expression], "session_id": self.session_id}
+        )
+        return python_value(str(answer.data.get("result", answer)))
+
+    def stack(self, levels: int = LEVELS) -> list[str]:
+        """Return the innermost frames of the thread that stopped, each as `total shop.py:27`.
+
+        Raises:
+            ToolError: The program is not stopped.
+        """
+        answer = self._connection.call(
+            "dap_stacktrace", {"session_id": self.session_id, "levels": min(levels, LEVELS)}
+        )
+        frames = [_FRAME.match(line) for line in answer.splitlines()]
+        return [found["frame"] for found in frames if found][:levels]
+
+    def keep(self) -> None:
+        """Have the session outlive this script, or this block; whoever uses the server next finds it."""
+        self._is_kept = True
+        self._connection.notify(KEEP, {"sessionId": self.session_id})
+
+    def end(self) -> None:
+        """End a launched program, detach from an attached one; nothing happens to a session that has ended."""
+        if not self.ended:
+            self.call_tool("dap_disconnect" if self._is_attached else "dap_terminate")
+
+    def __enter__(self) -> Self:
+        """Return the session."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the session, unless it is kept."""
+        if not self._is_kept:
+            self.end()
+
+    def _status(self) -> Mapping[str, Any]:
+        """Return the row of this session in dap_status; an empty one if it is not listed any more."""
+        rows: list[dict[str, Any]] = self._connection.call("dap_status", {}).data["sessions"]
+        return next((row for row in rows if row["session_id"] == self.session_id), dict[str, Any]())
+
+    def __repr__(self) -> str:
+        """Return the number of the session."""
+        return f"<Session {self.session_id}>"
+
+
+class Debugger(DebuggerMethods):
+    """A dapeer server as an object.
+
+    Made by a script or a test, it starts a server of its own, which ends with the block.
+
+    with Debugger() as d, d.run("shop.py", breakpoints=["shop.py:27"]) as s:
+        print(s.place, s.value("order.total"))
+    """
+
+    def __init__(self, connection: Connection | None = None) -> None:
+        """Use a connection; None: start a server of one's own in this folder, which joins no other one."""
+        self._server: subprocess.Popen[bytes] | None = None
+        if connection is None:
+            command = [sys.executable, "-m", "dapeer", "stdio", "--no-bridge", "--nvim", "none"]
+            self._server = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
+            connection = Connection(*_pipes(self._server), "dapeer library")
+        self._connection = connection
+
+    def call_tool(self, tool: str, **arguments: Any) -> Answer:  # noqa: ANN401 - any argument of a tool
+        """Call a tool by its whole name, such as `nvim_targets`.
+
+        Raises:
+            ToolError: The tool has failed.
+        """
+        return self._connection.call(tool, arguments)
+
+    def run(self, program: str | None = None, **arguments: Any) -> Session:  # noqa: ANN401 - those of dap_run
+        """Start a program with the arguments of dap_run, and return its session at its first stop or its end.
+
+        Raises:
+            ToolError: It could not be started.
+        """
+        answer = self.call_tool("dap_run", program=program, **arguments)
+        return self._session(answer, attached=arguments.get("request") == "attach")
+
+    def attach(self, pid: int | None = None, **arguments: Any) -> list[Session]:  # noqa: ANN401 - those of dap_run
+        """Attach to a process, and return its session; with `tree=True` those of its descendants, too.
+
+        Raises:
+            ToolError: It could not be attached to.
+        """
+        answer = self.call_tool("dap_run", request="attach", pid=pid, **arguments)
+        members = answer.data.get("members", [answer.data])
+        return [self._session(Answer(answer, each), attached=True) for each in members]
+
+    def session(self, session_id: int) -> Session:
+        """Return a session that is there already, by its number; it is not ended with the script."""
+        return Session(self._connection, session_id, Answer(""), kept=True)
+
+    def sessions(self) -> Iterator[Session]:
+        """Yield all sessions that are there, those of other clients and of a Neovim, too."""
+        for row in self.call_tool("dap_status").data.get("sessions", []):
+            yield self.session(row["session_id"])
+
+    def close(self) -> None:
+        """End the server that this object has started, and all of its sessions."""
+        if self._server is not None:
+            stdout, stdin = _pipes(self._server)
+            stdin.close()
+            self._server.wait()
+            stdout.close()
+
+    def __enter__(self) -> Self:
+        """Return the debugger."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the server that this object has started."""
+        self.close()
+
+    def _session(self, answer: Answer, *, attached: bool) -> Session:
+        return Session(self._connection, answer.data["session_id"], answer, attached=attached)
+
+
+def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard output and input of a server.
+
+    Raises:
+        ServerGone: They are no pipes.
+    """
+    if server.stdout is None or server.stdin is None:
+        raise ServerGone("The dapeer server has no pipes.")
+    return server.stdout, server.stdin
+
+
+def python_value(text: str) -> Any:  # noqa: ANN401 - any value
+    """Return the Python value that a text of a debugger stands for; the text itself if it stands for none.
+
+    >>> python_value("[1, 'a', None]"), python_value("true"), python_value("<Order 7>")
+    ([1, 'a', None], True, '<Order 7>')
+    """
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        pass
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

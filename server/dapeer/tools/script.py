@@ -1,0 +1,181 @@
+"""A script in one call: Python that uses the tools as methods, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+import anyio
+from anyio.abc import ByteReceiveStream
+from pydantic import Field
+
+from dapeer.adapters.process.owned_process import Processes
+from dapeer.base.errors import ArgumentError, DapeerError, of_system
+from dapeer.base.system.environment import surroundings
+from dapeer.base.text.lines import indented
+from dapeer.peers.consent_kinds import ALL, CallKinds
+from dapeer.sessions.debugger.focus import Focus
+from dapeer.tools.base.call import Call, Reply, ScriptClient, ServeScript
+from dapeer.tools.base.tool import Section, tool
+
+FIRST_CHARS: Final = 4_000
+LAST_CHARS: Final = 6_000
+"""Characters of what a script prints that are shown: of its beginning, and of its end."""
+SECONDS_TO_END_SESSIONS: Final = 5.0
+SCRIPT: Final = "<script>"
+"""The file name of a script in tracebacks."""
+
+
+@tool(
+    "Run a script",
+    section=Section.RUN,
+    kinds=CallKinds(ALL, remark="any Python, with all tools"),
+    destructive=True,
+    starts=True,
+)
+async def dap_script(
+    call: Call, code: str, timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 50_000
+) -> Reply:
+    """Run Python that has the tools as methods, and return what it prints: `with d.run("a.py", breakpoints=[…]) as s: print(s.place, s.value("x")); s.continue_()`."""
+    serve = call.serve_script
+    if serve is None:
+        raise ArgumentError("A script starts no scripts.", "Call the tools as methods of `d`.")
+    _check_syntax(code)
+    script = ScriptClient(Focus(call.debugger), call.client)
+    printed = Printed()
+    async with call.debugger.own_processes() as processes, _ending_sessions(call, script):
+        code_of_exit: int | None = None
+        with anyio.move_on_after(timeout_ms / 1000) as limit:
+            code_of_exit = await _run(call, serve, script, code, processes, printed)
+    if limit.cancelled_caught:
+        first = f"The script was ended after {timeout_ms:,} ms: give more timeout_ms, or do less. It printed:"
+    elif code_of_exit:
+        first = f"The script ended with exit code {code_of_exit}. It printed:"
+    else:
+        first = "The script printed:" if printed.text else "The script printed nothing."
+    failed = limit.cancelled_caught or bool(code_of_exit)
+    lines = [
+        first,
+        *filter(None, [indented(printed.text)]),
+        *(f"({each})" for each in script.notes),
+    ]
+    return Reply("\n".join(lines), {"printed": printed.text}, failed=failed)
+
+
+def _check_syntax(code: str) -> None:
+    """Raise the error of a script that is empty, or no Python; nothing has run by then.
+
+    Raises:
+        ArgumentError: It says what is wrong.
+    """
+    if not code.strip():
+        raise ArgumentError(
+            "`code` is empty.", 'Give Python that uses `d`, such as `d.run("a.py")`.'
+        )
+    try:
+        compile(code, SCRIPT, "exec")
+    except (SyntaxError, ValueError) as error:
+        raise ArgumentError(
+            f"`code` is no Python: {error}.", "Nothing has run: mend it."
+        ) from error
+
+
+async def _run(
+    call: Call,
+    serve: ServeScript,
+    script: ScriptClient,
+    code: str,
+    processes: Processes,
+    printed: Printed,
+) -> int | None:
+    """Run the script's process, serve it at one end of a socket, and return its exit code."""
+    ours, theirs = socket.socketpair()
+    number = theirs.fileno()
+    command = [sys.executable, "-P", "-u", "-m", "dapeer.scripting", str(number)]
+    try:
+        with theirs:
+            process = await anyio.open_process(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=call.debugger.project,
+                env={**surroundings(call.debugger.project), **processes.mark},
+                start_new_session=True,
+                pass_fds=[number],
+            )
+    except OSError as error:
+        ours.close()
+        raise of_system(error) or ArgumentError(
+            f"The script could not be started: {error}.",
+            "Look whether the project's folder is there.",
+        ) from error
+    processes.add(process.pid)
+    async with process, anyio.create_task_group() as tasks:
+        tasks.start_soon(serve, ours, script)
+        if process.stdin is not None and process.stdout is not None:
+            # A script that ends before it was read whole says by itself why.
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await process.stdin.send(code.encode())
+                await process.stdin.aclose()
+            await printed.read(process.stdout)
+        await process.wait()
+        tasks.cancel_scope.cancel()
+    return process.returncode
+
+
+@contextlib.asynccontextmanager
+async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[None]:
+    """At the exit of the block end what the script has launched, and detach from what it has attached to.
+
+    Sessions that it keeps become the caller's own. Each session that is ended here, or could not be, is a note.
+    """
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            for session in script.focus.own:
+                if session.id in script.kept:
+                    call.focus.started(session)
+                    script.notes.append(f"kept: session {session.id}")
+                    continue
+                try:
+                    with anyio.fail_after(SECONDS_TO_END_SESSIONS):
+                        ended = await call.debugger.disconnect(session, terminate=None)
+                    how = "ended" if ended else "detached from"
+                    script.notes.append(f"{how} with the script: session {session.id}")
+                except (DapeerError, TimeoutError) as error:
+                    script.notes.append(f"session {session.id} could not be ended: {error}")
+
+
+@dataclass(slots=True)
+class Printed:
+    """What a script prints, in two parts: its beginning, and its end so far."""
+
+    _first: str = ""
+    _last: str = ""
+    _left_out: int = 0
+    _decoder: str = field(default="utf-8", init=False)
+
+    async def read(self, stream: ByteReceiveStream) -> None:
+        """Read a stream to its end, and keep as much of it as is shown."""
+        async for chunk in stream:
+            self._add(chunk.decode(self._decoder, errors="replace"))
+
+    def _add(self, text: str) -> None:
+        room = FIRST_CHARS - len(self._first)
+        self._first += text[:room]
+        kept = self._last + text[room:]
+        self._left_out += max(0, len(kept) - LAST_CHARS)
+        self._last = kept[-LAST_CHARS:]
+
+    @property
+    def text(self) -> str:
+        """It without the last newline; where characters are left out, their number."""
+        left_out = f"\n… {self._left_out:,} characters …\n" if self._left_out else ""
+        return f"{self._first}{left_out}{self._last}".rstrip("\n")
