@@ -166,6 +166,21 @@ async def test_the_session_that_was_named_last_is_meant_from_then_on() -> None:
         assert (await ask(c, "dap_continue"))["session_id"] == 1
 
 
+async def test_who_waits_for_a_program_that_has_ended_reads_which_one_lives() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        await ask(c, "dap_run", code="print(1)", breakpoints=[])
+        waited = await ask(c, "dap_wait_until_paused")
+        assert (waited["session_id"], waited["state"]) == (2, "ended")
+        assert (
+            "session 1 lives: dap_wait_until_paused(session_id=1) waits for it" in waited["notes"]
+        )
+        assert "notes" not in await ask(c, "dap_wait_until_paused", session_id=1)
+        await ask(c, "dap_terminate", session_id=1)
+        assert "lives" not in await read(c, "dap_wait_until_paused")
+
+
 async def test_who_has_used_none_means_the_only_program_and_guesses_none_of_two() -> None:
     p = program("loop.py")
     async with (

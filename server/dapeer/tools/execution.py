@@ -199,10 +199,18 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
     return await paused(call, session, epoch, left, wait=answered, options=options)
 
 
+def _living(call: Call) -> list[str]:
+    """Return a note for each program that lives, for who waits for one that has ended."""
+    ids = (each.id for each in call.debugger.sessions.programs)
+    return [f"session {n} lives: dap_wait_until_paused(session_id={n}) waits for it" for n in ids]
+
+
 @tool("Wait for a stop", section=Section.RUN, is_lean=True, read_only=True)
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end."""
     if options.evaluate:
         call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(options.session_id)
-    return await next_stop(call, session, -1, options.timeout_ms, options=options)
+    others = [] if options.session_id or session.program.runs else _living(call)
+    reply = await next_stop(call, session, -1, options.timeout_ms, options=options)
+    return noted(reply, others)
