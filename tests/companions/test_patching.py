@@ -58,6 +58,19 @@ def row(tried: tuple[str, str] = ("1.4", "1.5"), **more: Any) -> patching.Row:  
     return patching.Row("frames", "foreign", "Frames are lost.", **more)
 
 
+@pytest.mark.parametrize(
+    ("since", "on", "reported"), [("1.6", False, 0), ("1.5", True, 0), ("", False, 1)]
+)
+def test_a_row_that_a_version_is_too_old_for_is_unused_and_no_news(
+    since: str, on: bool, reported: int
+) -> None:
+    lacking = {} if on else {"replaces": {"foreign_software:Stack.missing": SHAPE}}
+    one = row(**(lacking or {"replaces": {THERE: SHAPE}}), since=since)
+    assert one.apply() is on
+    assert len(patching.news) == reported
+    assert on or reported or one.off == "unused: foreign has what it needs since 1.6"
+
+
 def patched(ours: Function, *, again: bool = False) -> patching.Row:
     made = row()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client, needs, read, refusal
+from tests.harness import ask, client, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 
 ONE = """\
@@ -169,3 +169,71 @@ async def test_any_error_that_a_test_of_ruby_does_not_rescue_stops_where_it_was_
         assert (stop["line"], stop["locals"]["kind"]) == (line, '"x"')
         assert stop["exception"] == "#<TypeError: String can't be coerced into Integer>"
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+STATEMENT = """\
+def check(n)
+  m = n + 1
+  STOP if m == 3
+  puts m
+end
+check(1)
+check(2)
+puts "end"
+"""
+
+QUEUE = """\
+queue, results = Queue.new, Queue.new
+def price(item)
+  item * 3
+end
+workers = 3.times.map do
+  Thread.new do
+    while (item = queue.pop) != :stop
+      results << price(item)
+    end
+  end
+end
+6.times { |i| queue << i }
+3.times { queue << :stop }
+workers.each(&:join)
+puts results.size.times.sum { results.pop }
+"""
+
+
+@pytest.mark.parametrize("statement", ["debugger", "binding.break"])
+async def test_a_statement_that_stops_is_the_first_stop(statement: str, tmp_path: Path) -> None:
+    source = tmp_path / "one.rb"
+    source.write_text(STATEMENT.replace("STOP", statement))
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(source))
+        assert (stop["reason"], stop["line"]) == ("breakpoint", 3)
+        assert "end" in (await ask(c, "dap_continue"))["output"]
+
+
+async def test_threads_that_stop_at_once_stop_one_after_another(tmp_path: Path) -> None:
+    source = tmp_path / "queue.rb"
+    source.write_text(QUEUE)
+    at = {"filename": str(source), "line": 3}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop, hits = await ask(c, "dap_run", program=str(source), breakpoints=[at]), []
+        while stop["state"] == "stopped":
+            assert (stop["reason"], stop["line"]) == ("breakpoint", 3)
+            hits.append(await evaluate(c, "item"))
+            await read(c, "dap_threads")
+            stop = await ask(c, "dap_continue")
+        assert sorted(hits) == [str(i) for i in range(6)]
+        assert "45" in stop["output"]
+
+
+async def test_a_step_that_another_thread_interrupts_is_still_a_step(tmp_path: Path) -> None:
+    source = tmp_path / "queue.rb"
+    source.write_text(QUEUE)
+    at = {"filename": str(source), "line": 3}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop, places = await ask(c, "dap_run", program=str(source), breakpoints=[at]), []
+        stop = await ask(c, "dap_step_over")
+        while stop["state"] == "stopped":
+            places.append((stop["line"], stop["reason"]))
+            stop = await ask(c, "dap_continue")
+        assert {reason for line, reason in places if line != 3} <= {"step"}

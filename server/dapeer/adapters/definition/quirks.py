@@ -99,6 +99,9 @@ class Quirks:
     It would mean something of the adapter's own.
     """
 
+    quoted: Regex = ""
+    """A regular expression: all of an expression that the adapter would split into words; it gets that in double quotes."""
+
     private: str = ""
     """A regular expression for a member in an expression that only code of its own class can name.
 
@@ -185,6 +188,7 @@ class Quirks:
             or self.failed
             or self.harmful
             or self.misread
+            or self.quoted
         )
 
     stack_levels: int = 20

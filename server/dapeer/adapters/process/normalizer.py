@@ -47,6 +47,10 @@ class Normalizer:
         self._first = True
         self._stepping = False
         """Whether the program was last resumed by a step."""
+        self._unfinished: set[object] = set()
+        """Threads whose steps were interrupted by the stop of another thread."""
+        self._stepper: object = None
+        """The thread of the last step."""
         self._configured = False
         """Whether the adapter knows all breakpoints."""
         self._leaving = False
@@ -69,11 +73,17 @@ class Normalizer:
                 self._leaving = False
             if message.command in RESUMES:
                 self._stepping = message.command in _STEPS
+                self._stepper = message.arguments.get("threadId") if self._stepping else None
+                self._unfinished.discard(self._stepper)
 
     def ordered(self, message: Message) -> Message:
         """Return a message as the adapter is to get it."""
         quirks = self._quirks
-        if not (quirks.passes_hits or quirks.private) or not isinstance(message, Request):
+        if not isinstance(message, Request):
+            return message
+        if message.command == "evaluate" and quirks.quoted:
+            return _quoted(message, quirks.quoted)
+        if not (quirks.passes_hits or quirks.private):
             return message
         if "breakpoints" not in message.arguments:
             return message
@@ -165,7 +175,8 @@ class Normalizer:
             return False
         return not self._all.enters_first(self)
 
-    def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
+    def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
+        """Return why the program has stopped, in the words of an ordinary adapter, and note which steps go on."""
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
         reads = quirks.pause_reads if is_legible(text) else ""
@@ -174,8 +185,16 @@ class Normalizer:
         writes = quirks.write_reads if is_legible(text) else ""
         if reason == "breakpoint" and writes and re.search(writes, text):
             reason = "data breakpoint"
-        if reason == "step" and not self._stepping:
+        thread = body.get("threadId")
+        if reason == "step" and not (self._stepping or thread in self._unfinished):
             reason = quirks.unasked_step or reason
+        self._unfinished.discard(thread)
+        if self._stepping and thread != self._stepper:
+            self._unfinished.add(self._stepper)
+        return reason
+
+    def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        reason, quirks = self._reason(body), self._quirks
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
         unwanted = bool(reason) and quirks.skip_first_stop == reason
         if quirks.skip_first_stop and not self._configured:
@@ -235,6 +254,14 @@ def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401
     if not isinstance(text, str) or not is_legible(text):
         return dict(described)
     return {**described, key: re.sub(part, "", text)}
+
+
+def _quoted(evaluation: Request, pattern: str) -> Request:
+    """Return an `evaluate` whose expression is in double quotes, if it matches a pattern as a whole."""
+    expression = str(evaluation.arguments.get("expression") or "").strip()
+    if not is_legible(expression) or not re.fullmatch(pattern, expression):
+        return evaluation
+    return replace(evaluation, arguments={**evaluation.arguments, "expression": f'"{expression}"'})
 
 
 def _passing(requested: dict[str, Any]) -> dict[str, Any]:

@@ -58,8 +58,12 @@ module Dapeer
       line = breakpoint.is_a?(DEBUGGER__::LineBreakpoint) # its description is rdbg's own
       next stock.call(type, *given, **named) unless type == :suspend_bp && (line || breakpoint.nil?)
 
+      # A statement that stops, such as `debugger`, has a breakpoint behind it that is gone by now.
+      is_statement = breakpoint.nil? && Dapeer.entered?
       case Dapeer.withheld(thread, breakpoint)
-      when nil then send_event 'stopped', reason: line ? 'breakpoint' : Dapeer.why(thread), threadId: thread, allThreadsStopped: true
+      when nil
+        reason = line || is_statement ? 'breakpoint' : Dapeer.why(thread)
+        send_event 'stopped', reason: reason, threadId: thread, allThreadsStopped: true
       when :twice then @q_msg << 'c'
       end
     end
@@ -155,6 +159,42 @@ module Dapeer
     end
   end
 
+  # Threads that stop while another one stands have their turn once that goes on.
+  row 'ruby-threads', 'A Ruby program ends where two of its threads stop at once.',
+      'DEBUGGER__::Session#process_event': 'evt', 'DEBUGGER__::Session#leave_subsession': 'type',
+      'DEBUGGER__::Session#waiting_thread_clients': '', 'DEBUGGER__::Session#in_subsession?': '',
+      'DEBUGGER__::ThreadClient#event!': 'ev *args' do
+    replace(DEBUGGER__::ThreadClient, :event!) do |stock, kind, *given|
+      if kind == :suspend && given.first != :replay
+        Dapeer.stopping[self] = true
+        # What ended the stop of another thread may have continued this one just now.
+        @q_cmd.clear
+      end
+      stock.call(kind, *given)
+    end
+
+    replace(DEBUGGER__::Session, :process_event) do |stock, event|
+      client, _, kind, = event
+      stops = kind == :suspend && event[4] != :replay
+      next Dapeer.queue << event if stops && in_subsession? && !client.equal?(@tc)
+      next if stops && !client.thread.alive?
+
+      Dapeer.stopping.delete(@dapeer_shown = client) if stops
+      stock.call(event)
+    end
+
+    replace(DEBUGGER__::Session, :waiting_thread_clients) do |stock|
+      stock.call.reject { |client| Dapeer.stopping[client] }
+    end
+
+    replace(DEBUGGER__::Session, :leave_subsession) do |stock, type|
+      # The debugger continues the thread that was looked at last.
+      @tc = @dapeer_shown if Dapeer.stopping[@tc]
+      stock.call(type)
+      Dapeer.queue.each { |event| @q_evt << event }.clear
+    end
+  end
+
   # An object without Object's methods, such as a BasicObject, is shown by Kernel's.
   row 'ruby-bare-objects', 'A value without the methods of Object ends the program that is debugged.',
       'DEBUGGER__::ThreadClient#variable_': 'name obj indexedVariables: namedVariables:',
@@ -187,6 +227,21 @@ module Dapeer
 
     def first_stop
       FIRST_STOP.synchronize { (@first_stop if @first_stop != :later).tap { @first_stop = nil } }
+    end
+
+    # The clients of threads that stop, until the session shows them; a thread that waits is not to be continued meanwhile.
+    def stopping
+      @stopping ||= {}.compare_by_identity
+    end
+
+    # Stops of threads that have no turn yet.
+    def queue
+      @queue ||= []
+    end
+
+    # Whether the debugger's own stop at the first statement is over.
+    def entered?
+      FIRST_STOP.synchronize { @begun == :stop }
     end
 
     # Why a stop is not told now, or nil: `:later`, or `:twice`. The debugger stops at the first statement by itself, too, and where a
@@ -270,6 +325,8 @@ module Dapeer
         remove { |each| each.is_a?(DEBUGGER__::CatchBreakpoint) && %w[Exception RuntimeError].include?(each.key[1]) }
       when 'disconnect'
         remove { true }
+        # Nobody continues them any more.
+        queue.each { |client,| stopping.delete(client) && client << :continue }.clear
       end
     end
 

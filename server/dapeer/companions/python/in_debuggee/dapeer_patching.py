@@ -64,6 +64,7 @@ class Row:
         uses: Iterable[str] = (),
         adds: bool = False,
         secures: bool = False,
+        since: str = "",
     ) -> None:
         """Enter it into the register.
 
@@ -76,6 +77,7 @@ class Row:
                 `module:Class#name` is an attribute that the class's constructor sets.
             adds: It only adds what is not there, so it fits every version.
             secures: Without it others can reach the program, so it is told even where the user has switched it off.
+            since: The first version of that software that has what it needs; in earlier ones it is unused, and nothing reports that.
         """
         self.name, self.whose, self.lost = name, whose, lost
         self.off_note: dict[str, str] | None = None
@@ -84,6 +86,7 @@ class Row:
         self.exact = bool(self.replaces) or adds or any(each.endswith(")") for each in self.uses)
         """Whether it may be applied to a version that it was not tried with."""
         self.secures = secures
+        self.since = since
         self.off = _NOT_YET
         """Why the stock behaviour runs; empty where the patch does."""
         self._apply: Callable[[Row], None] | None = None
@@ -105,6 +108,9 @@ class Row:
             self.off = f"switched off by {SETTING}"
             if self.secures:
                 self._report(self.off)
+            return False
+        if self.since and probing.ordered(versions[self.whose]()) < probing.ordered(self.since):
+            self.off = f"unused: {self.whose} has what it needs since {self.since}"
             return False
         try:
             self.probe()

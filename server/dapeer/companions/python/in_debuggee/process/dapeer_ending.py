@@ -24,6 +24,7 @@ AT_EXIT = patching.Row(
     "Breakpoints in functions of `atexit` and `weakref.finalize` are passed by.",
     replaces={TIMEOUT: "self timeout on_timeout kwargs="},
     uses=(REGISTER, "threading:_shutdown", "atexit:_run_exitfuncs"),
+    since="3.9",
 )
 CRASHES = patching.Row(
     "crashes",
