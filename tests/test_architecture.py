@@ -172,7 +172,7 @@ PURE = (
 
 ASYNCIO = {
     "processes": (
-        "adapters/process/spawn.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
+        "adapters/process/child_process.py", "adapters/process/spawn.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
         "sessions/inspection/thread_locations.py",
     ),
     "descriptors": (
@@ -190,8 +190,8 @@ ASYNCIO = {
 ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semaphore", "TaskGroup", "gather", "run", "timeout", "wait_for"}  # fmt: skip
 """Names of asyncio for which anyio, `base/system/tasks` or `base/system/exchange` has another."""
 
-IN_OUR_PYTHON = ("companions/python/debugpy_",)
-"""Companions that dapeer's own Python runs, beside debugpy: they may import what lies at the bottom."""
+IN_OUR_PYTHON = ("companions/python/debugpy_", "companions/process/reaper")
+"""Companions that dapeer's own Python runs, beside debugpy or alone: they may import what lies at the bottom."""
 LONGEST_FUNCTION = 50
 LONGEST_TEST = 40
 

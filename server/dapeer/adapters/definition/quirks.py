@@ -46,6 +46,11 @@ class Quirks:
     killed_first: Literal["", "program", "adapter"] = ""
     """What is killed when a program that is stopped is to end, for the adapter would let it run on: the
     program, or the adapter, in whose process it runs."""
+    detach_signal: Literal["", "SIGINT", "SIGTERM", "SIGHUP"] = ""
+    """The signal that makes it detach where the end of its input does not.
+
+    It may wait for a call in the program. Empty: the end of its input always does.
+    """
     launch_request: Literal["launch", "attach"] = "launch"
     """The request of a launch: `attach` if the adapter's command has already started the program."""
     skip_first_stop: str = ""
@@ -158,6 +163,12 @@ class Quirks:
         if not self.names_private(expression) or before in expression:
             return expression
         return self.private_inside.replace("${text}", json.dumps(expression))
+
+    def detaches_at(self, request: Literal["launch", "attach"]) -> int | None:
+        """Return the signal that makes it detach; 0: none does. None: it launches, and ends its program."""
+        if request == "launch":
+            return None
+        return signal.Signals[self.detach_signal] if self.detach_signal else 0
 
     @property
     def program_inside(self) -> bool:

@@ -170,7 +170,7 @@ async def open_adapter(
             values = {**await _values(definition, request, inputs), **own}
             inside = terminal if table.stdin == "program" else None
             command = Command.of(definition.title, table, values)
-            started = await start(command, reaper, inside)
+            started = await start(command, reaper, inside, definition.quirks.detaches_at(request))
             stack.push_async_callback(started.end)
             if inside is not None:
                 inside.let_go()

@@ -32,10 +32,20 @@ MARK: Final = "DAPEER_STARTED"
 class Processes:
     """All processes of one debug session, which end together."""
 
-    def __init__(self, reaper: Reaper, above: Processes | None = None) -> None:
-        """`above` are those of the session whose program has started this one's."""
+    def __init__(
+        self, reaper: Reaper, above: Processes | None = None, *, attached: int | None = None
+    ) -> None:
+        """Hold none yet.
+
+        Args:
+            reaper: It ends them if dapeer is killed.
+            above: Those of the session whose program has started this one's.
+            attached: They are the debugger of an attached program, which is never killed while it traces that: the signal that makes
+                it detach where the end of its input does not, 0 where none does. None: dapeer starts the program.
+        """
         self._reaper = reaper
         self._above = above
+        self._attached = attached
         self._owned: dict[int, OwnedProcess] = {}
         self.mark: Mapping[str, str] = above.mark if above else {MARK: secrets.token_hex(8)}
         """A variable for the environment of every process of the session."""
@@ -85,7 +95,10 @@ class Processes:
         session = session_of(process.pid)
         if session is not None and session != os.getsid(0):
             self._sessions.add(session)
-        self._reaper.watch(process.pid)
+        if self._attached is None:
+            self._reaper.watch(process.pid)
+        else:
+            self._reaper.watch_attached(process.pid, self._attached)
 
     def discard(self, pid: int) -> None:
         """Let a process live on."""
@@ -138,12 +151,23 @@ class Processes:
         """Kill all but one, and wait for nothing."""
         _kill([process for process in self._owned.values() if process.pid != pid])
 
+    def detach(self) -> None:
+        """Leave an attached program's debugger, whose input has ended, to the reaper, which has it detach."""
+        for pid in [*self._owned]:
+            self._reaper.detach(pid)
+            self.discard(pid)
+
     async def kill(self) -> None:
         """Kill them, and wait for their end, for some seconds at most.
+
+        The debugger of an attached program is left to the reaper: it is to detach first.
 
         Some adapters leave a debuggee behind when they are killed, in a process group of its own
         that nobody has told us of; but nobody leaves the session that an adapter leads.
         """
+        if self._attached is not None:
+            self.detach()
+            return
         owned = list(self._owned.values())
         _kill(owned)
         left = [] if self._released else [each for process in owned for each in process.left()]

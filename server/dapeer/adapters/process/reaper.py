@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from dapeer.companions.process.reaper import line_of
+from dapeer.companions.process.reaper import attached_line_of, line_of
 
 _PROGRAM = Path(__file__).parents[2] / "companions" / "process" / "reaper.py"
 
@@ -32,13 +32,31 @@ class Reaper:
     """
 
     def __init__(self) -> None:
-        self._children: list[subprocess.Popen[bytes]] = []
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+        """By number."""
         self._lines: dict[str, bytes] = {}
         """By process or folder: the line that adds it to a child's list."""
 
     def watch(self, pid: int) -> None:
         """Have the process, its process group and its POSIX session killed when dapeer dies."""
         self._add(str(pid), line_of(pid).encode())
+
+    def watch_attached(self, pid: int, number: int) -> None:
+        """Have the debugger of an attached program detach when dapeer dies; then it ends.
+
+        Args:
+            pid: The debugger's process, which leads a POSIX session.
+            number: The signal that makes it detach where the end of its input does not; 0: none does.
+        """
+        self._add(str(pid), attached_line_of(pid, number).encode())
+
+    def detach(self, pid: int) -> None:
+        """Have a watched debugger detach now, whose input has ended, and end then; nobody waits for that.
+
+        It is on no list any more: dapeer's own end changes nothing of it.
+        """
+        if self._lines.pop(str(pid), None) is not None:
+            self._write_to_all(b"detach %d\n" % pid)
 
     def watch_folder(self, folder: str) -> None:
         """Have a folder removed when dapeer dies."""
@@ -56,7 +74,8 @@ class Reaper:
 
     async def aclose(self) -> None:
         """End the children, which clean up what is still on their lists. A later `watch` starts new ones."""
-        children, self._children = self._children, []
+        children = [*self._children.values()]
+        self._children.clear()
         self._lines.clear()
         for child in children:
             _close(child)
@@ -68,21 +87,21 @@ class Reaper:
         self._lines[name] = line
         if self._children:
             self._write_to_all(line)
-        while len(self._children) < TWINS:
-            self._start()
+        for number in {*range(TWINS)} - self._children.keys():
+            self._start(number)
 
     def _forget(self, name: str) -> None:
         if self._lines.pop(name, None) is not None:
             self._write_to_all(b"forget %s\n" % name.encode())
 
     def _write_to_all(self, line: bytes) -> None:
-        for child in self._children:
+        for child in self._children.values():
             _write(child, line)
 
-    def _start(self) -> None:
+    def _start(self, number: int) -> None:
         # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_PROGRAM)],
+            [sys.executable, "-I", "-S", str(_PROGRAM), str(number)],
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -90,19 +109,18 @@ class Reaper:
             cwd=os.sep,
             start_new_session=True,
         )
-        self._children.append(child)
+        self._children[number] = child
         _write(child, b"".join(self._lines.values()))
         if child.stdout is not None:
             # Nothing is said there: it ends with the child.
-            asyncio.get_running_loop().add_reader(child.stdout, self._ended, child)
+            asyncio.get_running_loop().add_reader(child.stdout, self._ended, number, child)
 
-    def _ended(self, child: subprocess.Popen[bytes]) -> None:
+    def _ended(self, number: int, child: subprocess.Popen[bytes]) -> None:
         """Replace a child that was killed."""
         _close(child)
         child.wait()
-        if child in self._children:
-            self._children.remove(child)
-            self._start()
+        if self._children.get(number) is child:
+            self._start(number)
 
 
 def _write(child: subprocess.Popen[bytes], line: bytes) -> None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from anyio.abc import Process
 
 from dapeer.adapters.definition.placeholders import UNSET, fill, fill_list
 from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.process.child_process import ChildProcess
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
@@ -66,7 +66,7 @@ class Command:
 class Spawned:
     """A process that dapeer has started, in a POSIX session of its own, with the end of its stderr."""
 
-    def __init__(self, process: Process, command: Command, pipes: Pipes) -> None:
+    def __init__(self, process: ChildProcess, command: Command, pipes: Pipes) -> None:
         self.process = process
         self.command = command
         self._pipes = pipes
@@ -102,12 +102,12 @@ class Spawned:
             for tail in self._pipes.tails:
                 await tail.settle()
 
-    async def end(self) -> None:
-        """Ask it to end, and wait until it has; when cancelled, kill it."""
-        if self.command.transport.kind != "stdio" and self.process.returncode is None:
-            # The end of stdin ends an adapter on stdio; a server needs a signal.
+    async def end(self, *, by_signal: bool) -> None:
+        """Ask it to end, by the end of its input and, if `by_signal`, a server by SIGTERM; wait for its end."""
+        if by_signal and self.command.transport.kind != "stdio":
             self.process.terminate()
-        await self.process.aclose()
+        self.process.close_pipes()
+        await self.process.wait()
 
     def close(self) -> None:
         """Listen to it no more."""
@@ -169,14 +169,13 @@ async def spawn(
             stdin = stdout = stderr = terminal.descriptor
             arguments = within(arguments)
         try:
-            process = await anyio.open_process(
+            process = await ChildProcess.start(
                 arguments,
                 stdin=stdin,
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
                 cwd=command.folder,
                 env={**command.environment, **mark, WORD: pipes.stderr.word},
-                start_new_session=True,
             )
         except BaseException as error:
             pipes.close()
@@ -212,22 +211,36 @@ class Started:
     spawned: Spawned
     processes: Processes
     """It, and its debuggees."""
+    attached: bool = False
+    """Its program was not started by dapeer, and lives on."""
 
     async def end(self) -> None:
-        """Give it a moment to end by itself, then kill it and what it owns."""
+        """Give it a moment to end by itself, then kill it and what it owns, unless it has to detach."""
         with anyio.move_on_after(SECONDS_TO_END, shield=True):
-            await self.spawned.end()
+            # A debugger that a signal ends in a call of its program takes that with it.
+            await self.spawned.end(by_signal=not self.attached)
         self.spawned.close()
         await self.processes.aclose()
 
 
-async def start(command: Command, reaper: Reaper, terminal: Terminal | None = None) -> Started:
-    """Start an adapter's process, which the reaper kills if dapeer is killed.
+async def start(
+    command: Command,
+    reaper: Reaper,
+    terminal: Terminal | None = None,
+    attached: int | None = None,
+) -> Started:
+    """Start an adapter's process, which the reaper ends if dapeer is killed.
+
+    Args:
+        command: How it is started.
+        reaper: It ends the process if dapeer is killed.
+        terminal: Where it runs; None: in none.
+        attached: Where the program lives on: the signal that makes the adapter detach, or 0 (see `Processes`). None: it is launched.
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
     """
-    processes = Processes(reaper)
+    processes = Processes(reaper, attached=attached)
     spawning = asyncio.create_task(spawn(command, processes.mark, terminal))
     try:
         spawned = await asyncio.shield(spawning)
@@ -236,7 +249,7 @@ async def start(command: Command, reaper: Reaper, terminal: Terminal | None = No
         with anyio.CancelScope(shield=True), contextlib.suppress(AdapterFailed):
             spawned = await spawning
             processes.add(spawned.process.pid)
-            await Started(spawned, processes).end()
+            await Started(spawned, processes, attached is not None).end()
         raise
     processes.add(spawned.process.pid)
-    return Started(spawned, processes)
+    return Started(spawned, processes, attached is not None)

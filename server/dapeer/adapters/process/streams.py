@@ -9,8 +9,9 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import anyio
-from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream, UNIXSocketStream
+from anyio.abc import ByteStream, SocketAttribute, SocketStream, UNIXSocketStream
 
+from dapeer.adapters.process.child_process import ChildProcess
 from dapeer.adapters.process.tail import Tail
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
@@ -19,9 +20,10 @@ from dapeer.base.errors import Stranger
 class StdioStream(ByteStream):
     """DAP over the adapter's stdin and stdout."""
 
-    def __init__(self, process: Process, tail: Tail) -> None:
+    def __init__(self, process: ChildProcess, tail: Tail) -> None:
         if process.stdin is None or process.stdout is None:
             raise ValueError("a process without pipes")
+        self._process = process
         self._stdin = process.stdin
         self._stdout = process.stdout
         self._tail = tail
@@ -31,28 +33,27 @@ class StdioStream(ByteStream):
     async def send(self, item: bytes) -> None:
         """Write."""
         try:
-            await self._stdin.send(item)
-        except OSError as error:
+            self._stdin.write(item)
+            await self._stdin.drain()
+        except (OSError, RuntimeError) as error:
             raise anyio.BrokenResourceError from error
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
         """Read; the end is reported after the last output of stderr, which often has the reason."""
-        try:
-            data = await self._stdout.receive(max_bytes)
-        except anyio.EndOfStream:
+        data = await self._stdout.read(max_bytes)
+        if not data:
             await self._tail.settle()
-            raise
+            raise anyio.EndOfStream
         self.has_received = True
         return data
 
     async def send_eof(self) -> None:
         """End the adapter's stdin."""
-        await self._stdin.aclose()
+        self._stdin.close()
 
     async def aclose(self) -> None:
         """Close both directions."""
-        await self._stdin.aclose()
-        await self._stdout.aclose()
+        self._process.close_pipes()
 
 
 class PromptStream(ByteStream):
