@@ -19,6 +19,10 @@ class Expressions:
     """The number of the signal that the program has got."""
     exception: str = ""
     """The exception that it has stopped at."""
+    finding: str = ""
+    """What a sanitizer has found, as a text in quotes; it may call functions of the sanitizer."""
+    finding_at: Compiled = None
+    """A pattern of the innermost function in which that is known."""
     members: Evaluated = ""
     """Its value is a JSON object: members, by name, of the variables that the adapter does not expand.
 

@@ -144,7 +144,7 @@ class Stop:
 
     def place(self, whose: Frames) -> None:
         """Find out why it really stopped, and which frame is looked at first, now that some are known."""
-        if self.reason.endswith("breakpoint"):
+        if self.reason.endswith(("breakpoint", "unknown")):
             self.raised = whose.reason(self.stack.frames[self.thread_id][0])
         # Data are often written by a library for the user's code.
         self.stack.place(whose, planned=self.planned and self.reason != "data breakpoint")

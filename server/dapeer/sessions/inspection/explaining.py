@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -17,15 +18,21 @@ from dapeer.mirror.stops.stops import Stop
 Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 """Evaluates an expression in a frame, in a context of DAP's."""
 
+_QUOTED = re.compile(r'"(.*)"')
+
 
 async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
     """Find out in the program why it has stopped."""
-    innermost = stop.stack.frames[stop.thread_id][0]["id"]
+    frame = stop.stack.frames[stop.thread_id][0]
+    innermost = frame["id"]
     if expressions.signal and stop.reason in {"signal", "attach"}:
         name = _signal(await evaluate(expressions.signal, innermost, "hover"))
         mirror.learn(stop, replace(stop.found, signal=name))
     if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
         mirror.take_exception(stop, await evaluate(expressions.exception, innermost, "hover"))
+    if expressions.finding_at and expressions.finding_at.search(frame["name"]):
+        found = _QUOTED.search(await evaluate(expressions.finding, innermost, "watch"))
+        mirror.take_exception(stop, found[1] if found else None)
 
 
 async def evaluate_members(
