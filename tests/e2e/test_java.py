@@ -221,3 +221,23 @@ async def test_java_is_evaluated_in_its_own_words_and_the_causes_of_an_exception
             "IllegalStateException: no row",
             'caused by java.lang.NumberFormatException: For input string: "zz" at Round.java:11 in read',
         ]
+
+
+async def test_what_java_cannot_evaluate_here_is_said_and_has_no_value(tmp_path: Path) -> None:
+    source = tmp_path / "Hi.java"
+    source.write_text(
+        'public class Hi {\n  public static void main(String[] args) {\n    String s = "new -> ::";\n'
+        "    System.out.println(s);\n  }\n}\n"
+    )
+    at = {"filename": str(source), "line": 4}
+    unsupported = {
+        "new int[3]": "new",
+        "s.chars().map(x -> x)": "->",
+        "s.chars().map(Hi::of)": "::",
+    }
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(source), breakpoints=[at])
+        for expression, what in unsupported.items():
+            said = await refusal(c, "dap_evaluate", expression=expression)
+            assert f"cannot evaluate `{what}`" in said
+        assert await evaluate(c, 's.equals("new -> ::")') == "true"

@@ -49,6 +49,7 @@ final class Evaluation {
         try {
             return Expression.of(expression, new Names(vm, this, frame));
         } catch (Expression.Other assignment) {
+            Expression.checkSupported(expression);
             return parsed(expression, frame);
         }
     }

@@ -25,6 +25,10 @@ final class Expression {
                             + "|(0[xX][0-9a-fA-F_]+[lL]?|(?:\\d[\\d_]*\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?[lLfFdD]?)"
                             + "|([\\p{L}_$][\\p{L}\\p{N}_$]*)"
                             + "|(&&|\\|\\||==|!=|<=|>=|>>>|<<|>>|->|::|[-+*/%&|^]=|\\+\\+|--|[-+*/%<>=!~?:.,()\\[\\]&|^]))");
+    private static final Pattern TEXT =
+            Pattern.compile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.[0-7]*)'");
+    private static final Pattern UNSUPPORTED =
+            Pattern.compile("(?<![\\w$.])(?:new|switch)(?![\\w$])|->|::");
     private static final String[][] BINARY = {
         {"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">=", "instanceof"},
         {"<<", ">>", ">>>"}, {"+", "-"}, {"*", "/", "%"},
@@ -58,6 +62,21 @@ final class Expression {
         expression.next = 0;
         expression.live = true;
         return expression.whole();
+    }
+
+    /**
+     * Reject what nothing here can evaluate; jdb's parser says another error of it, or has a wrong value.
+     *
+     * @throws IllegalArgumentException it has `new`, a `switch`, a lambda or a method reference
+     */
+    static void checkSupported(String text) {
+        Matcher found = UNSUPPORTED.matcher(TEXT.matcher(text).replaceAll(""));
+        if (found.find()) {
+            throw new IllegalArgumentException(
+                    "dapeer's debugger for Java cannot evaluate `"
+                            + found.group()
+                            + "`: it compiles no code. Have the program do it, and ask for a variable, or call one of its methods.");
+        }
     }
 
     private Value whole() throws Exception {
