@@ -61,7 +61,11 @@ async def variables(
     if error := answer.get("error"):
         raise NotStopped(f"Not read: {error}.", "dap_stacktrace lists the frames as they are now.")
     known = [*map(_row, as_array(answer.get("variables")))]
-    rows = [each for each in known if kind in {None, "indexed" if each[0].isdigit() else "named"}]
+    rows = [
+        each
+        for each in known
+        if kind in {None, "indexed" if each[0].strip("[]").isdigit() else "named"}
+    ]
     shown = rows[start : start + count]
     lines = [_line(_row(answer["value"]), RESULT_CHARS)] if answer.get("value") else []
     lines += [_line(each, VALUE_CHARS) for each in shown]

@@ -50,8 +50,7 @@ def steps_of(awaited: Any) -> "list[Any]":
 
 def frame_of(awaited: Any) -> Any:
     """Return the frame of a coroutine or a generator; None if it is over, or is none."""
-    known = KINDS.get(type(awaited))
-    return getattr(awaited, known[0]) if known is not None else None
+    return getattr(awaited, KINDS[type(awaited)][0]) if type(awaited) in KINDS else None
 
 
 def stepping(awaited: Any) -> Any:

@@ -10,7 +10,6 @@ import importlib
 import itertools
 import os
 import re
-import sys
 import threading
 import types
 from collections.abc import Iterator
@@ -117,7 +116,7 @@ def exits_of(step: Any) -> list[Any]:
     parts = awaiting.referents(step)
     # Up to Python 3.10 the frame has them.
     frame = awaiting.frame_of(step)
-    parts += awaiting.referents(frame) if sys.version_info < (3, 11) else []
+    parts += [] if taking.HAS_TABLE else awaiting.referents(frame)
     return [each for each in parts if type(each) in methods and each.__name__ in names]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import _thread
 import ast
 import importlib
-import operator
 import sys
 import types
 from typing import Any
 
+operator: Any = importlib.import_module("operator")
 held: Any = importlib.import_module("in_debuggee.held")
 
 symbols: Any = importlib.import_module("in_debuggee.stacks.dapeer_symbols")
@@ -27,11 +27,11 @@ OPERATORS: dict[Any, Any] = {
     ast.Mult: operator.mul,
     ast.Mod: operator.mod,
     ast.FloorDiv: operator.floordiv,
-    ast.BitAnd: lambda left, right: left & right,
-    ast.BitOr: lambda left, right: left | right,
-    ast.BitXor: lambda left, right: left ^ right,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
 }
-DIVISIONS = (operator.mod, operator.floordiv)
+DIVISIONS: Any = (operator.mod, operator.floordiv)
 SECONDS_TO_EVALUATE = 2
 """An expression that runs code may take so long."""
 
@@ -69,7 +69,7 @@ def parts(value: Any) -> list[tuple[str, Any]]:
     for known in sequences:
         if issubclass(kind, known):
             elements = known.__getitem__(value, slice(MAX_MEMBERS))
-            return [(str(number), each) for number, each in enumerate(elements)]
+            return [(f"[{number}]", each) for number, each in enumerate(elements)]
     return [*held.attributes(value, kind).items()][:MAX_MEMBERS]
 
 

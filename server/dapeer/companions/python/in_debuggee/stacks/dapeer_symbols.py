@@ -175,8 +175,9 @@ def is_changed(node: Any, step: Any) -> bool:
     """Whether an instruction may change what an expression stands for."""
     if node is None or not step.opname.startswith(STORES):
         return False
-    names: Any = step.argval
-    names = names if isinstance(names, tuple) else (names,)
+    arg: Any = step.argval
+    several = issubclass(type(arg), tuple)
+    names: Any = arg if several else (arg,)
     for each in ast.walk(node):
         if isinstance(each, ast.Subscript) and step.opname.endswith("_SUBSCR"):
             return True
