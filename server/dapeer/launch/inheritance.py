@@ -118,32 +118,41 @@ def places(
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
 
-async def before(
+def inherited(
     debugger: Debugger,
     focus: Focus,
     requested: Sequence[tuple[str, RequestedBreakpoint]],
     functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
-    *,
-    fresh: bool,
 ) -> Inheritance:
-    """Return the state before a start with `requested` breakpoints, `functions`, exception `filters`.
+    """Return what a start has from before, beside what its call has requested; nothing changes.
 
-    It collects at the `functions`. Without filters of its own these are None.
-
-    Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
-    wanted any longer but the given ones and those of a person.
+    Args:
+        debugger: Has the breakpoints and programs from before.
+        focus: Of the client that starts it.
+        requested: The breakpoints of the call, by path.
+        functions: Those at which the call stops or collects.
+        filters: The exception filters of the call; None: it has none, so those from before count.
     """
-    stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
-    given = {*places(requested, functions), *stop_at}
-    if not fresh:
-        return Inheritance(
-            debugger,
-            focus.key,
-            {*given, *debugger.breakpoints.fresh},
-            filters is None,
-            focus.own,
-        )
+    own = {*_requested_places(requested, functions), *debugger.breakpoints.fresh}
+    return Inheritance(debugger, focus.key, own, filters is None, focus.own)
+
+
+async def end_earlier_programs(
+    debugger: Debugger,
+    focus: Focus,
+    requested: Sequence[tuple[str, RequestedBreakpoint]],
+    functions: Sequence[RequestedFunction],
+    filters: Sequence[str] | None,
+) -> Inheritance:
+    """End the programs that the client has started, and forget breakpoints, before a fresh start.
+
+    No breakpoint is wanted any longer but the `requested` ones, the `functions`, and those of a person. The arguments are those
+    of `inherited`. Return what is left for the start.
+
+    Raises:
+        RequestTimeout: A program neither ends nor can be killed.
+    """
     ended = focus.own
     for program in ended:
         await _end(debugger, program)
@@ -157,7 +166,15 @@ async def before(
     if collecting:
         await debugger.push_collecting().untaken()
     push = debugger.push(*paths)
-    return Inheritance(debugger, focus.key, given, filters is None, (), ended, push)
+    own = _requested_places(requested, functions)
+    return Inheritance(debugger, focus.key, own, filters is None, (), ended, push)
+
+
+def _requested_places(
+    requested: Sequence[tuple[str, RequestedBreakpoint]], functions: Sequence[RequestedFunction]
+) -> set[tuple[str, int]]:
+    stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
+    return {*places(requested, functions), *stop_at}
 
 
 async def _end(debugger: Debugger, program: Session) -> None:

@@ -36,7 +36,7 @@ from dapeer.launch.request import (
     checked,
     folder_of,
 )
-from dapeer.launch.starts import Start, StartHere, StartInNeovim
+from dapeer.launch.starts import Start, start_here, start_in_neovim
 from dapeer.peers import Peer, Peers
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger.debugger import Debugger
@@ -46,8 +46,6 @@ MAX_DESCRIPTION_CHARS = 120
 HERE_ONLY = "Start it with where='direct'."
 
 Where: TypeAlias = Literal["auto", "nvim", "direct"]
-InNeovim: TypeAlias = tuple[Peer, str]
-"""The Neovim to start in, and its name of the type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ class Launcher:
         return await self._planned(there, plan, named, where)
 
     async def _planned(
-        self, there: InNeovim | None, plan: Plan, launch: LaunchRequest, where: Where
+        self, there: tuple[Peer, str] | None, plan: Plan, launch: LaunchRequest, where: Where
     ) -> Start:
         """Return the start of a plan: in Neovim if possible, else under an adapter of dapeer."""
         if there is not None:
@@ -162,10 +160,10 @@ class Launcher:
             # It has no nvim-dap, or one that is not set up.
             beside = None
         await in_thread(check_interpreter, plan)
-        return StartHere(plan, beside)
+        return start_here(plan, beside)
 
-    async def _neovim(self, where: Where, names: Sequence[str]) -> InNeovim | None:
-        """Return the Neovim to start in; None: start without one."""
+    async def _neovim(self, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
+        """Return the Neovim to start in, and its name of the type; None: start without one."""
         if where == "direct":
             return None
         peer = self.peers.peer() if where == "nvim" and not self.peers.attached else self.peer
@@ -180,7 +178,7 @@ class Launcher:
             )
         return None if kind is None else (peer, kind)
 
-    def _translated(self, there: InNeovim, plan: Plan, launch: LaunchRequest) -> StartInNeovim:
+    def _translated(self, there: tuple[Peer, str], plan: Plan, launch: LaunchRequest) -> Start:
         """Return a plan as a configuration of nvim-dap."""
         peer, kind = there
         name = plan.definition.id
@@ -193,8 +191,8 @@ class Launcher:
         return self._in(peer, {"config": {**arguments, **named}}, launch, launched=plan.launched)
 
     async def _verbatim(
-        self, there: InNeovim, launch: LaunchRequest, chosen: Configuration, inputs: Json
-    ) -> StartInNeovim:
+        self, there: tuple[Peer, str], launch: LaunchRequest, chosen: Configuration, inputs: Json
+    ) -> Start:
         """Return a configuration, with the caller's arguments in place of its own."""
         peer, kind = there
         given = {key: inputs[key] for key in launch.inputs if key not in _OURS}
@@ -209,11 +207,9 @@ class Launcher:
             options = {"config": {**chosen.values, **keys, **named, "request": chosen.request}}
         return self._in(peer, options, launch, launched=launched)
 
-    def _in(
-        self, peer: Peer, options: Json, launch: LaunchRequest, *, launched: bool
-    ) -> StartInNeovim:
+    def _in(self, peer: Peer, options: Json, launch: LaunchRequest, *, launched: bool) -> Start:
         folder = folder_of(launch.inputs.get("cwd"), self.debugger.project)
-        return StartInNeovim(peer, {**options, **launch.opts}, launched, folder)
+        return start_in_neovim(peer, {**options, **launch.opts}, launched=launched, folder=folder)
 
 
 def _request_of(launch: LaunchRequest) -> RequestName | None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
-from dapeer.launch.request import (
-    BreakpointInFile,
-)
+from dapeer.launch.request import BreakpointInFile
 from dapeer.peers import Peer, unsaved
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.plan import Plan
@@ -23,108 +20,70 @@ OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.
 WAITED = "The start waited until the person was free in Neovim."
 
 
-class Start(Protocol):
-    """A start with all decisions made."""
-
-    @property
-    def launched(self) -> bool:
-        """Whether a program is started; else one is attached to."""
-        ...
-
-    @property
-    def folder(self) -> Path:
-        """The folder that the program runs in, to which names of files may be relative."""
-        ...
-
-    @property
-    def adapter(self) -> str:
-        """The id of the definition by which it is started; empty: another client of DAP decides."""
-        ...
-
-    def notes(self, session: Session) -> Sequence[str]:
-        """Return what the caller should know of how it was started."""
-        ...
-
-    async def begin(
-        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
-    ) -> tuple[Session, Broadcast]:
-        """Start it with breakpoints.
-
-        Return its session, and a task that sends the breakpoints to other programs meanwhile.
-
-        Raises:
-            DapeerError: It does not start.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class StartHere:
-    """A start under an adapter of dapeer."""
+class Start:
+    """A start with all decisions made, which has not begun: under an adapter of dapeer, or in a Neovim."""
 
-    plan: Plan
-    beside: Peer | None = None
-    """The Neovim whose nvim-dap has no adapter for it."""
+    launched: bool
+    """Whether a program is started; else one is attached to."""
+    folder: Path
+    """The folder that the program runs in, to which names of files may be relative."""
+    adapter: str
+    """The id of the definition by which it is started; empty: another client of DAP decides."""
+    begin: Callable[[Debugger, Sequence[BreakpointInFile]], Awaitable[tuple[Session, Broadcast]]]
+    """Starts it with breakpoints.
 
-    @property
-    def adapter(self) -> str:
-        """The id of its definition."""
-        return self.plan.definition.id
+    It returns the session, and a task that sends the breakpoints to other programs meanwhile. It raises a `DapeerError` where it does not start.
+    """
+    notes: Callable[[Session], Sequence[str]]
+    """Returns what the caller should know of how the session was started."""
 
-    def notes(self, session: Session) -> Sequence[str]:  # noqa: ARG002 - as every start has it
-        """Return that it does not run in the person's Neovim."""
-        name = self.plan.definition.id
-        return [OUTSIDE.format(name=name)] if self.beside is not None else []
 
-    @property
-    def launched(self) -> bool:
-        """Whether a program is started."""
-        return self.plan.launched
+def start_here(plan: Plan, beside: Peer | None = None) -> Start:
+    """Return a start under an adapter of dapeer.
 
-    @property
-    def folder(self) -> Path:
-        """The folder that the program runs in."""
-        return Path(str(self.plan.inputs["cwd"]))
+    `beside` is the Neovim whose nvim-dap has no adapter for it.
+    """
+    adapter = plan.definition.id
 
     async def begin(
-        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
+        debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
-        """Start it with breakpoints."""
-        if self.plan.core and breakpoints:
+        if plan.core and breakpoints:
             raise ArgumentError(
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
             )
-        if self.beside is not None:
-            self.beside.debugs_elsewhere(self.plan.definition.id)
-        session = await debugger.start(self.plan, breakpoints)
+        if beside is not None:
+            beside.debugs_elsewhere(adapter)
+        session = await debugger.start(plan, breakpoints)
         return session, debugger.push(*_files(breakpoints), started=session)
 
+    notes = [OUTSIDE.format(name=adapter)] if beside is not None else []
+    folder = Path(str(plan.inputs["cwd"]))
+    return Start(plan.launched, folder, adapter, begin, lambda _: notes)
 
-@dataclass(frozen=True, slots=True)
-class StartInNeovim:
-    """A start in nvim-dap, by a configuration in its form."""
 
-    peer: Peer
-    options: Json
-    launched: bool
-    folder: Path
-    adapter: str = ""
-
-    def notes(self, session: Session) -> Sequence[str]:
-        """Return that the start has waited for the person, if so."""
-        waited = isinstance(session, ForwardedSession) and session.hello.waited
-        return [WAITED] if waited else []
+def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) -> Start:
+    """Return a start in nvim-dap, by a configuration in its form."""
 
     async def begin(
-        self, debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
+        debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
-        """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
+        # nvim-dap sends the breakpoints that are its signs.
         paths = _files(breakpoints)
-        if paths and (there := await self.peer.unsaved(paths)):
+        if paths and (there := await peer.unsaved(paths)):
             raise unsaved(there[0])
         with debugger.breakpoints.wanting(breakpoints):
-            session = await self.peer.sessions.run(self.options)
+            session = await peer.sessions.run(options)
         return session, debugger.push(*paths)
+
+    return Start(launched, folder, "", begin, _notes_of_neovim)
+
+
+def _notes_of_neovim(session: Session) -> Sequence[str]:
+    """Return that the start has waited for the person, if so."""
+    waited = isinstance(session, ForwardedSession) and session.hello.waited
+    return [WAITED] if waited else []
 
 
 def _files(breakpoints: Sequence[BreakpointInFile]) -> list[str]:

@@ -10,10 +10,12 @@ from dapeer.tools.base.call import Call
 from dapeer.tools.base.syntax import check_breakpoint, check_condition, check_expressions, is_python
 
 
-def mine(
+def claim_breakpoints(
     call: Call, requested: Sequence[tuple[str, RequestedBreakpoint]], adapter: str = ""
-) -> Sequence[tuple[str, RequestedBreakpoint]]:
-    """Return an adapter's breakpoints (with path); those that collect are marked as their client's.
+) -> None:
+    """Check breakpoints, and mark in place those that collect as the calling client's.
+
+    Each is given with the path of its file. With an empty `adapter`, any may be meant.
 
     Raises:
         ArgumentError: An expression does not parse; nothing has happened.
@@ -22,7 +24,6 @@ def mine(
         check_breakpoint(call.debugger, path, each, adapter)
         if "collect" in each:
             each["collectedBy"] = call.focus.key
-    return requested
 
 
 def is_of_another(call: Call, requested: RequestedBreakpoint) -> bool:

@@ -37,7 +37,7 @@ from dapeer.tools.base.arguments import (
     source_breakpoint,
 )
 from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.collect_arguments import mine
+from dapeer.tools.base.collect_arguments import claim_breakpoints
 from dapeer.tools.base.schema import Narrows
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
@@ -89,7 +89,7 @@ async def dap_set_breakpoint(
     for each in lines:
         check_line(path, each)
     at_lines = [collecting({**plain, "line": each}, collect, max_hits, expect) for each in lines]
-    mine(call, [(path, each) for each in at_lines])
+    claim_breakpoints(call, [(path, each) for each in at_lines])
     await _want(call, path, at_lines)
     untaken = await debugger.push(path).untaken()
     rows = [*rows_of(call, path, at_lines)]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from dapeer.base.errors import ArgumentError
 from dapeer.base.text.lines import continued
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.inheritance import Inheritance, places
 from dapeer.launch.request import BreakpointInFile
-from dapeer.launch.start import Where
 from dapeer.launch.starts import Start
 from dapeer.sessions.core.detached import named
 from dapeer.sessions.core.session import Session
@@ -22,56 +20,12 @@ from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.view.tally import Tally
 
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """How often a program is run, and until when."""
-
-    times: int = 1
-    until: RepeatUntil | None = None
-    """None: any stop."""
-    collects: bool = False
-    """It is to collect, which in nvim-dap only Python programs do."""
-
-    def __post_init__(self) -> None:
-        """Refuse an end without a repetition.
-
-        Raises:
-            ArgumentError: There is only one run.
-        """
-        if self.until is not None and not self.is_repeated:
-            raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether there is more than one run."""
-        return self.times > 1
-
-    def place(self, where: Where) -> Where:
-        """Return where to start: in no Neovim, unless the caller names one.
-
-        Many runs would flash by there, and a run that collects needs no editor.
-        """
-        return "direct" if (self.is_repeated or self.collects) and where == "auto" else where
-
-    def check(self, start: Start) -> None:
-        """Look whether it can be run again.
-
-        Raises:
-            ArgumentError: It is attached to.
-        """
-        if self.is_repeated and not start.launched:
-            raise ArgumentError(
-                "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
-            )
-
-
 MILLISECONDS_WITHOUT_STOP = 1000
 """Milliseconds to wait for a stop after an attach that nothing is going to stop."""
 
 
 @dataclass(slots=True)
-class Running:
+class StartedProgram:
     """What is started, with which breakpoints, and what it has from before."""
 
     call: Call
@@ -89,18 +43,21 @@ class Running:
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
-    async def run(self, again: Repeat, options: StopOptions, *, stops: bool) -> Reply:
-        """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
+    async def run(
+        self, times: int, until: RepeatUntil, options: StopOptions, *, stops: bool
+    ) -> Reply:
+        """Start it so many times, and return the first stop, or the end, of the last run.
+
+        `until` says which stop ends the repetition; `stops`: something in the arguments will stop it.
+        """
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = options.timeout_ms
         if not (can_stop or self.breakpoints):
             limit = min(limit, MILLISECONDS_WITHOUT_STOP)
-        if again.is_repeated:
+        if times > 1:
             left = Left(limit if options.wait_until_paused else 0)
-            repetition = Repetition(
-                self.call.debugger, self._begin, again.until or "stop", self.call.progress
-            )
-            session, tally = await repetition.run(again.times, left.ms / 1000)
+            repetition = Repetition(self.call.debugger, self._begin, until, self.call.progress)
+            session, tally = await repetition.run(times, left.ms / 1000)
             reply = await next_stop(self.call, session, 0, left.ms, options=options, waited=limit)
             reply = _headed(reply, tally)
         else:

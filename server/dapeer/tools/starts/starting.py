@@ -15,6 +15,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import INPUTS
 from dapeer.adapters.runners.node_ids import node_id
+from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files
@@ -23,7 +24,7 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
-from dapeer.launch.inheritance import before
+from dapeer.launch.inheritance import end_earlier_programs, inherited
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.peers.consent_kinds import (
@@ -40,11 +41,11 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.reruns.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collect_arguments import mine, of_caller
+from dapeer.tools.base.collect_arguments import claim_breakpoints, of_caller
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.tool import Section, tool
-from dapeer.tools.starts.running import Repeat, Running
+from dapeer.tools.starts.running import StartedProgram
 
 MAX_LISTED_CONFIGURATIONS = 50
 """Configurations that are listed."""
@@ -148,8 +149,8 @@ def _line(row: Json) -> str:
 
 
 @dataclass(frozen=True)
-class _Target:
-    """What is started, and how."""
+class StartArguments:
+    """What a caller asks to be started: the target, or what is there already, and how it is debugged."""
 
     program: Annotated[str | None, Field(description="or URL, or a.py::test_b")] = None
     module: str | None = None
@@ -157,91 +158,88 @@ class _Target:
     configuration: str | None = None
     type: Annotated[str | None, Field(description="adapter")] = None
     request: RequestName | None = None
-
-
-@dataclass(frozen=True)
-class _Existing:
-    """What is there already: a process, a server of an adapter, a core dump."""
-
     pid: Annotated[int | None, Field(ge=1)] = None
     host: str | None = None
     port: Annotated[int | None, Field(ge=1, le=65535)] = None
     core: Annotated[str | None, Field(description="core dump")] = None
-
-
-@dataclass(frozen=True)
-class _Process:
-    """The session's name, and what its process is started with."""
-
     name: Annotated[str | None, Unlisted()] = None
     args: Sequence[str] | None = None
     cwd: str | None = None
     env: Mapping[str, str] | None = None
     python: str | None = None
-
-
-@dataclass(frozen=True)
-class _Stops:
-    """Where it stops."""
-
     breakpoints: Sequence[BreakpointArgument] = ()
     exception_filters: Annotated[list[str] | None, Field(description="[] none")] = None
     stop_on_entry: bool | None = None
-
-
-@dataclass(frozen=True)
-class _Debugging:
-    """How it is debugged."""
-
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None
     where: Where = "auto"
     terminal: Annotated[bool, Field(description="to type input")] = False
     follow_children: bool = True
     just_my_code: bool = True
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """What is before it, and how often it runs."""
-
     fresh: Annotated[bool, Field(description="end programs, drop breakpoints")] = False
     repeat: Annotated[int, Field(ge=1, description="runs")] = 1
     until: RepeatUntil | None = None
 
+    def as_request(self) -> LaunchRequest:
+        """Return the request of these arguments; what the caller has left out is not in it."""
+        inputs = given({name: getattr(self, name) for name in INPUTS if name != "url"})
+        kind, name, config = self.type, self.name or "", self.config or {}
+        return LaunchRequest(kind, self.request, name, inputs, config, self.exception_filters)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether there is more than one run."""
+        return self.repeat > 1
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the arguments themselves say where it stops: at its entry, or in a core dump."""
+        return bool(self.stop_on_entry or self.core)
+
+    def check_repetition(self) -> None:
+        """Refuse an end without a repetition.
+
+        Raises:
+            ArgumentError: There is only one run.
+        """
+        if self.until is not None and not self.is_repeated:
+            raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
+
+    def place(self, *, collects: bool) -> Where:
+        """Return where to start: in no Neovim, unless the caller names one.
+
+        Many runs would flash by there, and a run that `collects` needs no editor: in nvim-dap only Python programs do.
+        """
+        flashes = self.is_repeated or collects
+        return "direct" if flashes and self.where == "auto" else self.where
+
 
 @tool("Run or attach", section=Section.START, kinds=_START_KINDS, is_lean=True, starts=True)
-async def dap_run(
-    call: Call,
-    target: _Target,
-    existing: _Existing,
-    process: _Process,
-    stops: _Stops,
-    how: _Debugging,
-    runs: _Runs,
-    options: StopOptions,
-) -> Reply:
+async def dap_run(call: Call, arguments: StartArguments, options: StopOptions) -> Reply:
     """Debug a program or attach to one, to its first stop or end."""
-    debugger = call.debugger
-    every = {**vars(target), **vars(process), **vars(existing), **vars(stops), **vars(how)}
-    inputs = given({name: value for name, value in every.items() if name in INPUTS})
-    filters, config = stops.exception_filters, how.config or {}
-    request = LaunchRequest(
-        target.type, target.request, process.name or "", inputs, config, filters
-    )
-    placed, functions = of_caller(call, stops.breakpoints, target.program or "")
-    collects = debugger.breakpoints.collects or any(each.records for each in stops.breakpoints)
-    again = Repeat(runs.repeat, runs.until, collects)
+    debugger, filters = call.debugger, arguments.exception_filters
+    placed, functions = of_caller(call, arguments.breakpoints, arguments.program or "")
+    collects = debugger.breakpoints.collects or any(each.records for each in arguments.breakpoints)
+    arguments.check_repetition()
     launcher = Launcher(debugger, call.peers)
-    start = await launcher.start(request, target.configuration, again.place(how.where))
-    again.check(start)
-    around = _folders_named(request, start.folder, debugger.project)
-    in_files = with_paths(placed, start.folder, debugger.project, around)
-    breakpoints = mine(call, in_files, start.adapter)
-    inherited = await before(
-        debugger, call.focus, breakpoints, functions, filters, fresh=runs.fresh
+    request = arguments.as_request()
+    start = await launcher.start(
+        request, arguments.configuration, arguments.place(collects=collects)
     )
-    running = Running(call, start, breakpoints, functions, inherited)
-    return await running.run(again, options, stops=bool(stops.stop_on_entry or existing.core))
+    if arguments.is_repeated and not start.launched:
+        raise ArgumentError(
+            "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
+        )
+    around = _folders_named(request, start.folder, debugger.project)
+    breakpoints = with_paths(placed, start.folder, debugger.project, around)
+    claim_breakpoints(call, breakpoints, start.adapter)
+    if arguments.fresh:
+        before = await end_earlier_programs(debugger, call.focus, breakpoints, functions, filters)
+    else:
+        before = inherited(debugger, call.focus, breakpoints, functions, filters)
+    started = StartedProgram(call, start, breakpoints, functions, before)
+    return await started.run(
+        arguments.repeat, arguments.until or "stop", options, stops=arguments.is_stopped
+    )
 
 
 def _folders_named(request: LaunchRequest, cwd: Path, project: Path) -> list[Path]:
