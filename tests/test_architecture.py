@@ -72,10 +72,11 @@ INSIDES = {
     "integrations": (("entries",), ("claude_ide", "opencode"), ("entry", "variables")),
     "dap": (
         ("content_length", "handshake"),
-        ("channel", "decoding"),
+        ("channel", "decoding", "sent_requests"),
         ("mapped", "shapes"),
         ("bodies", "requested_breakpoints", "transport"),
-        ("exception_filters", "messages", "requests", "types"),
+        ("exception_filters", "messages", "requests"),
+        ("types",),
     ),
     "launch": (
         ("start",),
@@ -164,7 +165,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 
 PURE = (
     "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
-    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
+    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/sent_requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
     "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip

@@ -1,7 +1,9 @@
 """Our hand-written types against the protocol's JSON schema, which debugpy's wheel carries."""
 
+import ast
 import inspect
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -9,10 +11,10 @@ import debugpy  # noqa: T100 - for its data, not to stop here
 import pytest
 
 from dapeer.base.json_types import Json
-from dapeer.dap import bodies, types
+from dapeer.dap import bodies, sent_requests, types
 
 SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
-JSON_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}
+JSON_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array", Sequence: "array"}
 
 
 def read_definitions() -> Json:
@@ -24,7 +26,7 @@ DEFINITIONS = read_definitions()
 TYPES = list(
     {
         name: value
-        for module in (types, bodies)
+        for module in (types, bodies, sent_requests)
         for name, value in inspect.getmembers(module, is_typeddict)
     }.values()
 )
@@ -78,3 +80,25 @@ def test_a_key_has_the_type_that_the_schema_gives_it(ours: type) -> None:
     for key, hint in get_type_hints(ours, include_extras=True).items():
         expected = JSON_TYPES.get(bare(hint), "object")  # type: ignore[arg-type]
         assert expected in json_types(properties[key]), key
+
+
+def test_every_request_that_is_sent_has_the_arguments_and_the_answer_of_its_command() -> None:
+    (sends,) = ast.parse(inspect.getsource(sent_requests.SendRequest)).body
+    assert isinstance(sends, ast.ClassDef)
+    overloads = [each for each in sends.body if isinstance(each, ast.AsyncFunctionDef)]
+    assert len(overloads) > 30
+    for each in overloads:
+        (command,) = get_args(annotated(each.args.args[1].annotation))
+        arguments = ast.unparse(each.args.args[2].annotation or each).removesuffix(" | None")
+        name = f"{command[0].upper()}{command[1:]}"
+        if arguments == "Nothing":
+            assert not definition_of(f"{name}Request").get("arguments")
+        else:
+            assert arguments == f"{name}Arguments"
+        if command in bodies.RESPONSES:
+            assert annotated(each.returns) is bodies.RESPONSES[command]
+
+
+def annotated(annotation: ast.expr | None) -> object:
+    """Return what an annotation of `sent_requests` is."""
+    return eval(ast.unparse(annotation or ast.Constant(None)), vars(sent_requests))  # noqa: S307

@@ -11,6 +11,7 @@ from typing import Any, NotRequired, TypedDict
 
 from dapeer.dap.types import (
     Breakpoint,
+    BreakpointLocation,
     Capabilities,
     CompletionItem,
     DisassembledInstruction,
@@ -165,6 +166,12 @@ class SetBreakpointsResponseBody(TypedDict):
     """The states of the breakpoints that were sent, in their order."""
 
     breakpoints: list[Breakpoint]
+
+
+class BreakpointLocationsResponseBody(TypedDict):
+    """Where breakpoints may be."""
+
+    breakpoints: list[BreakpointLocation]
 
 
 class DataBreakpointInfoResponseBody(TypedDict):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dapeer.base.errors import ArgumentError
+from dapeer.dap.types import SetExceptionBreakpointsArguments
 
 _TYPE = re.compile(r"[\w.:$]+")
 _TELLING = re.compile(r"[A-Z]|.*[\w][.:]+[\w]")
@@ -127,7 +128,9 @@ class Filters:
     def _ours(self, texts: Sequence[str]) -> Iterator[Filter]:
         return (self._known[text] for text in texts if text in self._known)
 
-    def arguments(self, texts: Sequence[str], adapters: Mapping[str, bool]) -> dict[str, Any]:
+    def arguments(
+        self, texts: Sequence[str], adapters: Mapping[str, bool]
+    ) -> SetExceptionBreakpointsArguments:
         """Return the arguments of `setExceptionBreakpoints` for these filters."""
         requested = [each for text in texts if (each := self.parsed(text, adapters))]
         requested = [each for each in requested if each.filter in adapters]

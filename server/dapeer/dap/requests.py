@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from dapeer.dap.types import SetExceptionBreakpointsArguments
 
 NEEDS: Mapping[str, str] = {
     "breakpointLocations": "supportsBreakpointLocationsRequest",
@@ -117,7 +118,9 @@ INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
 """Requests whose answers are valid at one stop only."""
 
 
-def exception_arguments(filters: Sequence[str], conditions: Mapping[str, str]) -> dict[str, Any]:
+def exception_arguments(
+    filters: Sequence[str], conditions: Mapping[str, str]
+) -> SetExceptionBreakpointsArguments:
     """Return the arguments of `setExceptionBreakpoints` for some filters, and the conditions of some.
 
     >>> exception_arguments(["all", "uncaught"], {"uncaught": "x > 1"})
@@ -125,4 +128,4 @@ def exception_arguments(filters: Sequence[str], conditions: Mapping[str, str]) -
     """
     options = [{"filterId": f, "condition": conditions[f]} for f in filters if f in conditions]
     plain = [name for name in filters if name not in conditions]
-    return {"filters": plain, **({"filterOptions": options} if options else {})}
+    return {"filters": plain, "filterOptions": options} if options else {"filters": plain}

@@ -7,7 +7,8 @@ the specification marks it optional. A test holds every one against the protocol
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
 
 class Source(TypedDict):
@@ -115,12 +116,26 @@ class Breakpoint(TypedDict):
     instructionReference: NotRequired[str]
 
 
+class BreakpointLocation(TypedDict):
+    """A place where a breakpoint may be."""
+
+    line: int
+
+
 class ExceptionBreakpointsFilter(TypedDict):
     """A kind of exception that an adapter can stop at."""
 
     filter: str
     label: str
     default: NotRequired[bool]
+
+
+class SetExceptionBreakpointsArguments(TypedDict):
+    """The kinds of exceptions to stop at."""
+
+    filters: Sequence[str]
+    filterOptions: NotRequired[Sequence[Mapping[str, Any]]]
+    exceptionOptions: NotRequired[Sequence[Mapping[str, Any]]]
 
 
 class ExceptionDetails(TypedDict):

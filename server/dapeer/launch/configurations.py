@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
@@ -221,6 +221,6 @@ def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
     if ask.key in config:
         return True
     if ask.key in {"env", "connect"}:
-        given = cast("Json", inputs.get("env") or {}) if ask.key == "env" else inputs
+        given: Json = (inputs.get("env") or {}) if ask.key == "env" else inputs
         return ask.field.partition(".")[2] in given
     return keys.INPUTS.get(ask.key, ask.key) in inputs

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import anyio
 from anyio.abc import TaskGroup
 
+from dapeer.base.json_types import as_object
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.program import plugin_folder
 from dapeer.peers.lua_tools import LuaTools
@@ -67,11 +68,10 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
     secret = around.taps.expect(sessions.tapped)
     options = {"tap": around.taps.path, "secret": secret}
     try:
-        facts = cast(
-            "Mapping[str, Any]",
+        facts = as_object(
             await neovim.call(
                 ATTACH, str(plugin_folder()), neovim.channel, options, seconds=seconds
-            ),
+            )
         )
         sessions.compare_clocks(float(facts.get("clock") or time.time()))
         tools = LuaTools(neovim, sessions.ahead, around.judge)

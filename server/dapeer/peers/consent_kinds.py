@@ -6,9 +6,9 @@ A tool declares the kinds of its calls as `CallKinds`. One that declares none, a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 from dapeer.base.json_types import as_object
 
@@ -109,10 +109,10 @@ def _at(arguments: Any, path: str) -> Iterator[Any]:
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")
     fields = as_object(arguments)
-    found = fields.get(name.removesuffix("[]"))
+    found: Any = fields.get(name.removesuffix("[]"))
     if found is None:
         return
-    for each in cast("Sequence[Any]", found) if of_list else (found,):
+    for each in found if of_list else (found,):
         if rest:
             yield from _at(each, rest)
         else:

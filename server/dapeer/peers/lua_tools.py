@@ -7,12 +7,12 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 import anyio
 
 from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.schemas.judge import Judge
 from dapeer.base.system.exchange import Mailbox
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
@@ -246,13 +246,12 @@ def _place(value: Any, where: str) -> str | None:
     match value:
         case str():
             return where if clean(value) != value else None
-        case list():
-            inner = enumerate(cast("list[Any]", value), 1)
+        case _ if is_array(value):
+            inner = enumerate(value, 1)
             places = (_place(one, f"{where}[{number}]") for number, one in inner)
-        case dict():
-            fields = cast("dict[str, Any]", value)
-            names = (clean(f"{where}.{name}") for name in fields if clean(name) != name)
-            inner_places = (_place(one, f"{where}.{name}") for name, one in fields.items())
+        case _ if is_object(value):
+            names = (clean(f"{where}.{name}") for name in value if clean(name) != name)
+            inner_places = (_place(one, f"{where}.{name}") for name, one in value.items())
             places = itertools.chain(names, inner_places)
         case _:
             return None

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.stopping import Stopping
-from dapeer.dap.messages import Body
 from dapeer.mirror.places import Sight
 
 FRAMES_AT_ONCE = 20
 """Frames that are fetched at once."""
-
-
-class SendRequest(Protocol):
-    """Sends one request and returns the body of its response."""
-
-    def __call__(self, command: str, arguments: Body | None = None) -> Coroutine[Any, Any, Body]:
-        """Send it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

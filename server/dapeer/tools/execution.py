@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,7 +12,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import source_file
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
-from dapeer.dap.types import GotoTarget, StepInTarget
+from dapeer.dap.sent_requests import ResumingCommand, StepInTargetsArguments
+from dapeer.dap.types import Source
 from dapeer.peers.consent_kinds import RESUMES_PROGRAM, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
@@ -80,9 +81,9 @@ async def _target(session: Session, thread: int, name: str) -> int:
     """
     session.require("stepInTargets")
     frames = await session.inspect.stack_trace(thread)
-    arguments = {"frameId": frames[0]["id"] if frames else 0}
+    arguments = StepInTargetsArguments(frameId=frames[0]["id"] if frames else 0)
     body = await session.request("stepInTargets", arguments)
-    targets = cast("Sequence[StepInTarget]", body.get("targets") or [])
+    targets = body.get("targets") or []
     named = [each for each in targets if name in each["label"]]
     if not named:
         calls = ", ".join(shortened(each["label"], LABEL_CHARS) for each in targets) or "none"
@@ -106,7 +107,7 @@ async def dap_step_out(
 
 
 async def _step(
-    call: Call, session: Session, command: str, arguments: Body, options: StopOptions
+    call: Call, session: Session, command: ResumingCommand, arguments: Body, options: StopOptions
 ) -> Reply:
     """Step, with a note where it was not in the shown frame: some debuggers step in the innermost one."""
     before = session.mirror.stop
@@ -170,9 +171,9 @@ async def dap_goto(
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)
     path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
-    source = {"path": source_file(path, call.debugger.project)}
+    source: Source = {"path": source_file(path, call.debugger.project)}
     body = await session.request("gotoTargets", {"source": source, "line": line})
-    targets = cast("Sequence[GotoTarget]", body.get("targets") or [])
+    targets = body.get("targets") or []
     if not targets:
         raise ArgumentError(
             f"Execution cannot be moved to line {line}.",

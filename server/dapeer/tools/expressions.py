@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import CompletionItem
 from dapeer.peers.consent_kinds import ALL, EVALUATE, CallKinds, If
 from dapeer.sessions.core.evaluating import evaluate, known, set_expression, set_variable
@@ -167,11 +168,11 @@ async def dap_completions(
             "Completing members asks the object for them, which may run code of the program.",
             "dap_variables with its path lists them.",
         )
-    arguments: dict[str, Any] = {"text": text, "column": column or len(text) + 1}
+    arguments: CompletionsArguments = {"text": text, "column": column or len(text) + 1}
     if (frame := await frame_of(session, frame_id)) is not None:
         arguments["frameId"] = frame
     body = await session.request("completions", arguments)
-    targets = cast("list[CompletionItem]", body.get("targets") or [])
+    targets = body.get("targets") or []
     names = sorted(dict.fromkeys(map(_completion, targets)), key=lambda name: name.startswith("_"))
     shown, left = names[:MAX_COMPLETIONS], len(names) - MAX_COMPLETIONS
     more = f"\n({left} more: give a longer text)" if left > 0 else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -268,7 +268,7 @@ async def dap_exception_info(
         )
     with looking(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)
-    details = cast("ExceptionDetails", info.get("details") or {})
+    details: ExceptionDetails = info.get("details") or {}
     exception = shortened(views.exception_text(stop), RESULT_CHARS)
     data = {
         "exception": exception,

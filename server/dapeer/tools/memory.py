@@ -6,13 +6,14 @@ import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import relative
 from dapeer.base.text.lines import lines_of
+from dapeer.dap.sent_requests import DisassembleArguments, ReadMemoryArguments, WriteMemoryArguments
 from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, CallKinds, If, is_expression
 from dapeer.sessions.core.evaluating import tidy
@@ -56,7 +57,7 @@ async def dap_read_memory(
 
 
 async def _read(session: Session, place: str, offset: int, count: int) -> tuple[int, bytes]:
-    arguments = {"memoryReference": place, "offset": offset, "count": count}
+    arguments = ReadMemoryArguments(memoryReference=place, offset=offset, count=count)
     body = await session.request("readMemory", arguments)
     content = base64.b64decode(str(body.get("data") or ""))
     return _number(str(body.get("address") or "0")), content
@@ -115,7 +116,7 @@ async def dap_write_memory(
     session.require("writeMemory")
     content = _bytes(data)
     place = await place_of(session, address, await frame_of(session, frame_id))
-    arguments = {
+    arguments: WriteMemoryArguments = {
         "memoryReference": place,
         "offset": offset,
         "data": base64.b64encode(content).decode(),
@@ -175,14 +176,14 @@ async def dap_disassemble(
 async def _disassembled(
     session: Session, place: str, before: int, count: int
 ) -> Sequence[DisassembledInstruction]:
-    arguments = {
+    arguments: DisassembleArguments = {
         "memoryReference": place,
         "instructionOffset": -before,
         "instructionCount": count + before,
         "resolveSymbols": True,
     }
     body = await session.request("disassemble", arguments)
-    return cast("Sequence[DisassembledInstruction]", body.get("instructions") or [])
+    return body.get("instructions") or []
 
 
 def _frame(session: Session, frame: int | None) -> StackFrame | None:

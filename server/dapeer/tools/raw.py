@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, Unsupported
+from dapeer.base.json_types import is_array, is_object
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requests import RESUMES
 from dapeer.mirror.stops.handles import Kind
@@ -118,7 +119,7 @@ async def dap_request(
         )
     stop = session.mirror.stop
     given = with_ids(arguments or {}, stop.reported.handles.resolve) if stop else arguments
-    body = await session.request(command, given, seconds=timeout_ms / 1000, forced=force)
+    body = await session.send(command, given, seconds=timeout_ms / 1000, forced=force)
     stop = session.mirror.stop
     answer = with_ids(body, stop.reported.handles.of) if stop else body
     text = compact(answer)
@@ -133,16 +134,15 @@ def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -
     {'stackFrames': [{'id': 70}], 'variablesReference': 0}
     """
     match value:
-        case dict():
-            fields = cast("dict[str, Any]", value)
+        case _ if is_object(value):
             names = {**HANDLES, "id": "frame_id"} if within == "stackFrames" else HANDLES
             return {
                 name: change(cast("Kind", names[name]), each)
                 if name in names and isinstance(each, int) and each
                 else with_ids(each, change, name)
-                for name, each in fields.items()
+                for name, each in value.items()
             }
-        case list():
-            return [with_ids(each, change, within) for each in cast("list[Any]", value)]
+        case _ if is_array(value):
+            return [with_ids(each, change, within) for each in value]
         case _:
             return value

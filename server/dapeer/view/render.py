@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
+from dapeer.base.json_types import is_array
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
@@ -188,7 +188,7 @@ def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
     parts = [
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
-        if (value := cast("object", requested.get(key))) not in (None, [])
+        if (value := requested.get(key)) not in (None, [])
         and not (key == "collect" and "expect" in requested)
     ]
     return f" ({'; '.join(parts)})" if parts else ""
@@ -196,8 +196,8 @@ def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
 
 def _option(value: object) -> str:
     return (
-        ", ".join(quoted(str(each)) for each in cast("list[object]", value)[:MAX_LISTED_VALUES])
-        if isinstance(value, list)
+        ", ".join(quoted(str(each)) for each in value[:MAX_LISTED_VALUES])
+        if is_array(value)
         else quoted(f"{value}")
     )
 

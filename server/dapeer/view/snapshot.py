@@ -250,7 +250,7 @@ def exception_text(stop: Stop) -> str:
     """Return the exception of a stop: its type and message; empty if there is none."""
     if stop.exception is None:
         return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
-    details = cast("ExceptionDetails", stop.exception.get("details") or {})
+    details: ExceptionDetails = stop.exception.get("details") or {}
     name = str(details.get("typeName") or stop.exception.get("exceptionId") or "")
     message = str(details.get("message") or stop.exception.get("description") or "")
     # lldb's exceptionId of "signal SIGSEGV" is "signal".

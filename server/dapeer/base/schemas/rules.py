@@ -31,16 +31,15 @@ class _Flaw(Exception):
 
 def flaw_of(schema: object) -> str | None:
     """Return what is wrong with a schema of arguments, as a clause; None if it is valid."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return "its schema must be an object"
-    fields = cast("dict[str, Any]", schema)
-    if fields.get("type") != "object":
+    if schema.get("type") != "object":
         return "its schema must have the type `object`"
     try:
-        foreign = next((one for one in _references(fields) if not one.startswith("#")), None)
+        foreign = next((one for one in _references(schema) if not one.startswith("#")), None)
         if foreign:
             return f"its schema refers to {shortened(foreign, MAX_CLAUSE_CHARS)}, which clients cannot read"
-        _validator(json.dumps(fields), declared=False)
+        _validator(json.dumps(schema), declared=False)
     except _Flaw as flaw:
         return str(flaw)
     except RecursionError:

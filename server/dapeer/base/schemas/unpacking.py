@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 
@@ -130,8 +130,8 @@ def _place(value: object, properties: Json, given: Json | None = None) -> dict[s
 
 
 def _types_of(schema: object) -> list[str]:
-    kind: object = as_object(schema).get("type")
-    return [kind] if isinstance(kind, str) else cast("list[str]", kind or [])
+    kind: str | list[str] = as_object(schema).get("type") or []
+    return [kind] if isinstance(kind, str) else kind
 
 
 def _type_of(schema: object) -> str | None:

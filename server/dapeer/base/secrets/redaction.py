@@ -6,9 +6,9 @@ import bisect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
-from dapeer.base.json_types import is_object
+from dapeer.base.json_types import is_array, is_object
 from dapeer.base.secrets.forms import WORDS, spans
 
 NOTE: Final = "(<redacted: …> is masked here, not in the program. A person shows it with `dapeer … --no-redact`.)"
@@ -80,20 +80,18 @@ class Redaction:
         match value:
             case str():
                 return self.text(self._named(value, name) if name else value)
-            case list():
-                items = cast("list[Any]", value)
-                beside = _named_beside(items)
+            case _ if is_array(value):
+                beside = _named_beside(value)
                 return [
                     self._walk(one, beside if isinstance(one, dict) and beside else name)
-                    for one in items
+                    for one in value
                 ]
-            case dict():
-                fields = cast("dict[str, Any]", value)
-                own = next((str(fields[key]) for key in _NAMING if fields.get(key)), name)
+            case _ if is_object(value):
+                own = next((str(value[key]) for key in _NAMING if value.get(key)), name)
                 whose = name if _BESIDE.get(own.strip("'\"")) and name else own
                 return {
                     key: self._walk(one, whose if key in _VALUES else key)
-                    for key, one in fields.items()
+                    for key, one in value.items()
                 }
             case _:
                 return value

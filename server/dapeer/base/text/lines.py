@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, cast
 
+from dapeer.base.json_types import is_object
+
 INDENT: Final = "  "
 
 _UNSEEN = re.compile(
@@ -54,9 +56,8 @@ def with_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
     match value:
         case str():
             return change(value)
-        case dict():
-            fields = cast("dict[str, Any]", value)
-            return {change(key): with_texts(change, each) for key, each in fields.items()}
+        case _ if is_object(value):
+            return {change(key): with_texts(change, each) for key, each in value.items()}
         case list() | tuple():
             return [with_texts(change, each) for each in cast("list[Any]", value)]
         case _:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, cast
+from typing import Protocol
+
+from dapeer.base.json_types import is_object
 
 Keys = tuple[str, ...]
 """The keys that lead to a value."""
@@ -73,10 +75,10 @@ def with_entry(
     if text is not None and text.startswith(BOM):
         return BOM + with_entry(editor, text.removeprefix(BOM), path, entry)
     there = editor.value_at(text or "", path)
-    if text is None or not isinstance(there, dict):
+    if text is None or not is_object(there):
         return _set(editor, text, path, entry)
     for key, value in entry.items():
-        if cast("Mapping[str, object]", there).get(key) != value:
+        if there.get(key) != value:
             text = _set(editor, text, (*path, key), value)
     return text
 

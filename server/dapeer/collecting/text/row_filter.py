@@ -9,7 +9,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
@@ -191,4 +191,4 @@ class _Reader:
 def _number(value: CellValue) -> float:
     if not isinstance(value, int | float):
         raise TypeError
-    return cast("float", value)
+    return value

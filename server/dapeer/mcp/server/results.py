@@ -15,7 +15,7 @@ import mcp.types as t
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
 from dapeer.base.text.lines import escaped, escaped_in, with_texts
@@ -116,12 +116,12 @@ def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
     match value:
         case str():
             yield value
-        case dict():
-            for key, each in cast("Json", value).items():
+        case _ if is_object(value):
+            for key, each in value.items():
                 yield key
                 yield from _texts(each)
-        case list():
-            for each in cast("list[Any]", value):
+        case _ if is_array(value):
+            for each in value:
                 yield from _texts(each)
         case _:
             pass

@@ -10,11 +10,12 @@ import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import anyio
 
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
+from dapeer.base.json_types import is_object
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.collecting.points import point_at, point_of
 from dapeer.collecting.rows.collected import REMOVED, Collected
@@ -22,11 +23,12 @@ from dapeer.collecting.rows.collection import OF_LIVES, Point
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS
+from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SetBreakpointsArguments
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.places import SPEC
 from dapeer.sessions.breakpoints.log_lines import LogLines
-from dapeer.sessions.traits import SendRequest, Traits
+from dapeer.sessions.traits import Traits
 
 Road = Literal["tracer", "log points", ""]
 MAX_REASON_CHARS = 200
@@ -93,7 +95,7 @@ class LineBreakpoints:
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
             sent += self.log.of(path, requested)
-        arguments = {
+        arguments: SetBreakpointsArguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
                 {key: value for key, value in each.items() if self._heeds(key)} for each in sent
@@ -213,7 +215,7 @@ class LineBreakpoints:
         why = ""
         for tracer in self.tracers:
             expression = tracer.replace(SPEC, json.dumps(spec))
-            arguments: dict[str, Any] = {"expression": expression, "context": "clipboard"}
+            arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
             if frame_id is not None:
                 arguments["frameId"] = frame_id
             try:
@@ -282,9 +284,9 @@ def _read(text: str) -> Mapping[str, Any]:
         outcome = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
     except (ValueError, SyntaxError, TypeError) as error:
         raise ValueError(text or "nothing was told") from error
-    if not isinstance(outcome, dict):
-        raise ValueError(text)  # noqa: TRY004
-    return cast("Mapping[str, Any]", outcome)
+    if not is_object(outcome):
+        raise ValueError(text)
+    return outcome
 
 
 def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:

@@ -10,9 +10,9 @@ from dapeer.base.errors import DapeerError
 from dapeer.collecting.points import point_at, point_of
 from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.sent_requests import EvaluateArguments, SendRequest
 from dapeer.dap.types import Breakpoint
 from dapeer.sessions.breakpoints.stops_at import StopsAt
-from dapeer.sessions.traits import SendRequest
 
 NUMBER = "${number}"
 """Stands in the definition's command for the number of a breakpoint."""
@@ -150,7 +150,7 @@ class LogLines:
         places: list[LogPlace] = []
         if self._known.places:
             command = self._known.places.replace(NUMBER, str(made.get("id")))
-            arguments = {"expression": command, "context": "repl"}
+            arguments: EvaluateArguments = {"expression": command, "context": "repl"}
             try:
                 body = await self._request("evaluate", arguments)
                 places = [*self._known.places_in(str(body.get("result") or ""))]

@@ -8,12 +8,13 @@ from typing import Any
 
 import anyio
 
-from dapeer.dap.messages import Body
+from dapeer.dap.bodies import SetBreakpointsResponseBody
 from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
-from dapeer.dap.types import Breakpoint
+from dapeer.dap.sent_requests import SendRequest
+from dapeer.dap.types import Breakpoint, SetExceptionBreakpointsArguments
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.traits import SendRequest, Traits
+from dapeer.sessions.traits import Traits
 
 NEVER = "1 == 2"
 """A condition that holds in no language."""
@@ -83,7 +84,7 @@ class StopsAt:
         names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
         return [*map(function_breakpoint, names), *self._logging]
 
-    async def _set(self, requested: Sequence[Mapping[str, Any]]) -> Body:
+    async def _set(self, requested: Sequence[Mapping[str, Any]]) -> SetBreakpointsResponseBody:
         return await self._request("setFunctionBreakpoints", {"breakpoints": requested})
 
     async def exceptions(self, texts: Sequence[str]) -> None:
@@ -92,7 +93,7 @@ class StopsAt:
         if self._supports("setExceptionBreakpoints"):
             await self._request("setExceptionBreakpoints", arguments)
 
-    async def arguments_for(self, texts: Sequence[str]) -> Body:
+    async def arguments_for(self, texts: Sequence[str]) -> SetExceptionBreakpointsArguments:
         """Stop at the functions among these; return `setExceptionBreakpoints`' arguments for the others."""
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.messages import Body
+from dapeer.dap.bodies import (
+    EvaluateResponseBody,
+    SetExpressionResponseBody,
+    SetVariableResponseBody,
+)
+from dapeer.dap.sent_requests import EvaluateArguments, SetExpressionArguments, SetVariableArguments
 from dapeer.dap.types import Scope, Variable
 from dapeer.mirror.post_mortem import no_process
 from dapeer.sessions.core.session import Session
@@ -19,9 +23,9 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 async def evaluate(
     session: Session, expression: str, frame_id: int | None, context: str, seconds: float
-) -> Body:
+) -> EvaluateResponseBody:
     """Evaluate an expression in a frame, or without one, in a DAP context."""
-    arguments: dict[str, Any] = {"expression": expression, "context": context}
+    arguments: EvaluateArguments = {"expression": expression, "context": context}
     if frame_id is not None:
         arguments["frameId"] = frame_id
     async with session.evaluating:
@@ -31,18 +35,20 @@ async def evaluate(
 
 async def set_expression(
     session: Session, expression: str, value: str, frame_id: int | None
-) -> Body:
+) -> SetExpressionResponseBody:
     """Assign to an expression that names a place."""
-    arguments: dict[str, Any] = {"expression": expression, "value": value}
+    arguments: SetExpressionArguments = {"expression": expression, "value": value}
     if frame_id is not None:
         arguments["frameId"] = frame_id
     async with session.evaluating:
         return await session.request("setExpression", arguments)
 
 
-async def set_variable(session: Session, reference: int, name: str, value: str) -> Body:
+async def set_variable(
+    session: Session, reference: int, name: str, value: str
+) -> SetVariableResponseBody:
     """Give a child of a scope or variable a new value."""
-    arguments = {"variablesReference": reference, "name": name, "value": value}
+    arguments = SetVariableArguments(variablesReference=reference, name=name, value=value)
     async with session.evaluating:
         return await session.request("setVariable", arguments)
 

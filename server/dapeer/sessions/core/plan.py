@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from dapeer.adapters.choice.attachable import command_line
 from dapeer.adapters.choice.core_dump import CoreDump
@@ -134,7 +134,7 @@ class Plan:
 
     def child(self, offered: Body) -> Plan:
         """Return how to debug a child process, with the configuration that the adapter offers."""
-        config = cast("Mapping[str, object]", offered.get("configuration") or {})
+        config: Mapping[str, object] = offered.get("configuration") or {}
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
         request = "launch" if offered.get("request") == "launch" else "attach"
         return replace(

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import cast
 
 import anyio
 
@@ -15,6 +16,7 @@ from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import CONTROL, ENDS, can
+from dapeer.dap.sent_requests import ResumingCommand, SendRequest
 from dapeer.dap.transport import Transport
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
@@ -190,7 +192,12 @@ class Session(SessionControl):
 
     # -- requests
 
-    async def request(
+    @property
+    def request(self) -> SendRequest:
+        """Send a request that dapeer knows; its arguments and its response are typed by the command."""
+        return cast("SendRequest", self.send)
+
+    async def send(
         self,
         command: str,
         arguments: Body | None = None,
@@ -259,7 +266,7 @@ class Session(SessionControl):
                 "Reach it another way: dap_evaluate may, or a breakpoint.",
             )
 
-    async def resume(self, command: str, arguments: Body) -> None:
+    async def resume(self, command: ResumingCommand, arguments: Body) -> None:
         """Send a request that makes the program run.
 
         An adapter that ends at it, or has no time to answer it because of what the program does, is no
@@ -270,7 +277,7 @@ class Session(SessionControl):
         """
         self.mirror.stopped()
         with contextlib.suppress(ChannelClosed, RequestTimeout):
-            await self.request(command, arguments)
+            await self.send(command, arguments)
 
     async def pause(self, thread_id: int | None, seconds: float) -> bool:
         """Ask a running program to stop; the stop comes as an event.

@@ -23,6 +23,7 @@ from dapeer.base.system.tasks import all_of, first_of
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
+from dapeer.dap.sent_requests import EvaluateArguments
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import MAX_QUOTED_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
 
@@ -155,7 +156,7 @@ async def _unless_refused(sent: Awaitable[None]) -> None:
 def _expect_output(session: DirectSession) -> None:
     """Have the adapter tell when the output before a stop is complete, if it can."""
     if session.parent is None and session.supports("dapeerDrain"):
-        drain = partial(session.request, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
+        drain = partial(session.send, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
         session.program.arriving.confirm_by(drain)
 
 
@@ -164,7 +165,7 @@ async def _improve(session: DirectSession) -> None:
     definition = session.plan.definition
     if not definition.attached:
         return
-    arguments = {"expression": definition.attached, "context": "clipboard"}
+    arguments = EvaluateArguments(expression=definition.attached, context="clipboard")
     try:
         body = await session.request("evaluate", arguments, seconds=SECONDS_TO_IMPROVE)
         answer = str(body.get("result") or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, cast, overload
 
 import anyio
 
@@ -13,11 +13,19 @@ from dapeer.base.system.exchange import Answer, WaitFor
 from dapeer.base.text.folding import is_folded, is_list, says_nothing
 from dapeer.base.text.structure import MAX_READ_CHARS
 from dapeer.dap.messages import Body
+from dapeer.dap.sent_requests import (
+    ExceptionInfoArguments,
+    Nothing,
+    ScopesArguments,
+    SendRequest,
+    StackTraceArguments,
+    VariablesArguments,
+)
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.other_client import OtherClient
-from dapeer.sessions.traits import FRAMES_AT_ONCE, SendRequest, Traits
+from dapeer.sessions.traits import FRAMES_AT_ONCE, Traits
 from dapeer.view.stacks import begins
 
 MAX_FRAMES = 1000
@@ -30,6 +38,17 @@ MAX_SEARCHED_FRAMES = 100
 """Frames among which one of the user's own is looked for."""
 OUTER_FRAMES = 50
 """Outermost frames that are fetched of a longer stack: more than a test runner has around a test."""
+
+
+_SendAny: TypeAlias = Callable[[str, Body], Coroutine[Any, Any, Body]]
+
+
+class _Part(TypedDict, total=False):
+    """Which children of a variable are asked for, as `variables` has it."""
+
+    filter: str
+    start: int
+    count: int
 
 
 class Fetching:
@@ -73,7 +92,7 @@ class Fetching:
         first = len(stop.stack.frames.get(thread_id, ()))
         last = min(start + levels, stop.stack.total_frames.get(thread_id, start + levels))
         if first < last:
-            arguments = {
+            arguments: StackTraceArguments = {
                 "threadId": thread_id,
                 "startFrame": first,
                 "levels": max(FRAMES_AT_ONCE, last - first),
@@ -106,7 +125,7 @@ class Fetching:
         )
         if total > max(MAX_SEARCHED_FRAMES, known) and begins(stop, self._mirror.frames):
             # One more than there are: some adapters tell a number to say that there are more.
-            asks = {
+            asks: StackTraceArguments = {
                 "threadId": thread,
                 "startFrame": total - OUTER_FRAMES,
                 "levels": OUTER_FRAMES + 1,
@@ -157,9 +176,9 @@ class Fetching:
         """Return what the adapter answers to a request for all `named` children of a variable."""
         return await self._chosen(reference, filter="named")
 
-    async def _chosen(self, reference: int, **which: str | int) -> Sequence[Variable]:
+    async def _chosen(self, reference: int, **which: Unpack[_Part]) -> Sequence[Variable]:
         await self.other_client.looked()
-        arguments = {"variablesReference": reference, **which}
+        arguments: VariablesArguments = {"variablesReference": reference, **which}
         return (await self._request("variables", arguments)).get("variables") or []
 
     def is_folded(self, variable: Variable) -> bool:
@@ -189,10 +208,39 @@ class Fetching:
         await self.other_client.looked()
         stop = self._mirror.stopped(thread_id)
         if stop.exception is None:
-            asks = {"threadId": thread_id}
+            asks: ExceptionInfoArguments = {"threadId": thread_id}
             await self._once("exceptionInfo", asks, lambda: stop.exception is not None)
         return stop.exception or {}
 
+    @overload
+    async def _once(
+        self, command: Literal["threads"], arguments: Nothing, known: Callable[[], bool]
+    ) -> None: ...
+    @overload
+    async def _once(
+        self,
+        command: Literal["stackTrace"],
+        arguments: StackTraceArguments,
+        known: Callable[[], bool],
+    ) -> None: ...
+    @overload
+    async def _once(
+        self, command: Literal["scopes"], arguments: ScopesArguments, known: Callable[[], bool]
+    ) -> None: ...
+    @overload
+    async def _once(
+        self,
+        command: Literal["variables"],
+        arguments: VariablesArguments,
+        known: Callable[[], bool],
+    ) -> None: ...
+    @overload
+    async def _once(
+        self,
+        command: Literal["exceptionInfo"],
+        arguments: ExceptionInfoArguments,
+        known: Callable[[], bool],
+    ) -> None: ...
     async def _once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
         """Join a running fetch, or start it; the result is in the mirror.
 
@@ -206,7 +254,7 @@ class Fetching:
         try:
             await self.other_client.answered(command, arguments)
             if not known():
-                await self._request(command, arguments)
+                await cast("_SendAny", self._request)(command, arguments)
             fetch.give("here")
         except DapeerError as error:
             fetch.fail(error)

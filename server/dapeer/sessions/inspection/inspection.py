@@ -18,6 +18,7 @@ from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
+from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SourceArguments
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops.stops import Stop
@@ -31,7 +32,7 @@ from dapeer.sessions.inspection.fetching import (
 )
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
-from dapeer.sessions.traits import SendRequest, Traits
+from dapeer.sessions.traits import Traits
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 
@@ -235,7 +236,10 @@ class Inspection(Fetching):
         Raises:
             DapeerError: As of any request.
         """
-        arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
+        arguments: SourceArguments = {
+            "source": {"sourceReference": reference},
+            "sourceReference": reference,
+        }
         body = await self._request("source", arguments)
         return str(body.get("content") or "").splitlines(), str(body.get("mimeType") or "")
 
@@ -281,7 +285,7 @@ class Inspection(Fetching):
                 await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
-        arguments = {"expression": expression, "frameId": frame_id, "context": context}
+        arguments = EvaluateArguments(expression=expression, frameId=frame_id, context=context)
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
     def source(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:

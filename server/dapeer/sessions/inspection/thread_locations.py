@@ -22,12 +22,12 @@ from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.json_types import Value, as_object
 from dapeer.base.system.tasks import BackgroundTask, all_of
+from dapeer.dap.sent_requests import EvaluateArguments, SendRequest
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.inspection import Inspection
-from dapeer.sessions.traits import SendRequest
 from dapeer.view.stacks import frame_line, left_out, missing
 
 SECONDS_TO_LOOK_AROUND = 1.5
@@ -223,7 +223,10 @@ class Whereabouts:
 
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
         spec = json.dumps(json.dumps(question))
-        arguments = {"expression": self.sight.waits.replace(SPEC, spec), "context": "clipboard"}
+        arguments: EvaluateArguments = {
+            "expression": self.sight.waits.replace(SPEC, spec),
+            "context": "clipboard",
+        }
         body = await self._request("evaluate", arguments)
         try:
             return as_object(json.loads(str(body.get("result") or "")))
@@ -272,7 +275,7 @@ class Whereabouts:
     async def _evaluated(self) -> Mapping[str, Sequence[ThreadLocation]]:
         if not self.sight.expression:
             return {}
-        arguments = {"expression": self.sight.expression, "context": "clipboard"}
+        arguments: EvaluateArguments = {"expression": self.sight.expression, "context": "clipboard"}
         try:
             body = await self._request("evaluate", arguments)
         except RequestFailed:

@@ -13,6 +13,7 @@ from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.sent_requests import DataBreakpointInfoArguments
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import unsupported
 from dapeer.sessions.core import evaluating
@@ -108,13 +109,16 @@ async def _data_info(
     """Ask the adapter what can be watched at a path: a shown variable, or what an expression names."""
     found, container = await evaluating.known(session, path, frame)
     if found is not None:
-        shown = {"name": found["name"], "variablesReference": container}
+        shown: DataBreakpointInfoArguments = {
+            "name": found["name"],
+            "variablesReference": container,
+        }
         with contextlib.suppress(RequestFailed):
-            found = await session.request("dataBreakpointInfo", shown)
-            if found.get("dataId"):
-                return found
+            info = await session.request("dataBreakpointInfo", shown)
+            if info.get("dataId"):
+                return info
     name = watchpoints.address.replace("${expression}", path) or path
-    arguments: dict[str, Any] = {"name": name}
+    arguments: DataBreakpointInfoArguments = {"name": name}
     if frame is not None:
         arguments["frameId"] = frame
     try:
@@ -132,7 +136,7 @@ def _data_id(info: Body, path: str, access: str) -> str:
             f"{path} cannot be watched: {why}.",
             "Give something that lies in memory: a variable or member.",
         )
-    offered = cast("Sequence[str]", info.get("accessTypes") or ())
+    offered: Sequence[str] = info.get("accessTypes") or ()
     if offered and access not in offered:
         raise ArgumentError(
             f"`access`: the adapter cannot watch {path} for {access}.",

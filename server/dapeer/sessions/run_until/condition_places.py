@@ -10,6 +10,7 @@ from dapeer.adapters.definition.until import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
+from dapeer.dap.sent_requests import BreakpointLocationsArguments
 from dapeer.dap.types import StackFrame
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
@@ -126,7 +127,11 @@ async def _lines(
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
     if session.supports("breakpointLocations"):
-        span = {"source": {"path": path}, "line": 1, "endLine": len(text) + 1}
+        span: BreakpointLocationsArguments = {
+            "source": {"path": path},
+            "line": 1,
+            "endLine": len(text) + 1,
+        }
         try:
             body = await session.request("breakpointLocations", span)
             breakable = {

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
-from collections.abc import Sequence
-from typing import cast
 
 import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.fitting import fitted
-from dapeer.dap.types import CompletionItem
+from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.sessions.core.evaluating import known
 from dapeer.sessions.core.session import Session
 from dapeer.view.returns import returned
@@ -107,9 +105,9 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
     if not session.supports("completions"):
         return []
     text = f"{container}.{name[0]}" if container else name[0]
-    position = {"text": text, "column": len(text) + 1, "frameId": frame}
+    position = CompletionsArguments(text=text, column=len(text) + 1, frameId=frame)
     body = await session.request("completions", position)
-    targets = cast("Sequence[CompletionItem]", body.get("targets") or [])
+    targets = body.get("targets") or []
     texts = (str(each.get("text") or each["label"]) for each in targets)
     return [found[0] for each in texts if (found := _LAST.search(each))]
 

@@ -12,11 +12,11 @@ import inspect
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.schemas import unknown
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.known_tools import known_file, known_tools
@@ -166,7 +166,7 @@ def short(schema: Any) -> Any:
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
     """
-    definitions = cast("Json", schema.get("$defs", {}))
+    definitions: Json = schema.get("$defs", {})
     return _shortened(schema, definitions)
 
 
@@ -190,14 +190,11 @@ _FOR_DAPEER: tuple[tuple[str, Any], ...] = (("default", 0), ("minimum", 1))
 def listed(node: Any) -> Any:
     """Return a short schema as a list of tools has it."""
     match node:
-        case list():
-            return [listed(item) for item in cast("list[Any]", node)]
-        case dict():
-            fields = cast("dict[str, Any]", node)
+        case _ if is_array(node):
+            return [listed(item) for item in node]
+        case _ if is_object(node):
             return {
-                key: listed(value)
-                for key, value in fields.items()
-                if (key, value) not in _FOR_DAPEER
+                key: listed(value) for key, value in node.items() if (key, value) not in _FOR_DAPEER
             }
         case _:
             return node
@@ -205,21 +202,20 @@ def listed(node: Any) -> Any:
 
 def _shortened(node: Any, definitions: Json) -> Any:
     match node:
-        case list():
-            return [_shortened(item, definitions) for item in cast("list[Any]", node)]
+        case _ if is_array(node):
+            return [_shortened(item, definitions) for item in node]
         case {"$ref": str(ref)}:
             named: Json = definitions[ref.rpartition("/")[2]]
             # Its docstring is for readers of the code.
             return _shortened({**named, "description": None}, definitions)
         case {"anyOf": [first, {"type": "null"}], **rest}:
             return _shortened({**first, **rest}, definitions)
-        case dict():
-            fields = cast("dict[str, Any]", node)
+        case _ if is_object(node):
             return {
                 key: _properties(value, definitions)
                 if key == "properties"
                 else _shortened(value, definitions)
-                for key, value in fields.items()
+                for key, value in node.items()
                 if (key, value) not in _SELF_EVIDENT and key not in _NOISE
             }
         case _:
