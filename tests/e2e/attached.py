@@ -1,14 +1,15 @@
 """Programs that are attached to, in a phase of debugging; and what they are like when a debugger has left them."""
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 import time
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,6 +68,13 @@ class Debugged:
 
 
 DEBUGGED = [
+    Debugged("debugpy", "paced.py"),
+    Debugged("gdb", "paced.c"),
+    Debugged("lldb-dap", "paced.c"),
+    # It takes simple expressions otherwise, without calls.
+    Debugged("codelldb", "paced.c", nap=f"/nat nap({NAP})"),
+    # Go starts threads as it needs them.
+    Debugged("delve", "paced.go", nap=f"call nap({NAP})", keeps="paced"),
     Debugged(
         "jdi",
         "Paced.java",
@@ -74,7 +82,13 @@ DEBUGGED = [
         # The agent's threads, and the compilers', which come and go.
         keeps="JDWP .*|C[12] Compiler.*",
     ),
+    Debugged("js-debug", "paced.js", listens="--inspect=127.0.0.1:{}"),
 ]
+
+
+def named(adapter: str) -> Debugged:
+    """Return the language whose programs an adapter attaches to here."""
+    return next(each for each in DEBUGGED if each.adapter == adapter)
 
 
 @dataclass
@@ -159,3 +173,38 @@ def adapter_of(server: int) -> int:
     """Return the adapter that a server has started."""
     children = (pid for pid in descendants(server) if "reaper.py" not in command_line(pid))
     return next(children)
+
+
+SCRIPT = "tells_of_calls.py"
+TELLS_OF_CALLS = """\
+import gdb
+
+def tell(event):
+    called = gdb.execute(f"info symbol {event.address}", to_string=True)
+    if type(event).__name__ == "InferiorCallPreEvent" and "DoAttach" in called:
+        with open(FIFO, "w") as file:
+            file.write("called")
+
+gdb.events.inferior_call.connect(tell)
+"""
+"""Has gdb tell that it begins the call in which Python runs debugpy's code."""
+
+
+@contextmanager
+def injections(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[asyncio.Event]:
+    """Have the gdb that injects debugpy into a Python program tell of its call there; return what is set by then."""
+    fifo, script, wrapper = folder / "fifo", folder / SCRIPT, folder / "bin" / "gdb"
+    os.mkfifo(fifo)
+    script.write_text(TELLS_OF_CALLS.replace("FIFO", repr(str(fifo))))
+    wrapper.parent.mkdir()
+    wrapper.write_text(f"#!/bin/sh\nexec '{tool('gdb')}' -iex 'source {script}' \"$@\"\n")
+    wrapper.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    begun, loop = asyncio.Event(), asyncio.get_running_loop()
+    file = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+    loop.add_reader(file, begun.set)
+    try:
+        yield begun
+    finally:
+        loop.remove_reader(file)
+        os.close(file)

@@ -8,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.attached import DEBUGGED, Attached, Debugged, adapter_of, running
+from tests.e2e.attached import (
+    DEBUGGED,
+    SCRIPT,
+    Attached,
+    Debugged,
+    adapter_of,
+    injections,
+    named,
+    running,
+)
 from tests.e2e.test_server_end import Wire, server
-from tests.processes import LIMIT
+from tests.processes import LIMIT, command_line, descendants
 
 CALL = 1000
 """The id of the call that lasts while the debugger ends."""
@@ -95,3 +104,35 @@ async def test_an_attached_program_lives_and_is_as_fast_as_before(
         await reach(wire, program)
         await end(wire)
         await program.lives_as_before()
+
+
+async def cancel(wire: Wire) -> None:
+    """Give up the call that attaches."""
+    await wire.send("notifications/cancelled", {"requestId": CALL})
+
+
+async def stall_gdb(wire: Wire) -> None:
+    """Stop the gdb that attaches, until the server gives the attach up."""
+    below = descendants(wire.process.pid)
+    os.kill(next(pid for pid in below if SCRIPT in command_line(pid)), signal.SIGSTOP)
+    await wire.answer(CALL)
+
+
+INJECTING_ENDS = {**ENDS, "call cancelled": cancel, "gdb stalled": stall_gdb}
+
+
+@pytest.mark.parametrize("end", INJECTING_ENDS.values(), ids=INJECTING_ENDS)
+async def test_a_python_program_lives_whatever_ends_while_the_debugger_is_put_into_it(
+    end: Callable[[Wire], Awaitable[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = named("debugpy")
+    python.check()
+    async with asyncio.timeout(LIMIT), running(python, tmp_path) as program:
+        with injections(tmp_path, monkeypatch) as begun:
+            async with server() as wire:
+                arguments = {"request": "attach", **program.where, "timeout_ms": 60_000}
+                call = {"name": "dap_run", "arguments": arguments}
+                await wire.send("tools/call", call, id=CALL)
+                await begun.wait()
+                await end(wire)
+                await program.lives_as_before()

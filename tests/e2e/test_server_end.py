@@ -40,14 +40,18 @@ class Wire:
         await self.process.stdin.drain()
 
     async def request(self, method: str, params: object) -> dict[str, Any]:
-        """Ask, and return the result. Every line that the server prints must be JSON-RPC."""
+        """Ask, and return the result."""
         self.number += 1
         await self.send(method, params, id=self.number)
+        return await self.answer(self.number)
+
+    async def answer(self, number: int) -> dict[str, Any]:
+        """Return the result of a request. Every line that the server prints must be JSON-RPC; results of other requests are lost."""
         assert self.process.stdout is not None
         while line := await self.process.stdout.readline():
             message = json.loads(line)
             assert message["jsonrpc"] == "2.0"
-            if message.get("id") == self.number:
+            if message.get("id") == number:
                 return message["result"]
         raise AssertionError
 
