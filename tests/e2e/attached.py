@@ -3,27 +3,29 @@
 import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.running import free_port, go_built, ptrace_allowed, started
+from tests.e2e.test_server_end import Wire, server
 from tests.harness import needs
-from tests.processes import command_line, descendants
+from tests.processes import LIMIT, command_line, descendants
 from tests.programs import PROGRAMS, Program, compiled, tool
 
 NAP = 6
 """Seconds of the call that an evaluation makes: more than the seconds that a server takes to end."""
 SLOWER = 4
-"""How many times as long as before a turn of a program may take; it takes more than 50 times as long under a debugger."""
+"""How many times as long as before a turn of a program may take; under a debugger it takes 50 times as long, or more."""
 TURNS = 30
 """Lines that a program prints before it is attached to: its compiler has done its work by then."""
 
@@ -175,36 +177,79 @@ def adapter_of(server: int) -> int:
     return next(children)
 
 
-SCRIPT = "tells_of_calls.py"
-TELLS_OF_CALLS = """\
-import gdb
-
-def tell(event):
-    called = gdb.execute(f"info symbol {event.address}", to_string=True)
-    if type(event).__name__ == "InferiorCallPreEvent" and "DoAttach" in called:
-        with open(FIFO, "w") as file:
-            file.write("called")
-
-gdb.events.inferior_call.connect(tell)
-"""
-"""Has gdb tell that it begins the call in which Python runs debugpy's code."""
+CALL = 1000
+"""The id of the call that lasts while the debugger ends."""
 
 
-@contextmanager
-def injections(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[asyncio.Event]:
-    """Have the gdb that injects debugpy into a Python program tell of its call there; return what is set by then."""
-    fifo, script, wrapper = folder / "fifo", folder / SCRIPT, folder / "bin" / "gdb"
-    os.mkfifo(fifo)
-    script.write_text(TELLS_OF_CALLS.replace("FIFO", repr(str(fifo))))
-    wrapper.parent.mkdir()
-    wrapper.write_text(f"#!/bin/sh\nexec '{tool('gdb')}' -iex 'source {script}' \"$@\"\n")
-    wrapper.chmod(0o700)
-    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
-    begun, loop = asyncio.Event(), asyncio.get_running_loop()
-    file = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
-    loop.add_reader(file, begun.set)
-    try:
-        yield begun
-    finally:
-        loop.remove_reader(file)
-        os.close(file)
+# -- phases of debugging
+
+
+async def run(wire: Wire, program: Attached) -> None:
+    """Attach with a breakpoint whose condition the debugger asks for at each turn."""
+    at = program.program.at("step", condition="n < 0")
+    state = await attach(wire, program, breakpoints=[at], wait_until_paused=False)
+    assert state == "running"
+
+
+async def stop(wire: Wire, program: Attached) -> None:
+    """Attach with a breakpoint, and wait until the program stops there."""
+    assert await attach(wire, program, breakpoints=[program.program.at("step")]) == "stopped"
+
+
+async def evaluate(wire: Wire, program: Attached) -> None:
+    """Call a function of the stopped program that takes longer than the server waits."""
+    await stop(wire, program)
+    arguments = {"expressions": [program.debugged.nap], "timeout_ms": 60_000}
+    await wire.send("tools/call", {"name": "dap_evaluate", "arguments": arguments}, id=CALL)
+    await program.naps()
+
+
+async def attach(wire: Wire, program: Attached, **how: object) -> str:
+    """Attach, and return the program's state."""
+    kind = program.debugged.adapter
+    start = await wire.tool("dap_run", request="attach", type=kind, **program.where, **how)
+    return str(start["state"])
+
+
+# -- what ends the debugger
+
+
+def sends(number: signal.Signals) -> Callable[[Wire], Awaitable[None]]:
+    """Return what sends a signal to the server, and waits for its end."""
+
+    async def end(wire: Wire) -> None:
+        wire.process.send_signal(number)
+        await wire.process.wait()
+
+    return end
+
+
+async def leave(wire: Wire) -> None:
+    """End the client: the server ends after it."""
+    assert wire.process.stdin is not None
+    wire.process.stdin.close()
+    await wire.process.wait()
+
+
+async def disconnect_stalled(wire: Wire) -> None:
+    """Have the adapter answer nothing, and end its session."""
+    os.kill(adapter_of(wire.process.pid), signal.SIGSTOP)
+    await wire.request("tools/call", {"name": "dap_disconnect", "arguments": {}})
+
+
+PHASES = {"running": run, "stopped": stop, "evaluating": evaluate}
+ENDS = {
+    "server killed": sends(signal.SIGKILL),
+    "server terminated": sends(signal.SIGTERM),
+    "client gone": leave,
+    "adapter stalled": disconnect_stalled,
+}
+
+
+async def outlives(debugged: Debugged, phase: str, end: str, folder: Path) -> None:
+    """Have the program of a language outlive its debugger, which ends in a phase of PHASES as ENDS has it; files go into a folder."""
+    debugged.check()
+    async with asyncio.timeout(3 * LIMIT), running(debugged, folder) as program, server() as wire:
+        await PHASES[phase](wire, program)
+        await ENDS[end](wire)
+        await program.lives_as_before()
