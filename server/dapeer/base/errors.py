@@ -186,14 +186,26 @@ class RequestTimeout(ChannelError):
         command: str,
         seconds: float,
         *,
+        outcome: str = "",
         killed: bool = False,
         forced: bool = False,
         owed: Sequence[str] = (),
     ) -> None:
-        """`owed`: earlier requests that the adapter has not answered either."""
+        """Explain a request that was not answered.
+
+        Args:
+            command: The request.
+            seconds: How long its answer was waited for.
+            outcome: What became of the session by that, as a part of a sentence.
+            killed: The program was killed with its adapter.
+            forced: The adapter does not advertise the request.
+            owed: Earlier requests that the adapter has not answered either.
+        """
         hint = "The session continues, but the program may hang: try dap_pause, or end it with dap_terminate."
         if killed:
             hint = "dap_program_output shows what it printed; dap_run starts it again."
+        elif outcome:
+            hint = "dap_run with its pid attaches to it again, if it runs."
         elif forced:
             hint = "The adapter does not advertise this request, and may hang now: end it with dap_terminate."
         elif owed:
@@ -203,7 +215,7 @@ class RequestTimeout(ChannelError):
             )
         super().__init__(
             f"The adapter did not answer `{command}` within {seconds:g} s"
-            + (", so it was killed together with the program." if killed else "."),
+            + (f", {outcome}." if outcome else "."),
             hint,
         )
         self.command = command

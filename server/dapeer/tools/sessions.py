@@ -273,7 +273,7 @@ async def dap_disconnect(
     """End the session; an attached program runs on, a launched one ends."""
     session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
-    text = "The program was ended." if ended else "The program runs on."
+    text = "The program was ended." if ended else f"{session.fate[0].upper()}{session.fate[1:]}."
     reply = Reply(f"Disconnected from session {session.id}. {text}", {**summary(session)})
     return noted(reply, running(session) if ended else [])
 

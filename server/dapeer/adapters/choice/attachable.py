@@ -130,6 +130,11 @@ def check_process(definition: Definition, pid: int) -> None:
             f"Attaching to a running process needs {helper}, which was not found on PATH.",
             f"Install {helper}, or start the program so that it listens for a debugger at a port.",
         )
+    if helper and process_table.is_held(pid):
+        raise ArgumentError(
+            f"Process {pid} is stopped (state T, as by Ctrl-Z or `kill -STOP`), and {definition.id} attaches only to one that runs.",
+            f"`kill -CONT {pid}` continues it; then attach.",
+        )
     if attach.ptrace:
         _check_trace(pid)
 

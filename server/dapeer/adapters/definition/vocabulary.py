@@ -219,6 +219,8 @@ class Attach:
     """The command that makes a process listen there."""
     sent_as: Literal["launch", "attach"] = "attach"
     """The request that is sent."""
+    say: str = ""
+    """A remark on such an attach: what it does to the program, or what can end that."""
     pages: str = ""
     """Where the listener at the port lists its pages by HTTP, to attach to one; empty: it has none."""
 

@@ -83,10 +83,10 @@ class Adapter:
         if self.terminal is not None:
             self.terminal.close()
 
-    async def settle(self) -> None:
+    async def settle(self, seconds: float = SECONDS_TO_END) -> None:
         """Wait a moment for the end of the adapter, whose connection has just ended."""
         if self._spawned is not None:
-            with anyio.move_on_after(SECONDS_TO_END):
+            with anyio.move_on_after(seconds):
                 await self._spawned.process.wait()
 
     @property
@@ -136,7 +136,14 @@ class Adapter:
         self.processes.kill_all_but(self.pid)
 
     async def kill(self) -> None:
-        """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""
+        """Kill the adapter and what it owns, and wait for their end, for some seconds at most.
+
+        One that is attached gets the end of its input instead, and is left to the reaper until it has detached.
+        """
+        if self.processes.are_attached:
+            await self.transport.aclose()
+            if self._spawned is not None:
+                self._spawned.process.close_pipes()
         await self.processes.kill()
 
 

@@ -49,13 +49,16 @@ class ChildProcess:
         stderr: int,
         cwd: str | None,
         env: Mapping[str, str],
+        outlives: bool = False,
     ) -> ChildProcess:
         """Start a process, and open its pipes where `subprocess.PIPE` is given.
+
+        With `outlives`, SIGPIPE does not end it: it may print when nobody reads that any more.
 
         Raises:
             OSError: The program, or the folder to start it in, is not there or not usable.
         """
-        popen = _started(arguments, stdin, stdout, stderr, cwd, env)
+        popen = _started(arguments, stdin, stdout, stderr, cwd, env, outlives=outlives)
         child = cls(popen)
         await child._open(popen.stdin, popen.stdout)
         return child
@@ -122,6 +125,8 @@ def _started(
     stderr: int,
     cwd: str | None,
     env: Mapping[str, str],
+    *,
+    outlives: bool,
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         arguments,
@@ -131,5 +136,7 @@ def _started(
         stderr=stderr,
         cwd=cwd,
         env=env,
+        # Python ignores SIGPIPE, and has what it starts do so, unless it restores the signals.
+        restore_signals=not outlives,
         start_new_session=True,
     )

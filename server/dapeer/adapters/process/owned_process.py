@@ -151,6 +151,11 @@ class Processes:
         """Kill all but one, and wait for nothing."""
         _kill([process for process in self._owned.values() if process.pid != pid])
 
+    @property
+    def are_attached(self) -> bool:
+        """Whether they are the debugger of a program that dapeer has not started."""
+        return self._attached is not None
+
     def detach(self) -> None:
         """Leave an attached program's debugger, whose input has ended, to the reaper, which has it detach."""
         for pid in [*self._owned]:

@@ -148,12 +148,17 @@ class Pipes:
 
 
 async def spawn(
-    command: Command, mark: Mapping[str, str], terminal: Terminal | None = None
+    command: Command,
+    mark: Mapping[str, str],
+    terminal: Terminal | None = None,
+    *,
+    outlives: bool = False,
 ) -> Spawned:
     """Start the adapter's process.
 
     Over stdio its stdin and stdout are the wire. On a server's stdin nothing comes; its stdout
     belongs to its last words, or is the program's. `mark` is in its environment. With a `terminal`, all of them are in there.
+    With `outlives`, it may have to detach from a program when dapeer has gone.
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
@@ -176,6 +181,7 @@ async def spawn(
                 stderr=stderr,
                 cwd=command.folder,
                 env={**command.environment, **mark, WORD: pipes.stderr.word},
+                outlives=outlives,
             )
         except BaseException as error:
             pipes.close()
@@ -241,7 +247,9 @@ async def start(
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
     """
     processes = Processes(reaper, attached=attached)
-    spawning = asyncio.create_task(spawn(command, processes.mark, terminal))
+    spawning = asyncio.create_task(
+        spawn(command, processes.mark, terminal, outlives=processes.are_attached)
+    )
     try:
         spawned = await asyncio.shield(spawning)
     except asyncio.CancelledError:

@@ -41,6 +41,8 @@ class SessionControl(abc.ABC):
 
     ours: bool = False
     """We hold the adapter, and may kill it."""
+    fate: str = "the program runs on"
+    """What became of a program that was left, as a part of a sentence."""
 
     # -- messages
 

@@ -16,6 +16,7 @@ from dapeer.base.errors import (
     DapeerError,
     Overstepped,
     RequestFailed,
+    RequestTimeout,
     Unsupported,
 )
 from dapeer.base.system.exchange import Mailbox
@@ -23,6 +24,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.sessions.core.attached import AttachedProgram
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.detached import Detached
@@ -40,6 +42,10 @@ CRASHES = {"SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"}
 """Signals that end a process because of a fault of its own."""
 MAX_EXPRESSION_CHARS = 100
 """Characters of an expression in the cause of an end."""
+SECONDS_TO_DETACH = 2.0
+"""Seconds for which an answer waits until an adapter has detached that did not answer."""
+SECONDS_TO_LOSE = 1.0
+"""Seconds in which a program meets what a killed debugger has left in it, in most cases."""
 MAX_QUOTED_CHARS = 800
 """Characters of an adapter's output in an error."""
 
@@ -61,6 +67,9 @@ class DirectSession(Session):
         """The process of its adapter."""
         self.launched: bool = parent.launched if parent else plan.launched
         """Whether dapeer has started the debuggee, so that it ends with its session."""
+        pid = plan.inputs.get("pid") if parent is None and plan.request == "attach" else None
+        self.attached = AttachedProgram(pid) if isinstance(pid, int) else None
+        """The program, where it was running before and its process is known."""
         self.offers = Mailbox[Offer]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = context.definitions
@@ -171,6 +180,9 @@ class DirectSession(Session):
             if not self.mirror.ended:
                 # Nobody has told that it would go.
                 await self.process.settle()
+                if self.attached is not None and not self._leaving:
+                    await self.attached.ended(SECONDS_TO_LOSE)
+                    self._learn_fate()
         finally:
             self.finish()
 
@@ -182,11 +194,12 @@ class DirectSession(Session):
         quirks = self.plan.definition.quirks
         words = quirks.without_own(self.process.stderr_tail()).strip()[-MAX_QUOTED_CHARS:]
         said = f"; it said: {words}" if words else ""
+        fate = f"; {self.fate}" if self.attached is not None else ""
         meanwhile = "".join(map(_doing, self.channel.broken_off[:1]))
         if killer in CRASHES:
-            return f"the adapter {self.adapter} crashed ({killer}){meanwhile}{said}"
+            return f"the adapter {self.adapter} crashed ({killer}){meanwhile}{fate}{said}"
         by = "" if killer is None else f", killed by {killer}"
-        return f"the adapter ended unexpectedly{by}{meanwhile}{said}"
+        return f"the adapter ended unexpectedly{by}{fate}{meanwhile}{said}"
 
     # -- end
 
@@ -240,9 +253,27 @@ class DirectSession(Session):
             await self.force()
 
     async def force(self) -> None:
-        """Kill the adapter and what it has started, including the debuggee."""
+        """Kill the adapter and what it has started, including the debuggee; one that is attached detaches instead."""
         await self.process.kill()
+        if self.attached is not None:
+            await self.process.settle(SECONDS_TO_DETACH)
+            self._learn_fate()
         self.finish()
+
+    async def cut_short(self, cause: str) -> str:
+        """End a session whose adapter has not answered as it was to end; return what became of the program."""
+        if self.attached is None:
+            return await super().cut_short(cause)
+        await self.force()
+        self.ending.decide(f"{cause}, and is to detach; {self.fate}", by_us=False)
+        return f"and is to detach; {self.fate}"
+
+    def _learn_fate(self) -> None:
+        """Read from its process what became of a program that was attached to."""
+        if self.attached is not None:
+            self.fate = self.attached.fate()
+            if (self.ending.cause or "").startswith("detached;"):
+                self.ending.decide(f"detached; {self.fate}", by_us=False)
 
     async def cut_off(self, tool: str) -> None:
         """Kill the program, where its adapter would let it run on from a stop when it is asked to end it."""
@@ -286,12 +317,15 @@ class DirectSession(Session):
         if not ending:
             self.process.release(self._pid)
             self.watch.close()
-        await self._let_go(ending=ending)
+        with contextlib.suppress(RequestTimeout):
+            await self._let_go(ending=ending)
         self._leaving = True
         # The end of a child may end its parent meanwhile.
         with contextlib.suppress(ChannelClosed):
             await self.request("disconnect", {"terminateDebuggee": ending})
         await self.close()
+        if not ending:
+            self._learn_fate()
         return ending
 
 

@@ -162,6 +162,8 @@ class Plan:
         missing = self.tests.missing if self.tests else None
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]
+        if not self.launched and "pid" in self.inputs and "pid" in self.definition.attach:
+            remarks.append(self.definition.attach["pid"].say)
         if Path(program).name in STARTERS and self.definition.children is None:
             remarks.append(STARTS.format(Path(program).name, self.definition.id))
         remark = "; ".join(filter(None, remarks))

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 import anyio
 
@@ -38,6 +38,10 @@ from dapeer.view.advice import Advice
 
 SECONDS_TO_EXPLAIN = 1.0
 """Seconds in which the reason for the end of a connection is known."""
+
+
+TOGETHER: Final = "so it was killed together with the program"
+"""What becomes of a program whose adapter does not end it when it is to."""
 
 
 class Session(SessionControl):
@@ -229,10 +233,21 @@ class Session(SessionControl):
                 unknown = forced and not self.supports(command)
                 owed = self.channel.unanswered[:-1]
                 raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
-            cause = f"the adapter did not answer `{command}` within {limit:g} s"
-            self.ending.explain(f"{cause}, so it was killed together with the program")
-            await self.force()
-            raise RequestTimeout(command, limit, killed=True) from error
+            outcome = await self.cut_short(
+                f"the adapter did not answer `{command}` within {limit:g} s"
+            )
+            killed = outcome == TOGETHER
+            raise RequestTimeout(command, limit, outcome=outcome, killed=killed) from error
+
+    async def cut_short(self, cause: str) -> str:
+        """End a session whose adapter has not answered as it was to end; return what became of the program.
+
+        Args:
+            cause: What is recorded as the reason, with what became of the program.
+        """
+        self.ending.explain(f"{cause}, {TOGETHER}")
+        await self.force()
+        return TOGETHER
 
     async def _explained(self, error: ChannelClosed) -> ChannelClosed:
         """Return an error with the reason for the end of the connection, as soon as that is known."""
@@ -299,7 +314,7 @@ class Session(SessionControl):
     def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
         """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
         if not ending:
-            cause = "closed" if self.post_mortem else "detached; the program runs on"
+            cause = "closed" if self.post_mortem else f"detached; {self.fate}"
             self.ending.decide(cause, by_us=False)
         elif not self.mirror.ended and self.mirror.exit_code is None:
             self.ending.decide(f"ended by {tool}", by_us=True)

@@ -25,6 +25,7 @@ from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
 from dapeer.dap.sent_requests import EvaluateArguments
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.attached import RUNS_ON
 from dapeer.sessions.core.direct import MAX_QUOTED_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,9 @@ async def start_up(
     # An offered child starts while dapeer attaches to it.
     starts = plan.launched or session.parent is not None
     seconds = timeouts.launch if starts else timeouts.attach
+    if session.attached is not None:
+        # Who is to debug it may end it at the attempt.
+        session.watch.follow(session.attached.pid)
     try:
         with anyio.fail_after(seconds):
             await _shake_hands(session, breakpoints, arguments)
@@ -185,6 +189,12 @@ def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] 
     return chosen
 
 
+def _fate(session: DirectSession) -> str:
+    """Return a sentence on a program that was to be attached to, unless it runs on."""
+    fate = session.attached.fate() if session.attached is not None else RUNS_ON
+    return "" if fate == RUNS_ON else f" {fate[0].upper()}{fate[1:]}."
+
+
 def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
     """Return the error with the adapter's last output, often its reason; `has_reason`: it has that."""
     if session.process.pid is None and not session.mirror.capabilities:
@@ -195,7 +205,7 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     own = "" if has_reason and cause(logged) != logged else cause(logged)
     words = (printed or own)[-MAX_QUOTED_CHARS:]
     quote = f" It said: {words.rstrip('.')}." if words else ""
-    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{quote}"
+    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{_fate(session)}{quote}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
     usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
     return AdapterFailed(failed, lack_of_tasks() or advice or usual)

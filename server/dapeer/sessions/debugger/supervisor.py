@@ -157,6 +157,8 @@ class Supervisor:
             finally:
                 session.finish()
                 session.watch.close()
+                if session.attached is not None:
+                    session.attached.close()
                 self._sessions.ended(session, failed=failure is not None)
                 tasks.cancel_scope.cancel()
         return failure
