@@ -201,6 +201,35 @@ async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path, shows: Shows) -
     shows("go", "test by id")
 
 
+async def test_a_file_of_tests_of_go_runs_alone_and_one_that_is_left_out_says_so(
+    tmp_path: Path,
+) -> None:
+    needs("delve")
+    (tmp_path / "go.mod").write_text("module sum\n", encoding="utf-8")
+    for name, first, test in (
+        ("sum_test.go", "", "TestSum"),
+        ("db_test.go", "//go:build integration\n\n", "TestDatabase"),
+        ("sum_windows_test.go", "", "TestWindows"),
+    ):
+        fails = 't.Error("wrong")' if test == "TestDatabase" else "t.Log()"
+        body = f'package sum\n\nimport "testing"\n\nfunc {test}(t *testing.T) {{\n\t{fails}\n}}\n'
+        (tmp_path / name).write_text(first + body, encoding="utf-8")
+    tags = {"buildFlags": "-tags=integration"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        told = (await read(c, "dap_run", program="db_test.go::TestDatabase")).splitlines()[0]
+        assert "db_test.go is not compiled here: it has `//go:build integration`" in told
+        assert 'config={"buildFlags": "-tags=integration"} compiles it' in told
+        told = await read(c, "dap_run", program="sum_windows_test.go")
+        assert "sum_windows_test.go is not compiled here" in told.splitlines()[0]
+        assert "TestSum" not in told
+        told = await read(c, "dap_run", program="sum_test.go", config=tags)
+        assert told.startswith("Ended, exit code 0")
+        assert "--- PASS: TestSum" in told
+        assert "TestDatabase" not in told
+        told = await read(c, "dap_run", program="db_test.go", config=tags)
+        assert "db_test.go:8" in told.splitlines()[0]
+
+
 async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) -> None:
     needs("gdb")
     tool("cargo")

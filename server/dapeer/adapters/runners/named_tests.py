@@ -27,6 +27,7 @@ from dapeer.base.system import foreign_files
 MAX_SUGGESTED_TESTS = 5
 """Names of tests that are suggested for an unknown one."""
 _BY_LAST = "{} selects by the last part of a name: each test called `{}` ran, in whichever group"
+_NONE_WRITTEN = "{} names no test, so all tests of its folder ran"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,13 @@ class NamedTests:
     naming: Naming
 
     def missing(self, printed: str) -> str | None:
-        """Return that there is no such test, if the runner has said so."""
+        """Return that there is no such test, or that the build is without its file, if the runner has said so."""
+        if left_out := self._left_out(printed):
+            return left_out
         if not self.parts or not self.naming.is_unknown(self.parts, printed):
             return None
         name = "::".join(self.parts)
-        return f"no test of {self.file.name} is called `{name}`{_near(self._written(), name)}"
+        return f"no test of {self.file.name} is called `{name}`{_near(self.naming.written_in(self.file), name)}"
 
     def none_ran(self, printed: str) -> bool:
         """Whether the runner has said that no test ran."""
@@ -50,14 +53,20 @@ class NamedTests:
             return self.naming.none.search(printed) is not None
         return self.naming.is_unknown((), printed)
 
-    def _written(self) -> list[str]:
-        if self.naming.written is None or not foreign_files.is_file(self.file):
-            return []
-        text = foreign_files.read_text(self.file)
-        found = (
-            next(filter(None, each.groups()), "") for each in self.naming.written.finditer(text)
-        )
-        return list(dict.fromkeys(found))
+    def why_none_ran(self, printed: str) -> str | None:
+        """Return how it is known that no test ran; None: some have, or it is not known."""
+        if not self.none_ran(printed):
+            return None
+        return self._left_out(printed) or "its output says so"
+
+    def _left_out(self, printed: str) -> str:
+        """Return that the build is without the file: the tests that are written there are unknown to the runner."""
+        written = self.naming.written_in(self.file) if self.naming.left_out else []
+        wanted = [each for each in self.parts[:1] if each in written] if self.parts else written
+        if not wanted or not all(self.naming.is_unknown([each], printed) for each in wanted):
+            return ""
+        why = self.naming.why_left_out(self.file)
+        return f"{self.file.name} is not compiled here: {why}" if why else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,8 @@ async def _launch(
     if parts:
         named = {"name": runner.naming.of(parts), "last": runner.naming.of(parts[-1:])}
         values["only"] = fill(runner.naming.args, {**values, **named})
+    elif file is not None and (names := runner.naming.written_in(file)):
+        values["only"] = fill(runner.naming.whole, {**values, "names": "|".join(names)})
     values |= await _built(known, file or known.root, parts, values, inputs)
     filled = fill_table(runner.launch, values)
     env = {**_environment(filled.get("env")), **as_object(inputs.get("env"))}
@@ -128,6 +139,14 @@ async def _launch(
         remarks.append(_expected(awaited, stops=not every))
     if len(parts) > 1 and not any("${name}" in each for each in runner.naming.args or ["${name}"]):
         remarks.append(_BY_LAST.format(runner.title, parts[-1]))
+    if (
+        not parts
+        and runner.naming.whole
+        and file
+        and foreign_files.is_file(file)
+        and "only" not in values
+    ):
+        remarks.append(_NONE_WRITTEN.format(file.name))
     if any(remarks):
         rest["remark"] = "; ".join(filter(None, remarks))
     # A caller's own folder is where paths were looked for; the tests run where their project wants.

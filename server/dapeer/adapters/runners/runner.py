@@ -40,6 +40,27 @@ class Sign:
     """Is found in the file."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What has a build leave a file out."""
+
+    file: Pattern
+    """Is found in the name of the file."""
+    holds: Pattern
+    """Is found in the file."""
+    say: str = ""
+    """The reason; `${1}` is the first group of what was found, in the file if `holds` is there."""
+
+    def reason(self, file: Path, text: str) -> str:
+        """Return the reason for this file; empty: it is none."""
+        tried = [(self.file, file.name), (self.holds, text)]
+        found = [pattern.search(where) for pattern, where in tried if pattern is not None]
+        if not found or None in found:
+            return ""
+        group = next((each[1] for each in reversed(found) if each and each.re.groups), "")
+        return self.say.replace("${1}", group)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
     """How the runner selects tests."""
@@ -60,6 +81,22 @@ class Naming:
     """A pattern of the runner's output when no test has the name `${name}`; empty: none is known."""
     none: Pattern
     """The same, when no test ran; None: `unknown` says that, too."""
+    whole: Sequence[str]
+    """Arguments that select all tests of one file, with `${names}` in them: what `written` finds there, joined by `|`."""
+    left_out: Sequence[LeftOut]
+    """Why a build may be without a file; looked at only once the runner knows none of the file's tests."""
+
+    def written_in(self, file: Path) -> list[str]:
+        """Return the names of the tests that are written in a file; none of a folder."""
+        if self.written is None or not foreign_files.is_file(file):
+            return []
+        found = self.written.finditer(foreign_files.read_text(file))
+        return list(dict.fromkeys(next(filter(None, each.groups()), "") for each in found))
+
+    def why_left_out(self, file: Path) -> str:
+        """Return what of a file's name or text leaves it out of the build; empty: nothing that is known."""
+        text = foreign_files.read_text(file) if self.left_out else ""
+        return next(filter(None, (each.reason(file, text) for each in self.left_out)), "")
 
     def parts(self, name: str) -> list[str]:
         """Return the parts of a name; those that the runner itself joins are apart where each has a form."""
@@ -178,7 +215,7 @@ class Runner:
             title=table.get("title", str, table.text("id")),
             signs=tuple(each.read(Sign) for each in table.tables("signs")),
             programs=table.texts("program"),
-            naming=table.table("name").read(Naming),
+            naming=_naming(table.table("name")),
             build=table.table("build").read(Build) if "build" in table else None,
             lookup=table.table("lookup").read(Lookup) if "lookup" in table else None,
             in_file={name: _pattern(reads, name) for name in reads},
@@ -189,6 +226,12 @@ class Runner:
         )
         stops.done()
         return runner
+
+
+def _naming(table: DefinitionTable) -> Naming:
+    return table.read(
+        Naming, left_out=tuple(each.read(LeftOut) for each in table.tables("left_out"))
+    )
 
 
 @functools.cache

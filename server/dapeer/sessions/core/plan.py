@@ -176,7 +176,7 @@ class Plan:
     def untested(self, printed: str) -> str | None:
         """Return why a run that has ended well has run no test, where it was to run some."""
         if self.tests is not None:
-            return "its output says so" if self.tests.none_ran(printed) else None
+            return self.tests.why_none_ran(printed)
         tests, program = self.definition.tests, str(self.inputs.get("program") or "")
         if tests is None or not self.launched or not program:
             return None
