@@ -3,9 +3,78 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness import FAKE_PROGRAM, ask, client, fake, needs, read, refusal
+import pytest
+
+from tests.harness import FAKE_PROGRAM, ask, client, fake, has_all, needs, read, refusal
 from tests.processes import LIMIT
-from tests.programs import compiled, program
+from tests.programs import Program, compiled, program
+
+# Each thread waits for the other: the worker stops within the step, always.
+TWO_C = """
+#include <pthread.h>
+#include <unistd.h>
+static volatile int begun, seen;
+static void *work(void *argument) {
+    while (!begun) usleep(1000);
+    seen = 1; // @worker
+    return argument;
+}
+static int slow(void) {
+    begun = 1;
+    while (!seen) usleep(1000);
+    return seen;
+}
+int main(void) {
+    pthread_t worker;
+    pthread_create(&worker, 0, work, 0);
+    int got = slow(); // @step
+    got++; // @after
+    return pthread_join(worker, 0) + got - 2;
+}
+"""
+TWO_JAVA = """
+public class Two {
+    static volatile boolean begun, seen;
+    static void work() {
+        while (!begun) Thread.onSpinWait();
+        seen = true; // @worker
+    }
+    static int slow() {
+        begun = true;
+        while (!seen) Thread.onSpinWait();
+        return 1;
+    }
+    public static void main(String[] args) throws Exception {
+        Thread worker = new Thread(Two::work, "worker");
+        worker.start();
+        int got = slow(); // @step
+        got++; // @after
+        worker.join();
+    }
+}
+"""
+TWO_GO = """package main
+
+import "time"
+
+func slow(begun, seen chan int) int {
+	begun <- 1
+	time.Sleep(time.Millisecond)
+	return <-seen
+}
+
+func main() {
+	begun, seen := make(chan int), make(chan int)
+	go func() {
+		got := <-begun
+		seen <- got // @worker
+	}()
+	got := slow(begun, seen) // @step
+	got++ // @after
+	println(got)
+}
+"""
+TWO_THREADS = [("gdb", "two.c", TWO_C), ("jdi", "Two.java", TWO_JAVA), ("delve", "two.go", TWO_GO)]
 
 
 async def test_a_stop_in_a_worker_is_shown_in_the_worker() -> None:
@@ -125,3 +194,28 @@ async def test_gdb_s_words_on_threads_are_not_told_as_what_the_program_prints(
         assert other["thread_id"] != stop["thread_id"]
         assert "output" not in other
         assert "hread" not in (await ask(c, "dap_program_output"))["text"]
+
+
+@pytest.mark.parametrize(("adapter", "name", "text"), TWO_THREADS)
+async def test_a_step_that_another_thread_interrupts_names_both_and_the_call_that_goes_on(
+    tmp_path: Path, adapter: str, name: str, text: str
+) -> None:
+    needs(adapter)
+    source = tmp_path / name
+    source.write_text(text)
+    p = (
+        compiled(name, tmp_path, source, ["-pthread"])
+        if adapter == "gdb"
+        else Program(source, source)
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        places = [p.at("step"), p.at("worker")]
+        first = await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=places)
+        assert first["line"] == p.line("step")
+        other = await ask(c, "dap_step_over")
+        main, worker = first["thread_id"], other["thread_id"]
+        assert (other["line"], worker == main) == (p.line("worker"), False)
+        (note,) = (each for each in other["notes"] if "is not done" in each)
+        goes_on = f"dap_step_over(thread_id={main}) goes on"
+        assert has_all(note, f"the step of thread {main} ", f"for thread {worker} ", goes_on)
+        assert (await ask(c, "dap_step_over", thread_id=main))["thread_id"] == main

@@ -85,6 +85,9 @@ RESUMES = frozenset(
 )
 """Requests after which the program runs, and everything known about the stop is past."""
 
+STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack"})
+"""Those of them after which the program stops by itself."""
+
 CONTROL = RESUMES | {
     "configurationDone",
     "disconnect",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+import anyio
 from pydantic import Field
 
-from dapeer.base.errors import ArgumentError
+from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.sources import source_file
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.sent_requests import ResumingCommand, StepInTargetsArguments
 from dapeer.dap.types import Source
+from dapeer.mirror.stops.stops import Stop
 from dapeer.peers.consent_kinds import RESUMES_PROGRAM, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
@@ -30,10 +33,18 @@ TargetCall = Annotated[
 ]
 
 
+SECONDS_TO_NAME = 1.0
+"""Seconds in which the names of two threads are looked up."""
 SECONDS_TO_PAUSE = 2.0
 """Seconds that an adapter has to answer a `pause`."""
 LABEL_CHARS = 60
 """Characters of a call that is offered as a target."""
+_TOOLS: Mapping[str, str] = {
+    "next": "dap_step_over",
+    "stepIn": "dap_step_into",
+    "stepOut": "dap_step_out",
+}
+"""The tool of a step."""
 
 
 @tool("Continue", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
@@ -109,18 +120,57 @@ async def dap_step_out(
 async def _step(
     call: Call, session: Session, command: ResumingCommand, arguments: Body, options: StopOptions
 ) -> Reply:
-    """Step, with a note where it was not in the shown frame: some debuggers step in the innermost one."""
-    before = session.mirror.stop
-    reply = await resume(call, session, session.resume(command, arguments), options)
+    """Step, with notes where another thread has stopped first, or it was not in the shown frame."""
+    before, thread = session.mirror.stop, arguments["threadId"]
+    keeps = _keeps_step(call, session)
+    begun = session.mirror.history.interrupted_step(thread)
+    goes_on = keeps and begun is not None and begun.left_with == command
+    sent = session.resume("continue" if goes_on else command, arguments)
+    reply = await resume(call, session, sent, options)
+    interrupted = await _interrupted(session, thread, command, keeps=keeps)
+    return noted(reply, [*interrupted, *_elsewhere(session, before)])
+
+
+def _keeps_step(call: Call, session: Session) -> bool:
+    definition = call.debugger.definitions.get(session.adapter)
+    return definition is not None and definition.quirks.keeps_step
+
+
+async def _interrupted(
+    session: Session, thread: int, command: ResumingCommand, *, keeps: bool
+) -> list[str]:
+    """Return a note if another thread has stopped before the step of a thread was done."""
+    stop = session.mirror.stop
+    if stop is None or stop.thread_id == thread or stop.reason == "step":
+        return []
+    names: Mapping[int, str] = {}
+    with contextlib.suppress(DapeerError), anyio.move_on_after(SECONDS_TO_NAME):
+        names = await session.inspect.threads()
+    stepped, first = (_named(each, names) for each in (thread, stop.thread_id))
+    rest = "no other step can begin before" if keeps else f"without thread_id {first} steps"
+    return [
+        f"the step of {stepped} is not done, for {first} stopped before; "
+        f"{_TOOLS[command]}(thread_id={thread}) goes on with it, {rest}"
+    ]
+
+
+def _named(thread: int, names: Mapping[int, str]) -> str:
+    """Return what a thread is called: `thread 519 (main)`."""
+    name = names.get(thread, "")
+    return f"thread {thread}" if name in ("", f"thread {thread}") else f"thread {thread} ({name})"
+
+
+def _elsewhere(session: Session, before: Stop | None) -> list[str]:
+    """Return a note if a step has ended in code of others: some debuggers step in the innermost frame."""
     stop = session.mirror.stop
     if before is None or not before.stack.front or stop is None or stop.reason != "step":
-        return reply
-    frame = stop.top
-    owner = session.frames.owner(frame) if frame is not None else ""
-    if frame is None or not owner:
-        return reply
-    note = f"the step was made in {owner}, where the program was; dap_run_to with a line of the frame that was shown leads there"
-    return noted(reply, [note])
+        return []
+    owner = session.frames.owner(stop.top) if stop.top is not None else ""
+    if not owner:
+        return []
+    return [
+        f"the step was made in {owner}, where the program was; dap_run_to with a line of the frame that was shown leads there"
+    ]
 
 
 def stepping(

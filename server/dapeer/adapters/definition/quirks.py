@@ -61,6 +61,8 @@ class Quirks:
     """A regular expression: the description of a `breakpoint` that is a data breakpoint."""
     unasked_step: str = ""
     """The real reason of a `step` that no client has requested: `exception`."""
+    keeps_step: bool = False
+    """A step that another thread's stop interrupts goes on at `continue`, and no other step can begin before."""
     screen: bool = False
     """A program in a terminal may draw on it.
 

@@ -20,11 +20,10 @@ from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.json_types import as_array, as_object
 from dapeer.companions.python.in_debuggee.dapeer_patching import EVENT
 from dapeer.dap.messages import Body, Event, Message, Request, Response
-from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
+from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES, STEPS
 
 CAPABILITIES = {**NEEDS, **OPTIONS}
 """By request, or option of requests."""
-_STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack"})
 _IN_MESSAGE = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
 """An expression in a log message, which may have braces itself."""
 OURS = 1 << 30
@@ -72,7 +71,7 @@ class Normalizer:
             if message.command == "pause":
                 self._leaving = False
             if message.command in RESUMES:
-                self._stepping = message.command in _STEPS
+                self._stepping = message.command in STEPS
                 self._stepper = message.arguments.get("threadId") if self._stepping else None
                 self._unfinished.discard(self._stepper)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dapeer.dap.messages import Body
+from dapeer.dap.requests import STEPS
 from dapeer.dap.types import StackFrame, Variable
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.stops.handles import HandleNumbers, Handles
@@ -207,6 +208,16 @@ class History:
         # Mostly one of the last is asked for.
         found = next((stop for stop in reversed(self._stops) if stop.number <= number), None)
         return found if found is not None and found.number == number else None
+
+    def interrupted_step(self, thread_id: int) -> Stop | None:
+        """Return the stop at which a thread's step began that another thread's stop has interrupted.
+
+        None: the thread has stopped since, or was resumed otherwise.
+        """
+        last = next((stop for stop in reversed(self._stops) if stop.thread_id == thread_id), None)
+        if last is None or last is self.latest or last.left_with not in STEPS:
+            return None
+        return last
 
     def before(self, stop: Stop) -> list[Stop]:
         """Return the stops before one, the oldest first."""
