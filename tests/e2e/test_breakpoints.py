@@ -1,7 +1,9 @@
 """Breakpoints: what is wanted, what the adapter made of it, and where the program stops."""
 
 import asyncio
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -328,6 +330,22 @@ async def test_a_function_breakpoint_has_a_condition(adapter: str, tmp_path: Pat
         stop = await ask(c, "dap_run", type=adapter, program=str(p))
         assert (stop["state"], await evaluate(c, language.value)) == ("stopped", "2")
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+@pytest.mark.parametrize("adapter", ["debugpy", "gdb"])
+async def test_a_function_that_no_adapter_confirms_is_not_called_verified(
+    adapter: str, tmp_path: Path
+) -> None:
+    language = named(adapter)
+    ready(language)
+    p = program_of(language, tmp_path)
+    at: list[dict[str, Any]] = [{"function": "nosuch"}, p.at("inner")]
+    async with asyncio.timeout(LIMIT), client() as c:
+        told = await read(c, "dap_run", type=adapter, program=str(p), breakpoints=at)
+        assert re.search(r"(Pending|Rejected): nosuch( \(|$)", told, re.MULTILINE)
+        told = await read(c, "dap_set_function_breakpoints", names=["nosuch", "inner"])
+        assert re.match(r"nosuch: (pending|rejected)", told)
+        assert "\ninner: verified" in told
 
 
 @pytest.mark.parametrize("adapter", ["js-debug", "rdbg", "perl", "bash-dap"])

@@ -35,7 +35,8 @@ async def test_a_program_stops_at_the_functions_that_its_start_names() -> None:
         assert (stop["reason"], stop["function"]) == ("function breakpoint", "middle")
         assert "from before" not in str(stop)
         # A later one is added, and a start that fails leaves none.
-        assert "inner: verified" in await read(c, "dap_set_breakpoint", function="inner")
+        told = await read(c, "dap_set_breakpoint", function="inner")
+        assert "middle: verified\ninner: pending: any name is taken" in told
         gone = [{"function": "gone"}, {"filename": "nowhere.py", "line": 1}]
         await refusal(c, "dap_run", program=str(p), breakpoints=gone)
         assert await read(c, "dap_breakpoints") == "function middle\nfunction inner"

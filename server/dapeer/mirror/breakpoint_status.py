@@ -194,6 +194,7 @@ class Placed:
         Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
         """
         self.functions_reached.add(last_part(frame["name"]))
+        self._verify_reached()
         line = frame["line"]
         name = str(frame.get("source", {}).get("path") or "").rpartition("/")[2]
         for known, pairs in self.lines.items():
@@ -237,6 +238,14 @@ class Placed:
         self.functions = [
             (str(requested["name"]), made) for requested, made in _paired(arguments, body)
         ]
+        self._verify_reached()
+
+    def _verify_reached(self) -> None:
+        """Call the breakpoints verified that were pending until the program was at their functions."""
+        for index, (name, made) in enumerate(self.functions):
+            if made.get("reason") == "pending" and self.reaches_function(name):
+                kept: Body = {k: v for k, v in made.items() if k not in {"reason", "message"}}
+                self.functions[index] = name, cast("Breakpoint", {**kept, "verified": True})
 
     def _set_data(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         self._numbers = None

@@ -93,6 +93,8 @@ class Quirks:
 
     hit_conditions: Regex = ""
     """A regular expression: all of a hit condition that it understands; empty: not known."""
+    verifies_functions: bool = True
+    """False: it calls a function breakpoint of any name verified, also where there is no such function."""
     passes_hits: bool = False
     """A number as hit condition is the hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])

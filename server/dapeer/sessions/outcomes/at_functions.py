@@ -9,9 +9,11 @@ from dapeer.base.text.fitting import shortened
 from dapeer.collecting.points import LATE, without_calls
 from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
+from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.failures import TRACING
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
+from dapeer.view.render import breakpoint_state
 
 State = Literal[
     "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
@@ -44,12 +46,25 @@ def _not_stopping(
         name = function_breakpoint(text)["name"]
         if sessions and not able:
             yield "rejected", text, f" ({first.adapter} {NO_FUNCTIONS})"
-        elif not final or (text, 0) not in first.program.awaited.places:
+        if not able or (text, 0) not in first.program.awaited.places:
             continue
         placed = [each.mirror.placed for each in able]
+        if not final:
+            yield from _unverified(text, name, placed)
+            continue
         sent = any(name == known for each in placed for known, _ in each.functions)
         if sent and not any(each.reaches_function(name) for each in placed):
             yield "not hit", text, NEVER_HELD if name != text else unseen(first)
+
+
+def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tuple[State, str, str]]:
+    """Yield a function that no adapter has confirmed, if the program has not been there."""
+    made = [each for one in placed for known, each in one.functions if known == name]
+    seen = any(each.reaches_function(name) for each in placed)
+    states = {breakpoint_state(each) for each in made}
+    if made and not seen and "verified" not in states:
+        why = reason(str(each.get("message") or "") for each in made)
+        yield "pending" if "pending" in states else "rejected", text, why
 
 
 def _not_collecting(

@@ -52,7 +52,7 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
     live = [s for s in debugger.sessions.values() if not s.mirror.ended]
     made = {name: made for s in live for name, made in s.mirror.placed.functions}
     lines = [
-        f"{name}: {render.breakpoint_state(made.get(function_breakpoint(each)['name']))}"
+        f"{name}: {_state(made.get(function_breakpoint(each)['name']))}"
         for each, name in repeated(names)
     ]
     lines += [f"and {len(names) - MAX_LISTED_VALUES:,} more"] * (len(names) > MAX_LISTED_VALUES)
@@ -144,8 +144,8 @@ def _state_lines(
         yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
 
 
-def _state(made: Breakpoint) -> str:
-    message = made.get("message")
+def _state(made: Breakpoint | None) -> str:
+    message = made.get("message") if made else None
     return f"{render.breakpoint_state(made)}{f': {message}' if message else ''}"
 
 
