@@ -22,6 +22,7 @@ from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.dap.decoding import from_json
 from dapeer.dap.messages import Event, Message, Request, Response, encode
+from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.context import SessionContext
@@ -141,7 +142,7 @@ class Script:
     play: Callable[[Session, Program], Awaitable[None]]
 
 
-async def next_stop(session: Session, command: str = "") -> Stop:
+async def next_stop(session: Session, command: ResumingCommand | None = None) -> Stop:
     """Resume with a command, if any, and return the next stop with all that was fetched at it."""
     mirror = session.mirror
     epoch = mirror.epoch if command else 0

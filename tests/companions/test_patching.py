@@ -65,7 +65,8 @@ def test_a_row_that_a_version_is_too_old_for_is_unused_and_no_news(
     since: str, on: bool, reported: int
 ) -> None:
     lacking = {} if on else {"replaces": {"foreign_software:Stack.missing": SHAPE}}
-    one = row(**(lacking or {"replaces": {THERE: SHAPE}}), since=since)
+    replaces = lacking.get("replaces") or {THERE: SHAPE}
+    one = row(replaces=replaces, since=since)
     assert one.apply() is on
     assert len(patching.news) == reported
     assert on or reported or one.off == "unused: foreign has what it needs since 1.6"

@@ -1,5 +1,6 @@
 """At which exceptions to stop, as a caller says it and as adapters are told."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def filters(adapter: str) -> Filters:
     return DEFINITIONS[adapter].stopping.filters
 
 
-def told(adapter: str, *texts: str) -> dict[str, Any]:
+def told(adapter: str, *texts: str) -> Mapping[str, Any]:
     filters(adapter).check(texts, OFFERED[adapter], adapter)
     return filters(adapter).arguments(texts, OFFERED[adapter])
 

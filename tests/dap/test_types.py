@@ -101,4 +101,4 @@ def test_every_request_that_is_sent_has_the_arguments_and_the_answer_of_its_comm
 
 def annotated(annotation: ast.expr | None) -> object:
     """Return what an annotation of `sent_requests` is."""
-    return eval(ast.unparse(annotation or ast.Constant(None)), vars(sent_requests))  # noqa: S307
+    return eval(ast.unparse(annotation or ast.Constant(None)), dict(vars(sent_requests)))  # noqa: S307

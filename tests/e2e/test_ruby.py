@@ -216,7 +216,8 @@ async def test_threads_that_stop_at_once_stop_one_after_another(tmp_path: Path) 
     source.write_text(QUEUE)
     at = {"filename": str(source), "line": 3}
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        stop, hits = await ask(c, "dap_run", program=str(source), breakpoints=[at]), []
+        stop = await ask(c, "dap_run", program=str(source), breakpoints=[at])
+        hits: list[str] = []
         while stop["state"] == "stopped":
             assert (stop["reason"], stop["line"]) == ("breakpoint", 3)
             hits.append(await evaluate(c, "item"))
@@ -231,7 +232,8 @@ async def test_a_step_that_another_thread_interrupts_is_still_a_step(tmp_path: P
     source.write_text(QUEUE)
     at = {"filename": str(source), "line": 3}
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        stop, places = await ask(c, "dap_run", program=str(source), breakpoints=[at]), []
+        await ask(c, "dap_run", program=str(source), breakpoints=[at])
+        places: list[tuple[int, str]] = []
         stop = await ask(c, "dap_step_over")
         while stop["state"] == "stopped":
             places.append((stop["line"], stop["reason"]))

@@ -46,7 +46,7 @@ async def failure(waiting: Awaitable[Any]) -> DapeerError:
 @pytest.mark.parametrize("command", sorted(NEEDS))
 async def test_a_request_that_is_not_advertised_is_never_sent(command: str) -> None:
     async with wired() as w:
-        error = await failure(w.session.request(command))
+        error = await failure(w.session.send(command))
         assert isinstance(error, Unsupported)
         assert f"toy-adapter does not support `{command}`" in str(error)
         await w.session.request("threads")
@@ -58,14 +58,14 @@ async def test_a_request_that_is_advertised_is_sent(command: str, capability: st
     filters = [{"filter": "raised", "label": "Raised"}]
     offered = filters if capability == "exceptionBreakpointFilters" else True
     async with wired(capabilities={capability: offered}) as w:
-        await w.session.request(command, {})
+        await w.session.send(command, {})
         assert w.peer.commands() == [command]
 
 
 async def test_a_request_that_nobody_has_specified_is_sent_only_when_it_is_forced() -> None:
     async with wired() as w:
-        assert isinstance(await failure(w.session.request("makeCoffee")), Unsupported)
-        await w.session.request("makeCoffee", forced=True)
+        assert isinstance(await failure(w.session.send("makeCoffee")), Unsupported)
+        await w.session.send("makeCoffee", forced=True)
         assert w.peer.commands() == ["makeCoffee"]
 
 
@@ -126,7 +126,7 @@ async def test_an_end_without_an_answer_kills_and_says_so() -> None:
 async def test_what_is_no_end_kills_nobody_without_an_answer(command: str) -> None:
     """The program may run code that lets no debugger in."""
     async with wired({command: never}, control=0.01) as w:
-        assert isinstance(await failure(w.session.request(command)), RequestTimeout)
+        assert isinstance(await failure(w.session.send(command)), RequestTimeout)
         assert w.killed == []
         assert not w.session.over
 

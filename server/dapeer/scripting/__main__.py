@@ -7,11 +7,11 @@ Its connection is an inherited descriptor, its text comes by standard input.
 
 from __future__ import annotations
 
-import linecache
 import os
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from dapeer.scripting.debugger import Debugger, Session
@@ -32,8 +32,6 @@ def main() -> None:
         debugger = Debugger(Connection(reader, writer, "dapeer script"))
         # What the script imports of the project comes after the library that it uses.
         sys.path.append(os.getcwd())  # noqa: PTH109 - a text, as the others there
-        lines = code.splitlines(keepends=True)
-        linecache.cache[NAME] = (len(code), None, lines, NAME)
         names = {
             "__name__": "__main__", "d": debugger, "Session": Session, "Answer": Answer,
             "ToolError": ToolError, "ServerGone": ServerGone,
@@ -41,15 +39,21 @@ def main() -> None:
         try:
             exec(compile(code, NAME, "exec"), names)  # noqa: S102 - that is what it is for
         except Exception as error:  # noqa: BLE001 - the script's own, whatever it is
-            _print_traceback(error)
+            _print_traceback(error, code.splitlines())
             sys.exit(1)
 
 
-def _print_traceback(error: Exception) -> None:
+def _print_traceback(error: Exception, code: Sequence[str]) -> None:
     """Print the traceback of a script's error, without the frames of this module and of the library."""
     ours = str(Path(__file__).parent)
     frames = traceback.extract_tb(error.__traceback__)
-    shown = [each for each in frames if not each.filename.startswith(ours)]
+    shown = [
+        traceback.FrameSummary(each.filename, each.lineno, each.name, line=code[each.lineno - 1])
+        if each.filename == NAME and each.lineno is not None
+        else each
+        for each in frames
+        if not each.filename.startswith(ours)
+    ]
     lines = [
         "Traceback (most recent call last):\n",
         *traceback.format_list(shown),

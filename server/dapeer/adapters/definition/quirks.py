@@ -62,7 +62,7 @@ class Quirks:
     unasked_step: str = ""
     """The real reason of a `step` that no client has requested: `exception`."""
     keeps_step: bool = False
-    """A step that another thread's stop interrupts goes on at `continue`, and no other step can begin before."""
+    """An interrupted step goes on at `continue`, and no other step can begin before."""
     screen: bool = False
     """A program in a terminal may draw on it.
 
@@ -109,7 +109,7 @@ class Quirks:
     """
 
     quoted: Regex = ""
-    """A regular expression: all of an expression that the adapter would split into words; it gets that in double quotes."""
+    """A regular expression: expressions that the adapter would split into words; it gets them quoted."""
 
     private: str = ""
     """A regular expression for a member in an expression that only code of its own class can name.

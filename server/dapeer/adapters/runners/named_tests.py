@@ -60,7 +60,7 @@ class NamedTests:
         return self._left_out(printed) or "its output says so"
 
     def _left_out(self, printed: str) -> str:
-        """Return that the build is without the file: the tests that are written there are unknown to the runner."""
+        """Return the error of a file that the build leaves out: the runner knows none of its tests."""
         written = self.naming.written_in(self.file) if self.naming.left_out else []
         wanted = [each for each in self.parts[:1] if each in written] if self.parts else written
         if not wanted or not all(self.naming.is_unknown([each], printed) for each in wanted):

@@ -82,7 +82,7 @@ class Naming:
     none: Pattern
     """The same, when no test ran; None: `unknown` says that, too."""
     whole: Sequence[str]
-    """Arguments that select all tests of one file, with `${names}` in them: what `written` finds there, joined by `|`."""
+    """Arguments that select all tests of one file; `${names}`: what `written` finds, joined by `|`."""
     left_out: Sequence[LeftOut]
     """Why a build may be without a file; looked at only once the runner knows none of the file's tests."""
 

@@ -157,7 +157,7 @@ def _written(
     old: Json | None,
     entry: Mapping[str, object],
 ) -> str:
-    """Return a text with an entry, without arguments that stood beside the command in another client's way."""
+    """Return a text with an entry, without arguments that another client's form had for the command."""
     after = with_entry(editor, text, where, entry)
     if old is not None and "args" in old and "args" not in entry:
         after = without_entry(editor, after, (*where, "args")) or after

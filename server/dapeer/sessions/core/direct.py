@@ -253,7 +253,7 @@ class DirectSession(Session):
             await self.force()
 
     async def force(self) -> None:
-        """Kill the adapter and what it has started, including the debuggee; one that is attached detaches instead."""
+        """Kill the adapter and what it has started, debuggee included; an attached one detaches instead."""
         await self.process.kill()
         if self.attached is not None:
             await self.process.settle(SECONDS_TO_DETACH)
