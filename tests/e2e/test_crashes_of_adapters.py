@@ -29,6 +29,18 @@ async def test_an_expression_at_which_lldb_crashes_is_named_once(
         assert crashed in await read(c, "dap_status")
 
 
+async def test_where_an_adapter_crashes_nobody_knows_that_a_breakpoint_was_not_hit(
+    settings: Path,
+) -> None:
+    fake(settings, {"continue": [{"signal": "SIGSEGV"}]})
+    at = [{"filename": FAKE_PROGRAM, "line": 5}, {"function": "f"}]
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake", breakpoints=at)
+        (told,) = (await ask(c, "dap_continue"))["breakpoints"].items()
+        assert told[0] == "not known"
+        assert told[1][0].endswith("ten.fake:5 (fake ended before it could tell)")
+
+
 async def test_whatever_an_adapter_does_as_it_crashes_is_named(settings: Path) -> None:
     fake(settings, {"evaluate": [{"signal": "SIGABRT"}], "setVariable": [{"exit": 3}]})
     async with asyncio.timeout(LIMIT), client() as c:

@@ -89,7 +89,7 @@ class Snapshot(TypedDict):
     breakpoints: NotRequired[dict[str, list[str]]]
     """By state, breakpoints that did not work as requested.
 
-    The states: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended.
+    The states: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended, not known.
     """
     notes: NotRequired[list[str]]
 

@@ -180,6 +180,9 @@ class DirectSession(Session):
             if not self.mirror.ended:
                 # Nobody has told that it would go.
                 await self.process.settle()
+                killed = self.process.killer is not None and self.process.killer not in CRASHES
+                inside = self.plan.definition.quirks.program_inside
+                self.adapter_lost = not (self._leaving or self.by_us or (inside and killed))
                 if self.attached is not None and not self._leaving:
                     await self.attached.ended(SECONDS_TO_LOSE)
                     self._learn_fate()

@@ -17,7 +17,7 @@ from dapeer.view.render import breakpoint_state
 
 State = Literal[
     "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
-    "never ended",
+    "never ended", "not known",
 ]  # fmt: skip
 REASON_CHARS = 160
 """Characters of why a breakpoint was rejected, or not sent."""

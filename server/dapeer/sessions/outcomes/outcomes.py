@@ -24,6 +24,8 @@ MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""
 UNMET = "has met no code of it"
 UNFOLLOWED = ", and follows no other program that this one starts"
+UNPROVEN: Collection[State] = {"not hit", "never called", "never ended"}
+"""What only an adapter that sees the whole program can tell."""
 NO_SUCH_FILES = "debugs no such files; debug the program that they are of by itself"
 NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
 """Names of the options of breakpoints."""
@@ -81,7 +83,8 @@ def unreported(
     program = session.program
     first, sessions, ended = program.first, program.debugged, not program.runs
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
-    own = cut_short or first.cause is None or KILLED in first.cause
+    lost = any(each.adapter_lost for each in (first, *sessions))
+    own = lost or cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
@@ -92,9 +95,19 @@ def unreported(
         for state, name, why in at_functions(first, sessions, breakpoints, final=final)
     )
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
+    if lost and not cut_short:
+        found = dict.fromkeys(_unproven(first, each) for each in found)
     new = found if ended else [each for each in found if each.key not in awaited.reported]
     texts = _texts(first, new, mute=mute)
     return BreakpointOutcomes(texts, [each.key for each in new], known, awaited)
+
+
+def _unproven(first: Session, outcome: BreakpointOutcome) -> BreakpointOutcome:
+    """Return an outcome as what it is where the adapter ended first: perhaps at this very breakpoint."""
+    if outcome.state not in UNPROVEN and UNMET not in outcome.detail:
+        return outcome
+    why = f" ({first.adapter} ended before it could tell)"
+    return replace(outcome, state="not known", detail=why, requested=None)
 
 
 def _texts(first: Session, new: Iterable[BreakpointOutcome], *, mute: bool) -> dict[str, list[str]]:
