@@ -201,7 +201,7 @@ async def test_a_repetition_that_is_cancelled_leaves_nothing(tmp_path: Path) -> 
     [
         ({"pid": 1, "request": "attach", "type": "fake"}, "Only a program that dap_run starts"),
         ({"program": FAKE_PROGRAM, "until": "failure", "repeat": 1}, "`until` says when"),
-        ({"program": FAKE_PROGRAM, "repeat": 0}, "greater than or equal to 1"),
+        ({"program": FAKE_PROGRAM, "repeat": -1}, "greater than or equal to 1"),
     ],
     ids=["attach", "once", "never"],
 )
