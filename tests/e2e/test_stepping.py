@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.harness import (
     FAKE_PROGRAM,
     ask,
@@ -17,7 +19,42 @@ from tests.harness import (
     text,
 )
 from tests.processes import LIMIT
-from tests.programs import program
+from tests.programs import Program, compiled, program
+
+NAP_C = """
+#include <stdio.h>
+#include <unistd.h>
+static int nap(void) {
+    usleep(300000); // @call
+    return 1; // @after
+}
+int main(void) {
+    puts("begun");
+    fflush(stdout);
+    for (;;) {
+        nap(); // @caller
+    }
+}
+"""
+NAP_GO = """package main
+
+import (
+	"fmt"
+	"time"
+)
+
+func nap() int {
+	time.Sleep(300 * time.Millisecond) // @call
+	return 1 // @after
+}
+
+func main() {
+	fmt.Println("begun")
+	for {
+		nap() // @caller
+	}
+}
+"""
 
 
 async def test_steps_go_over_into_and_out_of_calls() -> None:
@@ -278,3 +315,26 @@ async def test_a_request_that_would_end_the_program_is_not_sent() -> None:
         assert "Use dap_run_to with a line after the call" in await refusal(c, "dap_step_out")
         stop = await ask(c, "dap_run_to", filename=str(p), line=p.line("middle") + 1)
         assert stop["function"] == "middle"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "source"), [("gdb", "nap.c", NAP_C), ("delve", "nap.go", NAP_GO)]
+)
+async def test_a_step_begins_in_the_frame_that_was_shown_though_its_call_still_runs(
+    tmp_path: Path, adapter: str, name: str, source: str
+) -> None:
+    needs(adapter)
+    path = tmp_path / name
+    path.write_text(source)
+    p = compiled(name, tmp_path, path) if adapter == "gdb" else Program(path, path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), type=adapter, wait_until_paused=False)
+        await printed(c, "begun")
+        stop = await ask(c, "dap_pause")
+        assert stop["line"] == p.line("call")
+        over = await ask(c, "dap_step_over")
+        assert (over["reason"], over["line"]) == ("step", p.line("after"))
+        await ask(c, "dap_continue", wait_until_paused=False)
+        await ask(c, "dap_pause")
+        out = await ask(c, "dap_step_out")
+        assert (out["function"].removeprefix("main."), out["line"]) == ("main", p.line("caller"))

@@ -218,4 +218,5 @@ async def test_a_step_that_another_thread_interrupts_names_both_and_the_call_tha
         (note,) = (each for each in other["notes"] if "is not done" in each)
         goes_on = f"dap_step_over(thread_id={main}) goes on"
         assert has_all(note, f"the step of thread {main} ", f"for thread {worker} ", goes_on)
-        assert (await ask(c, "dap_step_over", thread_id=main))["thread_id"] == main
+        done = await ask(c, "dap_step_over", thread_id=main)
+        assert (done["line"], done["thread_id"]) == (p.line("after"), main)

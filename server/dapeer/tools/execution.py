@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import anyio
@@ -19,6 +19,7 @@ from dapeer.dap.types import Source
 from dapeer.mirror.stops.stops import Stop
 from dapeer.peers.consent_kinds import RESUMES_PROGRAM, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.leaving_calls import CallingFrame, calling_frame, leave_calls
 from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.deadline import Left
@@ -120,15 +121,43 @@ async def dap_step_out(
 async def _step(
     call: Call, session: Session, command: ResumingCommand, arguments: Body, options: StopOptions
 ) -> Reply:
-    """Step, with notes where another thread has stopped first, or it was not in the shown frame."""
-    before, thread = session.mirror.stop, arguments["threadId"]
+    """Step in the frame that was shown, with notes where another thread has stopped first, or the step was made elsewhere."""
+    before, thread = session.mirror.stopped(), arguments["threadId"]
     keeps = _keeps_step(call, session)
     begun = session.mirror.history.interrupted_step(thread)
-    goes_on = keeps and begun is not None and begun.left_with == command
-    sent = session.resume("continue" if goes_on else command, arguments)
-    reply = await resume(call, session, sent, options)
+    if keeps and begun is not None and begun.left_with == command:
+        reply = await resume(call, session, session.resume("continue", arguments), options)
+    elif set(arguments) == {"threadId"} and options.wait_until_paused and options.timeout_ms:
+        reply = await _step_where_shown(call, session, command, thread, options)
+    else:
+        reply = await resume(call, session, session.resume(command, arguments), options)
     interrupted = await _interrupted(session, thread, command, keeps=keeps)
     return noted(reply, [*interrupted, *_elsewhere(session, before)])
+
+
+async def _step_where_shown(
+    call: Call, session: Session, command: ResumingCommand, thread: int, options: StopOptions
+) -> Reply:
+    """Step in the frame that was shown: calls that it has made run to their ends first."""
+    left = Left(options.timeout_ms)
+    epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
+    calling = await calling_frame(session, thread)
+    if calling and not await leave_calls(session, calling, command, left.ms / 1000):
+        reply = await next_stop(call, session, epoch, left.ms, old, options=options)
+        return noted(reply, _unbegun(session, calling))
+    rest = replace(options, timeout_ms=int(left.ms))
+    return await resume(call, session, session.resume(command, {"threadId": thread}), rest)
+
+
+def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
+    """Return a note if a step has not begun, for the program still runs a call of the frame that was shown."""
+    if session.mirror.stop is not None or session.mirror.ended:
+        return []
+    name = calling.frame["name"]
+    return [
+        f"the step in {name} has not begun, for the call that it has made still runs; "
+        f"if the program then stops in that call, dap_run_to with a line of {name} leads there"
+    ]
 
 
 def _keeps_step(call: Call, session: Session) -> bool:
@@ -160,10 +189,10 @@ def _named(thread: int, names: Mapping[int, str]) -> str:
     return f"thread {thread}" if name in ("", f"thread {thread}") else f"thread {thread} ({name})"
 
 
-def _elsewhere(session: Session, before: Stop | None) -> list[str]:
+def _elsewhere(session: Session, before: Stop) -> list[str]:
     """Return a note if a step has ended in code of others: some debuggers step in the innermost frame."""
     stop = session.mirror.stop
-    if before is None or not before.stack.front or stop is None or stop.reason != "step":
+    if not before.stack.front or stop is None or stop.reason != "step":
         return []
     owner = session.frames.owner(stop.top) if stop.top is not None else ""
     if not owner:

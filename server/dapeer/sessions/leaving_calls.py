@@ -1,0 +1,107 @@
+"""Has a step begin in the frame that was shown, though a call that the frame has made still runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from dapeer.base.errors import DapeerError
+from dapeer.dap.sent_requests import ResumingCommand
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class CallingFrame:
+    """A frame of a stopped thread that has made a call which still runs."""
+
+    thread: int
+    """The thread's id."""
+    inside: int
+    """How many frames lie inside of it: the innermost ones."""
+    depth: int
+    """How many frames the stack has from it to the outermost, itself included."""
+    frame: StackFrame
+
+
+async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
+    """Return the frame in which a step of a thread is to begin; None: that is the innermost.
+
+    Of the thread that stopped last it is the frame that was shown; of another thread the frame in which its
+    interrupted step began, or else the innermost of the user's code. A call that raises an exception never
+    returns: there it is the innermost.
+
+    Raises:
+        NotStopped: The thread runs.
+        ChannelError: Its stack is not known, and the adapter does not tell it.
+    """
+    stop = session.mirror.stopped(thread)
+    if stop.thread_id == thread and (not stop.stack.front or stop.reason == "exception"):
+        return None
+    frames = await session.inspect.whole_stack(thread)
+    inside = stop.stack.front if stop.thread_id == thread else None
+    if inside is None and (begun := session.mirror.history.interrupted_step(thread)) is not None:
+        inside = _index(frames, begun)
+    if inside is None:
+        users = session.frames.foremost(frames)
+        inside = frames.index(users) if users is not None else 0
+    return CallingFrame(thread, inside, len(frames) - inside, frames[inside]) if inside else None
+
+
+def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
+    """Return which frame is the one that an earlier stop of the thread has shown, on the same line; None: none."""
+    top = begun.top
+    known = begun.stack.frames.get(begun.thread_id, ())
+    total = begun.stack.total_frames.get(begun.thread_id, len(known))
+    index = len(frames) - total + (begun.stack.front or 0)
+    same = top is not None and 0 <= index < len(frames) and _place(frames[index]) == _place(top)
+    return index if same else None
+
+
+def _place(frame: StackFrame) -> tuple[object, ...]:
+    return frame["name"], frame.get("source", {}).get("path"), frame["line"]
+
+
+async def leave_calls(
+    session: Session, calling: CallingFrame, command: ResumingCommand, seconds: float
+) -> bool:
+    """Have a frame's calls run to their ends, by steps out; return whether the step `command` is still to be made.
+
+    False: that has made the step already, something else has stopped the program, it has ended, or it still runs after
+    `seconds`. Where the adapter cannot step out, the program stays where it is, and the step is to be made there.
+    """
+    with session.inspect.quiet(), anyio.move_on_after(seconds):
+        for _ in range(calling.inside):
+            try:
+                stepped = await _step_out(session, calling.thread)
+            except DapeerError:
+                return session.mirror.stop is not None
+            if not stepped:
+                return False
+            frames = await session.inspect.whole_stack(calling.thread)
+            if len(frames) <= calling.depth:
+                return _is_unfinished(frames, calling, command)
+        return True
+    return False
+
+
+def _is_unfinished(
+    frames: Sequence[StackFrame], calling: CallingFrame, command: ResumingCommand
+) -> bool:
+    """Whether a step is still to be made: some adapters step out of a call to the line after it."""
+    if len(frames) < calling.depth:
+        return False
+    return command == "stepOut" or frames[0]["line"] == calling.frame["line"]
+
+
+async def _step_out(session: Session, thread: int) -> bool:
+    """Step out of a thread's innermost frame; return whether that has stopped the program, and nothing else."""
+    mirror = session.mirror
+    epoch = mirror.epoch
+    await session.resume("stepOut", {"threadId": thread})
+    await session.wait_for(lambda: mirror.epoch > epoch or mirror.ended, None)
+    stop = mirror.stop
+    return stop is not None and stop.thread_id == thread and stop.reason == "step"
