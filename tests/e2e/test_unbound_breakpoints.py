@@ -202,7 +202,7 @@ async def test_one_in_a_file_that_is_never_loaded_is_pending_and_never_bound(
         stop = await ask(c, "dap_run", program="main.js", breakpoints=wanted)
         assert stop["breakpoints"] == {"pending": ["never.js:1"]}
         assert "breakpoints" not in await ask(c, "dap_step_over")
-        never = ["never.js:1 (js-debug has met no code of it)"]
+        never = ["never.js:1 (js-debug has reported no code of it)"]
         assert (await ask(c, "dap_continue"))["breakpoints"] == {"never bound": never}
 
 

@@ -22,7 +22,7 @@ from dapeer.view.snapshot import KILLED
 
 MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""
-UNMET = "has met no code of it"
+UNMET = "has reported no code of it"
 UNFOLLOWED = ", and follows no other program that this one starts"
 UNPROVEN: Collection[State] = {"not hit", "never called", "never ended"}
 """What only an adapter that sees the whole program can tell."""
