@@ -9,8 +9,8 @@ import sys
 import time
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -177,6 +177,41 @@ def adapter_of(server: int) -> int:
     return next(children)
 
 
+SCRIPT = "tells_of_calls.py"
+TELLS_OF_CALLS = """\
+import gdb
+
+def tell(event):
+    called = gdb.execute(f"info symbol {event.address}", to_string=True)
+    if type(event).__name__ == "InferiorCallPreEvent" and "DoAttach" in called:
+        with open(FIFO, "w") as file:
+            file.write("called")
+
+gdb.events.inferior_call.connect(tell)
+"""
+"""Has gdb tell that it begins the call in which Python runs debugpy's code."""
+
+
+@contextmanager
+def injections(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[asyncio.Event]:
+    """Have the gdb that injects debugpy tell of its call in the program; yield what is set by then."""
+    fifo, script, wrapper = folder / "fifo", folder / SCRIPT, folder / "bin" / "gdb"
+    os.mkfifo(fifo)
+    script.write_text(TELLS_OF_CALLS.replace("FIFO", repr(str(fifo))))
+    wrapper.parent.mkdir()
+    wrapper.write_text(f"#!/bin/sh\nexec '{tool('gdb')}' -iex 'source {script}' \"$@\"\n")
+    wrapper.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    begun, loop = asyncio.Event(), asyncio.get_running_loop()
+    file = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+    loop.add_reader(file, begun.set)
+    try:
+        yield begun
+    finally:
+        loop.remove_reader(file)
+        os.close(file)
+
+
 CALL = 1000
 """The id of the call that lasts while the debugger ends."""
 
@@ -244,6 +279,18 @@ ENDS = {
     "client gone": leave,
     "adapter stalled": disconnect_stalled,
 }
+
+
+async def cancel(wire: Wire) -> None:
+    """Give up the call that attaches."""
+    await wire.send("notifications/cancelled", {"requestId": CALL})
+
+
+async def stall_gdb(wire: Wire) -> None:
+    """Stop the gdb that attaches, until the server gives the attach up."""
+    below = descendants(wire.process.pid)
+    os.kill(next(pid for pid in below if SCRIPT in command_line(pid)), signal.SIGSTOP)
+    await wire.answer(CALL)
 
 
 async def outlives(debugged: Debugged, phase: str, end: str, folder: Path) -> None:

@@ -1,15 +1,18 @@
 """Runs debugpy's injector so that its code leaves nothing in a program, nor is hindered by it.
 
 debugpy runs its code among the program's own global names, imports what it needs by the program's path, where a file of the program may
-have the name of a module of Python's library, and leaves modules of its own.
+have the name of a module of Python's library, and leaves modules of its own. Where its adapter goes away meanwhile, gdb stops at the
+program's SIGPIPE and gives up the call that it makes there, and the code would wait for the adapter without end.
 """
 
 from __future__ import annotations
 
 import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from dapeer.companions.python.debugpy_launcher import patching
@@ -50,6 +53,35 @@ if not had:
     sys.modules["debugpy"].injected_by_dapeer = True
 """
 """What runs in the program, in a namespace of its own: Python's library comes first meanwhile."""
+GONE = """
+class Setup(dict):
+    def __getitem__(self, name):
+        if name == "mode":
+            go_on_without_debugger(__import__("sys").modules["pydevd"].PyDB)
+        return dict.__getitem__(self, name)
+def go_on_without_debugger(kind):
+    wait, dispose = kind.wait_for_ready_to_run, kind.dispose_and_kill_all_pydevd_threads
+    if hasattr(wait, "by_dapeer"):
+        return
+    def wait_for_ready_to_run(debugger):
+        wait(debugger)
+        if debugger.pydb_disposed:
+            for name in ("start_auxiliary_daemon_threads", "patch_threads", "enable_tracing",
+                         "set_tracing_for_untraced_contexts", "set_trace_for_frame_and_parents"):
+                setattr(debugger, name, lambda *_, **__: None)
+    def dispose_and_kill_all_pydevd_threads(debugger, *rest, **named):
+        try:
+            return dispose(debugger, *rest, **named)
+        finally:
+            debugger.ready_to_run = True
+    wait_for_ready_to_run.by_dapeer = True
+    kind.wait_for_ready_to_run = wait_for_ready_to_run
+    kind.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+"""
+"""Lets a program go on whose debugger leaves it before it was told how to debug.
+
+debugpy would have it wait for ever, in the call that gdb makes. It asks its setup for the mode when it has imported pydevd, and before it connects.
+"""
 ATTACHING = ("_vendored", "pydevd", "pydevd_attach_to_process")
 
 
@@ -65,23 +97,49 @@ def quiet(code: str) -> str:
     return code.replace(imported, f"{imported}attach_pid_injected.print = lambda *_, **__: None;")
 
 
-RUN = "add_code_to_python_process:run_python_code"
+def able_to_go_on(code: str) -> str:
+    """Return debugpy's code to inject, after which a program goes on that its debugger has left."""
+    beginning = f"exec({GONE!r});import codecs;"
+    return code.replace("import codecs;", beginning, 1).replace(
+        ".attach(setup)", ".attach(Setup(setup))"
+    )
+
+
+INJECTS = "add_code_to_python_process"
+RUN = f"{INJECTS}:run_python_code"
+BATCH = " --batch "
+NO_STOPS = f"{BATCH}--eval-command='handle all nostop noprint pass' "
+"""Has gdb's call go on at a signal of the program, such as SIGPIPE at a write to an adapter that has gone.
+
+gdb would give up the call midway and detach; where the called function returns to, there is only gdb's breakpoint, which kills.
+"""
 ALONE = patching.Row(
     "injected-alone",
     "debugpy",
-    "A program that is attached to by its id keeps names of debugpy's among its global ones.",
+    "A program that is attached to by its id keeps names of debugpy's among its global ones, and may die where the attach is given up.",
     replaces={RUN: "pid python_code connect_debugger_tracing= show_debug_info="},
+    uses=(f"{INJECTS}:subprocess",),
 )
 
 
 @ALONE
 def inject_alone(row: Any) -> None:
-    """Have debugpy inject its code by `alone`; on Windows pydevd has no room for more than 2 KB."""
+    """Have debugpy inject its code by `alone`, and by a gdb that no signal stops.
+
+    The code stays as it is on Windows, where pydevd has no room for more than 2 KB.
+    """
 
     @row.replace(RUN)
     def run_python_code(stock: Any, pid: int, python_code: str, *rest: Any, **named: Any) -> Any:
-        code = alone(quiet(python_code)) if os.name == "posix" else python_code
+        code = alone(able_to_go_on(quiet(python_code))) if os.name == "posix" else python_code
         return stock(pid, code, *rest, **named)
+
+    def check_call(stock: Any, command: Any, *rest: Any, **how: Any) -> Any:
+        started = command.replace(BATCH, NO_STOPS, 1) if isinstance(command, str) else command
+        return stock(started, *rest, **how)
+
+    ours = patching.guarded(row, subprocess.check_call, check_call)
+    row.set(f"{INJECTS}:subprocess", SimpleNamespace(**{**vars(subprocess), "check_call": ours}))
 
 
 def reach(folder: Path) -> None:
