@@ -118,6 +118,7 @@ INSIDES = {
     ),
     "scripting": (("__main__",), ("debugger",), ("methods",), ("wire",)),
     "sessions": (
+        ("leaving_calls",),
         ("reruns", "run_until"),
         ("debugger",),
         ("outcomes",),

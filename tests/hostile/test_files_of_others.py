@@ -40,6 +40,7 @@ READERS = {
     "mcp/rendezvous/reaching.py",
     "integrations/opencode/relay/plugin.py",
     "collecting/row_files.py",
+    "tools/base/known_tools.py",
     "tools/base/schema.py",
     # The system's tables.
     "base/connections/ownership.py",

@@ -149,6 +149,8 @@ def as_typed(
     program = launch.inputs.get("program")
     if program is None or is_url(str(program)) or {"module", "code"} & launch.inputs.keys():
         return launch
+    if not _can_name_a_file(str(program)):
+        return launch
     given = _Typed(
         definitions, launch, folder_of(launch.inputs.get("cwd"), project), project, str(program),
         [str(each) for each in launch.inputs.get("args") or ()],
@@ -166,6 +168,14 @@ def as_typed(
             ours = chosen is definition or (chosen is None and launch.type is None)
             return _interpreted(given, definition) if ours else given.launch
     return _behind(given) if chosen is None and launch.type is None else given.launch
+
+
+def _can_name_a_file(text: str) -> bool:
+    """Whether the system could have a file of this name: no NUL, no half of a surrogate pair."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _split_line(given: _Typed) -> _Typed:

@@ -52,7 +52,7 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
 
 
 def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
-    """Return which frame is the one that an earlier stop of the thread has shown, on the same line; None: none."""
+    """Return the frame that an earlier stop of the thread has shown, on the same line; None: none."""
     top = begun.top
     known = begun.stack.frames.get(begun.thread_id, ())
     total = begun.stack.total_frames.get(begun.thread_id, len(known))
@@ -68,7 +68,7 @@ def _place(frame: StackFrame) -> tuple[object, ...]:
 async def leave_calls(
     session: Session, calling: CallingFrame, command: ResumingCommand, seconds: float
 ) -> bool:
-    """Have a frame's calls run to their ends, by steps out; return whether the step `command` is still to be made.
+    """Have a frame's calls run to their ends, by steps out; return whether `command` is still to be sent.
 
     False: that has made the step already, something else has stopped the program, it has ended, or it still runs after
     `seconds`. Where the adapter cannot step out, the program stays where it is, and the step is to be made there.
@@ -98,7 +98,7 @@ def _is_unfinished(
 
 
 async def _step_out(session: Session, thread: int) -> bool:
-    """Step out of a thread's innermost frame; return whether that has stopped the program, and nothing else."""
+    """Step out of a thread's innermost frame; return whether that, and nothing else, has stopped it."""
     mirror = session.mirror
     epoch = mirror.epoch
     await session.resume("stepOut", {"threadId": thread})

@@ -121,7 +121,7 @@ async def dap_step_out(
 async def _step(
     call: Call, session: Session, command: ResumingCommand, arguments: Body, options: StopOptions
 ) -> Reply:
-    """Step in the frame that was shown, with notes where another thread has stopped first, or the step was made elsewhere."""
+    """Step in the frame that was shown; note where another thread stopped first, or it was elsewhere."""
     before, thread = session.mirror.stopped(), arguments["threadId"]
     keeps = _keeps_step(call, session)
     begun = session.mirror.history.interrupted_step(thread)
@@ -150,7 +150,7 @@ async def _step_where_shown(
 
 
 def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
-    """Return a note if a step has not begun, for the program still runs a call of the frame that was shown."""
+    """Return a note if a step has not begun: the program still runs a call of the shown frame."""
     if session.mirror.stop is not None or session.mirror.ended:
         return []
     name = calling.frame["name"]

@@ -19,6 +19,15 @@ import anyio
 from dapeer.base.system import process_end
 
 
+class _Outliving(subprocess.Popen[bytes]):
+    """A process that may live on when nobody needs its object any more, which is no fault here."""
+
+    def __del__(self) -> None:
+        """Take the exit code if it has ended; a plain `Popen` would warn of one that lives."""
+        if getattr(self, "_child_created", False):
+            self.poll()
+
+
 class ChildProcess:
     """A process that leads a POSIX session of its own."""
 
@@ -128,7 +137,7 @@ def _started(
     *,
     outlives: bool,
 ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    return _Outliving(
         arguments,
         bufsize=0,
         stdin=stdin,

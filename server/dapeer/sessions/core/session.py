@@ -69,6 +69,9 @@ class Session(SessionControl):
     advice = Advice()
     """The hints on messages of the adapter and the program."""
 
+    adapter_lost = False
+    """Whether the adapter ended before it told the end of the program: it may have missed something."""
+
     def __init__(
         self,
         context: SessionContext,
@@ -113,8 +116,6 @@ class Session(SessionControl):
         )
         self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.ending = Ending()
-        self.adapter_lost = False
-        """Whether the adapter ended before it told the end of the program, so that it may have missed something."""
         self.initialized = anyio.Event()
         self._deadlines = traits.deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
