@@ -109,9 +109,9 @@ INJECTS = "add_code_to_python_process"
 RUN = f"{INJECTS}:run_python_code"
 BATCH = " --batch "
 NO_STOPS = f"{BATCH}--eval-command='handle all nostop noprint pass' "
-"""Has gdb's call go on at a signal of the program, such as SIGPIPE at a write to an adapter that has gone.
+"""Has gdb's call go on at a signal of the program.
 
-gdb would give up the call midway and detach; where the called function returns to, there is only gdb's breakpoint, which kills.
+That may be SIGPIPE, at a write to an adapter that has gone. gdb would give up the call midway and detach; where the called function returns to, there is only gdb's breakpoint, which kills.
 """
 ALONE = patching.Row(
     "injected-alone",
