@@ -4,14 +4,15 @@ from dataclasses import replace
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.printed import Printed
 from dapeer.mirror.stops.stops import Stop
 
 
 class Told:
     """A mirror of a session that is told message by message."""
 
-    def __init__(self) -> None:
-        self.mirror = Mirror()
+    def __init__(self, printed: Printed | None = None) -> None:
+        self.mirror = Mirror(printed=printed)
         self._seq = 0
         self.mirror.apply(Event("process", {"name": "a"}))
         self.event("thread", reason="started", threadId=1)

@@ -93,6 +93,43 @@ async def test_a_program_that_replaces_itself_goes_on_as_its_own_child() -> None
         assert text == "parent starts replace\nchild 25\n"
 
 
+IN_TURN = """
+import os, sys, time
+said, rest = os.pipe(), os.pipe()
+def work(name):
+    print(name, flush=True)
+    os.write(said[1], b"x")
+    os.read(rest[0], 1)
+    here = name
+    os._exit(0)
+for name in ("one", "two"):
+    if not os.fork():
+        work(name)
+for _ in range(2):
+    os.read(said[0], 1)
+print("both", flush=True)
+os.write(rest[1], b"xx")
+for _ in range(2):
+    os.wait()
+print("done", flush=True)
+"""
+"""Two processes that stop at one breakpoint at once, after all that was printed."""
+
+
+async def test_output_is_told_once_where_the_next_stop_is_another_process_s(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "turns.py").write_text(IN_TURN)
+    at = {"filename": "turns.py", "line": 8}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        first = await ask(c, "dap_run", program="turns.py", breakpoints=[at])
+        second = await ask(c, "dap_continue")
+        end = await ask(c, "dap_continue")
+        assert first["session_id"] != second["session_id"]
+        told = [each.get("output", "") for each in (first, second, end)]
+        assert sorted("".join(told).split()) == ["both", "done", "one", "two"]
+
+
 RELOADED = """
 import os, subprocess, sys
 if "WERKZEUG_RUN_MAIN" in os.environ:

@@ -3,6 +3,7 @@
 import pytest
 
 from dapeer.dap.messages import Request
+from dapeer.mirror.printed import Printed
 from tests.public import public
 from tests.told import Told, variables
 
@@ -262,3 +263,14 @@ def test_output_that_nobody_was_shown_is_told_with_the_next_stop() -> None:
     told.stopped()
     told.ask("next", threadId=1)
     assert told.stopped().reported.output_start == 0
+
+
+def test_output_that_was_shown_at_a_later_stop_of_another_process_is_not_told_again() -> None:
+    printed = Printed()
+    told, other = Told(printed), Told(printed)
+    told.event("output", category="stdout", output="one\n")
+    stops = [told.stopped(), other.stopped()]
+    other.mirror.mark_reported(stops[1], printed.output.end, [])
+    assert stops[0].reported.output_from(printed.output.shown) == 4
+    told.mirror.mark_reported(stops[0], printed.output.end, [])
+    assert stops[0].reported.output_start == 4

@@ -48,6 +48,9 @@ class Notes:
         self, stop: Stop | None, cursor: int, failed: Iterable[tuple[Failure, int]]
     ) -> None:
         """Take note that a reader has seen a stop, output up to a cursor, and counts of failures."""
+        if stop is not None:
+            # Another process may have stopped later, and been shown first.
+            stop.reported.skip_to(stop.reported.output_from(self.output.shown))
         self.mark_shown(cursor)
         for failure, count in failed:
             failure.mark_reported(count)

@@ -128,6 +128,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
     comparison = compared(mirror.history, stop)
     changed, notes = comparison.changes, [*notes, *comparison.notes]
+    since = stop.reported.output_from(mirror.output.shown)
     until = mirror.history.output_end(stop)
     optional = Snapshot(
         session_id=session_id,
@@ -144,8 +145,8 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
         raised=last_of_raised(mirror.history, stop),
-        output=new_output(session_id, mirror, stop.reported.output_start, until, notes),
-        logged=logged(session_id, mirror, project, stop.reported.output_start, until, notes),
+        output=new_output(session_id, mirror, since, until, notes),
+        logged=logged(session_id, mirror, project, since, until, notes),
         notes=notes + failed([f for f in mirror.failures if f.count != f.reported], project),
     )
     if stop.thread_id != next(iter(mirror.threads), 1):

@@ -63,8 +63,12 @@ class Reported:
         """Take note that its output was shown up to a cursor."""
         self.output_shown = cursor
 
+    def output_from(self, shown: int) -> int:
+        """Return where its output begins for a reader; the program's is shown up to `shown`."""
+        return self.output_start if self.output_shown is not None else max(self.output_start, shown)
+
     def skip_to(self, cursor: int) -> None:
-        """Take note that output up to a cursor was shown with an earlier stop."""
+        """Take note that output up to a cursor was shown with another stop."""
         self.output_start = max(self.output_start, cursor)
 
 
