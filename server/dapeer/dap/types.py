@@ -80,12 +80,6 @@ class SourceBreakpoint(TypedDict):
     logMessage: NotRequired[str]
 
 
-class FunctionBreakpoint(TypedDict):
-    """A breakpoint on the entry of a function."""
-
-    name: str
-
-
 class DataBreakpoint(TypedDict):
     """A breakpoint on a place in memory."""
 

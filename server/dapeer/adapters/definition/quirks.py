@@ -21,7 +21,6 @@ from dapeer.dap.messages import Request
 from dapeer.dap.requests import NEEDS, OPTIONS
 
 ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
-EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal")
 
 
 ANY_FILE = "*"
@@ -35,8 +34,6 @@ class Quirks:
     """How `exited.exitCode` encodes a deadly signal: not at all, as 256 - signal, or as the signal."""
     exit_code_in_output: Regex = ""
     """A regular expression: output whose first group is the exit code, if `exited` is missing."""
-    repl_is_command: bool = False
-    """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
     also_runs: tuple[str, ...] = ()
     """Keys of its launch that say what runs, where there is no program."""
     added: tuple[str, ...] = ()

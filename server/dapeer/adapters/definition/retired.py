@@ -14,6 +14,7 @@ RETIRED: dict[str, str] = {
     "attach.tcp.transport.kept_ready": _KEPT_READY,
     "launch_variant.transport.kept_ready": _KEPT_READY,
     "quirks.answers_ahead": "No adapter answers ahead of questions.",
+    "quirks.repl_is_command": "Nothing has read it.",
     "transport.kept_ready": _KEPT_READY,
 }
 """A sentence on what became of a key, by its dotted name without the numbers of lists.

@@ -9,10 +9,8 @@ from typing import Any
 
 objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
 
-DIGITS = 4300
-"""Digits of an integer that Python writes."""
 BITS = 14_000
-"""Bits of an integer that has fewer digits for certain."""
+"""Bits of an integer that has fewer digits for certain than the 4,300 that Python writes."""
 SHOWN_DIGITS = 20
 """Digits that are shown of a larger one."""
 MAX_COUNTED_BITS = 1_000_000
