@@ -192,6 +192,9 @@ ASYNCIO = {
 ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semaphore", "TaskGroup", "gather", "run", "timeout", "wait_for"}  # fmt: skip
 """Names of asyncio for which anyio, `base/system/tasks` or `base/system/exchange` has another."""
 
+DEBUGGEE = ("dapeer", "companions", "python", "dapeer_debuggee")
+IN_DEBUGGEE = "companions/python/dapeer_debuggee/"
+"""A package of its own in the program, so its modules import each other relatively."""
 IN_OUR_PYTHON = ("companions/python/debugpy_", "companions/process/reaper")
 """Companions that dapeer's own Python runs, beside debugpy or alone: they may import what lies at the bottom."""
 LONGEST_FUNCTION = 50
@@ -329,6 +332,7 @@ def test_what_runs_elsewhere_imports_nothing_of_dapeer() -> None:
         if name_of(path).startswith("companions/")
         for imported in imports(path)
         if imported[0] == "dapeer"
+        if not (name_of(path).startswith(IN_DEBUGGEE) and imported[:4] == DEBUGGEE)
         if not name_of(path).startswith(IN_OUR_PYTHON) or imported[:2] not in allowed
     ]
 

@@ -17,10 +17,6 @@ ON_FLOORS_OF_THEIR_OWN = (("collecting", "tools"),)
 """Folders that are rooms themselves, on another floor than the rest of their room."""
 
 
-class RelativeImportError(Exception):
-    """A module imports relatively, so that its text does not say from where."""
-
-
 @cache
 def parse(path: Path) -> ast.Module:
     """Return the tree of a file."""
@@ -28,19 +24,15 @@ def parse(path: Path) -> ast.Module:
 
 
 def imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield each imported name as its dotted parts.
-
-    Raises:
-        RelativeImportError: It is not absolute.
-    """
+    """Yield each name that a file imports as its dotted parts; of `from . import a` those from the top package on."""
     for node in ast.walk(parse(path)):
         match node:
             case ast.Import(names=names):
                 yield from (tuple(alias.name.split(".")) for alias in names)
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                yield from ((*module.split("."), alias.name) for alias in names)
-            case ast.ImportFrom(level=level) if level:
-                raise RelativeImportError(path)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                above = path.relative_to(ROOT / "server").parts[:-level] if level else ()
+                inside = tuple(module.split(".")) if module else ()
+                yield from ((*above, *inside, alias.name) for alias in names)
             case _:
                 pass
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.rows_file import START, FilePosition, read
 
-cell: Any = importlib.import_module("in_debuggee.values.dapeer_cells").cell
-recording: Any = importlib.import_module("in_debuggee.collecting.dapeer_recording")
-shapes: Any = importlib.import_module("in_debuggee.collecting.dapeer_shapes")
+cell: Any = importlib.import_module("dapeer_debuggee.values.cells").cell
+recording: Any = importlib.import_module("dapeer_debuggee.collecting.recording")
+shapes: Any = importlib.import_module("dapeer_debuggee.collecting.shapes")
 CHUNK, FIRST, HEADER = recording.CHUNK_BYTES, recording.FIRST_CHUNKS, recording.HEADER_BYTES
 LARGE: bytes = b"x" * (CHUNK // 5)
 """Five lines of it do not fit into a chunk."""

@@ -25,7 +25,7 @@ from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_i
 from _pydevd_bundle.pydevd_constants import STATE_RUN, STATE_SUSPEND, get_current_thread_id
 
 if sys.argv[2] == "ours":
-    importlib.import_module("in_debuggee.stops.dapeer_commands").QUEUE.apply()
+    importlib.import_module("dapeer_debuggee.stops.commands").QUEUE.apply()
 debugger = pydevd.PyDB(set_as_global=False)
 debugger.writer = SimpleNamespace(add_command=lambda command: None)
 thread = threading.current_thread()
@@ -61,7 +61,7 @@ print(waits)
     ("whose", "waits"),
     [
         ("ours", "[]"),
-        # Once this fails, debugpy does it by itself, and `dapeer_commands` can go.
+        # Once this fails, debugpy does it by itself, and `commands` can go.
         ("stock", "[1]"),
     ],
 )
@@ -82,7 +82,7 @@ import pydevd
 import _pydevd_bundle.pydevd_api as api
 
 if sys.argv[2] == "ours":
-    importlib.import_module("in_debuggee.stops.dapeer_lines").KEPT.apply()
+    importlib.import_module("dapeer_debuggee.stops.lines").KEPT.apply()
 path, reads, stock = sys.argv[3], [], tokenize.open
 tokenize.open = lambda name: (reads.append(name), stock(name))[1]
 found = [sorted(set(api._get_code_lines(path)) - {0}) for _ in range(3)]
@@ -116,7 +116,7 @@ import _pydevd_bundle.pydevd_frame_utils as lists
 import _pydevd_bundle.pydevd_net_command_factory_json as answers
 
 if sys.argv[2] == "ours":
-    importlib.import_module("in_debuggee.stacks.dapeer_levels").LEVELS.apply()
+    importlib.import_module("dapeer_debuggee.stacks.levels").LEVELS.apply()
 factory, debugger, described = answers.NetCommandFactoryJson(), pydevd.PyDB(), []
 stock = factory._format_frame_name
 factory._format_frame_name = lambda *given: (described.append(given), stock(*given))[1]
@@ -202,8 +202,8 @@ assert (api._get_code_lines is before) == {"lines-with-code" in off}
 TEMPLATE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from in_debuggee.stops import dapeer_lines
-print(*map(dapeer_lines.is_template, sys.argv[2:]))
+from dapeer_debuggee.stops import lines
+print(*map(lines.is_template, sys.argv[2:]))
 """
 
 

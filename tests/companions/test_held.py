@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
-from dapeer.companions.python.in_debuggee.held import members_of
+from dapeer.companions.python.dapeer_debuggee.held import members_of
 
 
 class Cart:

@@ -12,8 +12,8 @@ from tests.pythons import python_of
 STEP = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from in_debuggee.exceptions import dapeer_loops
-step = dapeer_loops.step("half", "shop.py", 12)
+from dapeer_debuggee.exceptions import loops
+step = loops.step("half", "shop.py", 12)
 frame = step.gi_frame
 print(frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno, frame.f_locals, frame.f_back)
 """

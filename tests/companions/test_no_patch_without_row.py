@@ -12,7 +12,7 @@ from tests.companions.patches_elsewhere import FINDERS, unasked
 from tests.programs import ROOT
 
 COMPANIONS = Path(str(own_values()["launchers"]))
-REGISTERS = {"dapeer_patching.py", "patching.cjs", "patching.rb"}
+REGISTERS = {"patching.py", "patching.cjs", "patching.rb"}
 ALL = sorted(each for each in COMPANIONS.rglob("*.*") if each.name not in REGISTERS)
 PYTHON = [each for each in ALL if each.suffix == ".py"]
 OWN = sorted(
@@ -25,7 +25,7 @@ IMPORTS = {"import_module", "__import__"}
 """Functions that return a module."""
 OF_A_PROGRAM = {"sys.argv", "sys.path", "os.environ", "sys.modules"}
 """What every program may set for itself."""
-OURS = r"\bin_debuggee\.|^from dapeer\b|^import dapeer\b"
+OURS = r"\bdapeer_debuggee\.|^from \.|^from dapeer\b|^import dapeer\b"
 """Takes a module of dapeer's."""
 BUILD = {"property", "SimpleNamespace", "classmethod", "staticmethod", "partial", "guarded"}
 """Calls that make what a patch sets."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from dapeer.adapters.definition.table import own_values
-from dapeer.companions.python.in_debuggee import dapeer_patching as patching
+from dapeer.companions.python.dapeer_debuggee import patching
 
 THERE = "foreign_software:Stack.frames"
 SHAPE = "self levels="

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 np: Any = pytest.importorskip("numpy", reason="needs numpy: uv sync --group dev")
-objects: Any = importlib.import_module("in_debuggee.values.dapeer_objects")
-states: Any = importlib.import_module("in_debuggee.values.dapeer_states")
-watched: Any = importlib.import_module("in_debuggee.stops.dapeer_watched")
+objects: Any = importlib.import_module("dapeer_debuggee.values.objects")
+states: Any = importlib.import_module("dapeer_debuggee.values.states")
+watched: Any = importlib.import_module("dapeer_debuggee.stops.watched")
 
 
 class Compared:

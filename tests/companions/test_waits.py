@@ -19,16 +19,16 @@ JUDGE = """
 import json, os, runpy, sys, threading, time
 folder, program, *kinds = sys.argv[1:]
 sys.path.insert(0, folder)
-from in_debuggee.stacks import dapeer_waits
+from dapeer_debuggee.stacks import waits
 
 def watch(kind, expected):
-    threads = dapeer_waits.threads
-    dapeer_waits.threads = lambda: (each for each in threads() if each.name != "judge")
+    threads = waits.threads
+    waits.threads = lambda: (each for each in threads() if each.name != "judge")
     end = time.monotonic() + 20
     answer = {"circle": [], "waits": []}
     while time.monotonic() < end and not (answer["circle"] if expected else answer["waits"]):
         try:
-            answer = json.loads(dapeer_waits.look("{}"))
+            answer = json.loads(waits.look("{}"))
         except Exception as error:  # modules are being imported
             print(kind, repr(error), file=sys.stderr)
     names = [" ".join(answer["members"][each][:2]) for each in answer["circle"]]
@@ -96,7 +96,7 @@ def test_what_dapeer_runs_in_a_line_is_no_place_of_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "path", [str(COMPANIONS / "python"), *sys.path])
-    awaiting: Any = importlib.import_module("in_debuggee.stacks.dapeer_awaiting")
+    awaiting: Any = importlib.import_module("dapeer_debuggee.stacks.awaiting")
     made: dict[str, Any] = {"now": sys._getframe}  # pyright: ignore[reportPrivateUsage]
     record = FunctionType(compile("now()", "<dapeer>", "eval"), made)
     own, here = awaiting.stack(record())[:2], awaiting.stack(sys._getframe())[:2]  # pyright: ignore[reportPrivateUsage]

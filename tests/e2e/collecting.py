@@ -14,7 +14,7 @@ from dapeer.collecting.rows.rows_file import Written, read
 from dapeer.collecting.rows.table import CollectedRow
 from tests.harness import ask
 
-COLLECT = "__import__('in_debuggee.collecting.dapeer_collecting', fromlist=['_']).collect({!r})"
+COLLECT = "__import__('dapeer_debuggee.collecting.collecting', fromlist=['_']).collect({!r})"
 
 
 async def collect(c: Client, folder: Path, *points: dict[str, object], **more: object) -> Json:

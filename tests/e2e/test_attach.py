@@ -59,14 +59,14 @@ async def test_a_program_that_listens_is_attached_stopped_changed_and_left_alone
         await process_gone(process.pid)
 
 
-STATE = "{name: __import__('sys').modules['in_debuggee.dapeer_patching'].rows[name].off for name in ('conditions', 'values')}"
+STATE = "{name: __import__('sys').modules['dapeer_debuggee.patching'].rows[name].off for name in ('conditions', 'values')}"
 
 
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
         ("-conditions", "{'conditions': 'switched off by DAPEER_PATCHES', 'values': ''}"),
-        ("off", "KeyError: 'in_debuggee.dapeer_patching'"),
+        ("off", "KeyError: 'dapeer_debuggee.patching'"),
     ],
 )
 async def test_an_attached_program_is_patched_only_as_the_user_wants(
@@ -113,8 +113,8 @@ def replaced():
     modules = [m for n, m in list(sys.modules.items()) if n.startswith(("pydevd", "_pydevd"))]
     classes = [c for m in modules for c in list(vars(m).values()) if isinstance(c, type)]
     held = [v for each in modules + classes + [sys] for v in list(vars(each).values())]
-    ours = [v for v in held if str(getattr(v, "__module__", "")).startswith("in_debuggee")]
-    return bool(ours) or "in_debuggee" in sys.modules
+    ours = [v for v in held if str(getattr(v, "__module__", "")).startswith("dapeer_debuggee")]
+    return bool(ours) or "dapeer_debuggee" in sys.modules
 
 
 told = None
@@ -155,7 +155,9 @@ async def test_an_attached_program_that_is_left_as_it_is_tells_what_debugpy_leav
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "as_it_is.py"
-    text = LOOKED_AT.replace("import time\n", "import time\n\nsys.modules['in_debuggee'] = None\n")
+    text = LOOKED_AT.replace(
+        "import time\n", "import time\n\nsys.modules['dapeer_debuggee'] = None\n"
+    )
     path.write_text(text, encoding="utf-8")
     p = Program(path, path)
     async with asyncio.timeout(LIMIT), client(tmp_path) as c, listening(path) as (_, port):

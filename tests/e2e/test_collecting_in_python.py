@@ -178,15 +178,15 @@ turns = 0
 while True:
     turns += 1
     turn(turns)
-    if "in_debuggee.collecting.dapeer_collecting" not in sys.modules and turns < 0:
+    if "dapeer_debuggee.collecting.collecting" not in sys.modules and turns < 0:
         print("left", flush=True)
         break
-    turns = -abs(turns) if "in_debuggee.collecting.dapeer_collecting" in sys.modules else turns
+    turns = -abs(turns) if "dapeer_debuggee.collecting.collecting" in sys.modules else turns
     time.sleep(0.01)
     print("up", flush=True) if turns == 1 else None
 """
 """Says so when it was collected from and is no more."""
-BY_TEXT = """(lambda texts, known, spec, *names: exec(texts["arriving.py"], known)
+BY_TEXT = """(lambda texts, known, spec, *names: exec(texts["python/dapeer_debuggee/arriving.py"], known)
 or known["collect"](texts, spec, *names))({!r}, {{"__name__": "dapeer"}}, {!r}, locals(), globals())"""
 
 
@@ -195,8 +195,11 @@ async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the
 ) -> None:
     path = tmp_path / "turns.py"
     path.write_text(TURNS, encoding="utf-8")
-    modules = Path(str(own_values()["launchers"])) / "python" / "in_debuggee"
-    texts = {each.name: each.read_text() for each in modules.rglob("*.py")}
+    modules = Path(str(own_values()["launchers"])) / "python" / "dapeer_debuggee"
+    launchers = modules.parents[1]
+    texts = {
+        each.relative_to(launchers).as_posix(): each.read_text() for each in modules.rglob("*.py")
+    }
     place = {"filename": str(path), "line": 8}
     spec = {"folder": str(tmp_path), "points": [
         {"id": 1, "file": str(path), "line": 8, "collect": ["half * 2 == i"], "max_hits": 3}

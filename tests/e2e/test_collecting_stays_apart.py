@@ -218,7 +218,7 @@ async def main():
 
 
 for name in ("errors", "loops"):
-    module = sys.modules.get("in_debuggee.exceptions.dapeer_" + name)
+    module = sys.modules.get("dapeer_debuggee.exceptions." + name)
     if module is not None:
         module.showing = module.tracebacks = None
 sys.tracebacklimit = 2

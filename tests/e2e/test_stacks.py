@@ -195,8 +195,8 @@ async def test_child_processes_tell_whole_stacks_and_nothing_of_what_has_started
             assert re.fullmatch(r"\d+ frames of Python's library", library)
         else:
             assert [line.split()[0] for line in others] == ["main", "<module>"]
-        assert "'in_debuggee.stacks.dapeer_stacks'" in await evaluate(
-            c, "[m for m in __import__('sys').modules if m.startswith('in_debuggee')]"
+        assert "'dapeer_debuggee.stacks.stacks'" in await evaluate(
+            c, "[m for m in __import__('sys').modules if m.startswith('dapeer_debuggee')]"
         )
         await read(c, "dap_terminate")
 

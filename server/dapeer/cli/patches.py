@@ -11,7 +11,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.tcp_nodelay import HASTENED
 from dapeer.base.connections.promptness import refusal
-from dapeer.companions.python.in_debuggee import dapeer_patching as patching
+from dapeer.companions.python.dapeer_debuggee import patching
 from dapeer.neovim.discovery.program import (
     find_nvim,
     find_nvim_dap,

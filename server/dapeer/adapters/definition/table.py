@@ -18,7 +18,7 @@ from dapeer.adapters.definition.retired import is_retired
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
-from dapeer.companions.python.in_debuggee.dapeer_patching import SETTING
+from dapeer.companions.python.dapeer_debuggee.patching import SETTING
 
 
 class _Dataclass(Protocol):  # what `dataclasses.fields` accepts
@@ -116,7 +116,8 @@ class DefinitionTable:
     def expression(self, key: str, default: str = "") -> str:
         """Return an expression.
 
-        In it `${texts:PATTERN}` is a JSON object: the texts, by name, of the companions' files that match, and the user's `DAPEER_PATCHES`.
+        In it `${texts:PATTERN}` is a JSON object: the texts of the companions' files that match, by their paths in `companions/`, and the
+        user's `DAPEER_PATCHES`.
 
         Raises:
             DefinitionError: It is no text, or no file fits.
@@ -126,7 +127,10 @@ class DefinitionTable:
             files = sorted(COMPANIONS.glob(found[1]))
             if not files:
                 raise self.wrong(f"`{self.at(key)}`: no companion file matches {found[1]}")
-            known = {each.name: each.read_text(encoding="utf-8") for each in files}
+            known = {
+                each.relative_to(COMPANIONS).as_posix(): each.read_text(encoding="utf-8")
+                for each in files
+            }
             return json.dumps({**known, SETTING: os.environ.get(SETTING, "")})
 
         return _TEXTS.sub(texts, self.get(key, str, default))

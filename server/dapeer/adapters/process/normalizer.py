@@ -18,7 +18,7 @@ from dapeer.adapters.definition.misfires import (
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.json_types import as_array, as_object
-from dapeer.companions.python.in_debuggee.dapeer_patching import EVENT
+from dapeer.companions.python.dapeer_debuggee.patching import EVENT
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES, STEPS
 
@@ -300,7 +300,7 @@ def unfolded(body: Body) -> Body:
     """Return an answer to `stackTrace` with all its frames.
 
     That of dapeer's part in a Python program has a frame for each place, and in `dapeerFrames` all frames: their `ids`, and
-    `like`, the number of the frame at their place (`in_debuggee/stacks/dapeer_levels.py`).
+    `like`, the number of the frame at their place (`dapeer_debuggee/stacks/levels.py`).
 
     Raises:
         LookupError: A frame is like none that is told.

@@ -25,7 +25,7 @@ from dapeer.base.json_types import as_object
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.process_table import lack_of_tasks
 from dapeer.base.text.tracebacks import cause
-from dapeer.companions.python.in_debuggee.dapeer_patching import WORD
+from dapeer.companions.python.dapeer_debuggee.patching import WORD
 
 MAX_ERROR_CHARS = 800
 """Characters of a process's last output in an error."""

@@ -14,7 +14,7 @@ from typing import cast
 
 import anyio
 
-from dapeer.companions.python.in_debuggee.dapeer_patching import MARK
+from dapeer.companions.python.dapeer_debuggee.patching import MARK
 from dapeer.dap.messages import Body
 
 MAX_KEPT_BYTES = 8192

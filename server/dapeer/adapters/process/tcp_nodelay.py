@@ -12,7 +12,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.base.connections.ownership import neighbours
 from dapeer.base.connections.promptness import send_at_once
 from dapeer.base.system.process_table import command_line, descendants
-from dapeer.companions.python.in_debuggee import dapeer_patching as patching
+from dapeer.companions.python.dapeer_debuggee import patching
 from dapeer.dap.messages import Body
 
 HASTENED = patching.Row(

@@ -1,6 +1,6 @@
 """A chunk of a file of rows: lines of text, and between them rows of plain values, 8 bytes each. Pure.
 
-`in_debuggee/collecting/dapeer_recording.py` tells their form.
+`dapeer_debuggee/collecting/recording.py` tells their form.
 """
 
 from __future__ import annotations

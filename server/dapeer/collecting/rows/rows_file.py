@@ -1,6 +1,6 @@
 """The file that a collector in the program has written its rows into. Pure.
 
-`in_debuggee/collecting/dapeer_recording.py` tells its form. It may be read while it is written, and after its program was killed.
+`dapeer_debuggee/collecting/recording.py` tells its form. It may be read while it is written, and after its program was killed.
 """
 
 from __future__ import annotations

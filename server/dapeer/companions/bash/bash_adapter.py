@@ -75,7 +75,7 @@ def beside(name: str) -> Any:
         del sys.path[0]
 
 
-patching: Any = beside("in_debuggee.dapeer_patching")
+patching: Any = beside("dapeer_debuggee.patching")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
-patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
 gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
-patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
 telling: Any = importlib.import_module("gdb_telling")
 gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""

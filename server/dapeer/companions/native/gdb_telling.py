@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
 gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 

@@ -20,7 +20,7 @@ gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
 text: Any = importlib.import_module("gdb_text") if gdb is not None else None
-patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
 
 Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(os.path.dirname(here), "python")]
-patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
 
 MAX_ELEMENTS = 20
 """Elements of a container that are shown."""
@@ -76,9 +76,7 @@ def print_rows(paths: list[str]) -> None:
         VALUES.off = "unused: there is no `lldb` beside the adapter to try it in"
         json.dump(patching.listed(), sys.stdout)
         return
-    shown = (
-        "import json, sys; print(json.dumps(sys.modules['in_debuggee.dapeer_patching'].listed()))"
-    )
+    shown = "import json, sys; print(json.dumps(sys.modules['dapeer_debuggee.patching'].listed()))"
     says = [f"command script import '{os.path.abspath(__file__)}'", f"script {shown}"]
     command = [lldb, "--no-lldbinit", "--batch", *(each for say in says for each in ("-o", say))]
     subprocess.run(command, stdin=subprocess.DEVNULL, check=False)

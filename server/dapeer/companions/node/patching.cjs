@@ -1,5 +1,5 @@
 /**
- * The register of what dapeer changes in other people's JavaScript; the twin of `in_debuggee/dapeer_patching.py`.
+ * The register of what dapeer changes in other people's JavaScript; the twin of `dapeer_debuggee/patching.py`.
  *
  * A row has `name`, `whose`, `tried` (versions), `lost` (one sentence) and `apply`, which throws where its probe does not hold; `secures`
  * where others can reach the program without it, which is told even where the user has switched it off. Where a

@@ -6,7 +6,7 @@
 #     perl perl_adapter.pl ARGUMENT...
 #     perl perl_adapter.pl --patches       print the row of the register as JSON, and start nothing
 #
-# The change is a row, as those of `in_debuggee/dapeer_patching.py`: where it does not fit, or fails, Perl::LanguageServer runs as it
+# The change is a row, as those of `dapeer_debuggee/patching.py`: where it does not fit, or fails, Perl::LanguageServer runs as it
 # is, and a line on stderr, which dapeer reads, says what is lost.
 use strict;
 use warnings;

@@ -1,1 +1,1 @@
-"""In Python: debugpy's adapter and launcher, runners of Python tests; `in_debuggee`: in the program."""
+"""In Python: debugpy's adapter, launcher and test runners; `dapeer_debuggee` is inside of the program."""

@@ -27,15 +27,15 @@ def main() -> None:
     launching.keep_environment(patching, "")
     beside("python_tests").rows_of_unittest(patching)
     importlib.import_module("debugpy._vendored.force_pydevd")
-    improving: Any = beside("in_debuggee.improving")
+    improving: Any = beside("dapeer_debuggee.improving")
     improving.improve(prints=True)
     improving.improve_children()
     for module in (
-        "collecting.dapeer_collecting",
-        "process.dapeer_leaving",
-        "collecting.dapeer_tracing",
+        "collecting.collecting",
+        "process.leaving",
+        "collecting.tracing",
     ):
-        beside(f"in_debuggee.{module}")
+        beside(f"dapeer_debuggee.{module}")
     patching.apply_all()
     rows: list[dict[str, Any]] = patching.listed()
     json.dump(rows, sys.stdout)

@@ -35,7 +35,7 @@ def beside(name: str) -> Any:
         del sys.path[0]
 
 
-patching: Any = beside("in_debuggee.dapeer_patching")
+patching: Any = beside("dapeer_debuggee.patching")
 
 DESCRIBED = "debugpy.common.log:describe_environment"
 CLI = "debugpy.server.cli"
@@ -132,9 +132,9 @@ def describe_only_what_is_logged(row: Any) -> None:
 
 def improve() -> None:
     """Patch debugpy in the debuggee, and in the Python processes that the debuggee starts."""
-    in_debuggee = beside("in_debuggee.improving")
-    in_debuggee.improve(prints=True)
-    in_debuggee.improve_children()
+    dapeer_debuggee = beside("dapeer_debuggee.improving")
+    dapeer_debuggee.improve(prints=True)
+    dapeer_debuggee.improve_children()
 
 
 @AS_PYTHON
@@ -276,7 +276,7 @@ def main() -> None:
         with greenlets, without("xmlrpc.client", "xmlrpc.server", "http.server"):
             importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
-    untraced: Any = sys.modules.get("in_debuggee.process.dapeer_untraced")
+    untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
     if untraced is not None:
         at_end.append(untraced.UNTRACED.guard(untraced.tracing.show, lambda: None))
     AS_PYTHON.apply()
@@ -293,7 +293,7 @@ def main() -> None:
         raise
     finally:
         with contextlib.suppress(Exception):
-            beside("in_debuggee.stops.dapeer_breaking").report_tracer()
+            beside("dapeer_debuggee.stops.breaking").report_tracer()
 
 
 if __name__ == "__main__":

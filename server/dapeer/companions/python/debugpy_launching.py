@@ -39,7 +39,7 @@ def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
         script: The path of the script that runs the program.
         beside: Imports a module that is beside that.
     """
-    patching = beside("in_debuggee.dapeer_patching")
+    patching = beside("dapeer_debuggee.patching")
     patching.reporters.append(patching.to_stderr)
     spawn_beneath(patching, folder, script).apply()
     keep_environment(patching, folder).apply()

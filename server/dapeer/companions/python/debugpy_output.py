@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).absolute().parent))
-patching: Any = importlib.import_module("in_debuggee.dapeer_patching")
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
 del sys.path[0]
 
 COMMAND, CAPABILITY = "dapeerDrain", "dapeerDrains"

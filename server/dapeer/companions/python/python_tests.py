@@ -195,7 +195,7 @@ def sibling(name: str) -> Any:
     return module
 
 
-showing = sibling("in_debuggee/process/dapeer_showing")
+showing = sibling("dapeer_debuggee/process/showing")
 
 
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:

@@ -1,4 +1,4 @@
-# The register of what dapeer changes in other people's Ruby; the twin of `in_debuggee/dapeer_patching.py`.
+# The register of what dapeer changes in other people's Ruby; the twin of `dapeer_debuggee/patching.py`.
 #
 # A row that does not fit is off, and where one of its functions raises, the stock function does the work of that call, and the row is
 # off from then on. A line on stderr names a row that is off, with what is lost; dapeer hides that line from the program's output.

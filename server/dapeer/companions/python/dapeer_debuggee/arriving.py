@@ -1,0 +1,148 @@
+"""Patches pydevd in a running program that was attached to, until the debugger disconnects.
+
+The modules arrive as text: the program may run on another machine, or as a user who cannot read dapeer's files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import sys
+import types
+from typing import Any
+
+PACKAGE = "dapeer_debuggee"
+PLACE = "python/"
+"""Before a module's path, in the names of the texts."""
+
+
+class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the modules of this package from their texts."""
+
+    def __init__(self, texts: dict[str, str], folder: str) -> None:
+        self._texts = texts
+        self._folder = folder
+
+    def find_spec(self, fullname: str, *_: object) -> Any:
+        """Return how a module of the package is imported."""
+        if fullname.partition(".")[0] != PACKAGE:
+            return None
+        is_package = self._text_name(fullname) not in self._texts
+        folder = f"{PLACE}{fullname.replace('.', '/')}/"
+        if is_package and not any(each.startswith(folder) for each in self._texts):
+            return None
+        path = self.get_filename(fullname)
+        spec = importlib.util.spec_from_loader(fullname, self, origin=path, is_package=is_package)
+        if spec is not None:
+            spec.has_location = True
+        return spec
+
+    @staticmethod
+    def _text_name(fullname: str) -> str:
+        """Return the name that the text of a module has; a package's `__init__` holds no code."""
+        return f"{PLACE}{fullname.replace('.', '/')}.py"
+
+    def get_filename(self, fullname: str) -> str:
+        """Return where the module's file would be."""
+        return os.path.join(self._folder, *fullname.split(".")) + ".py"
+
+    def get_source(self, fullname: str) -> str:
+        """Return the module's text."""
+        return self._texts.get(self._text_name(fullname), "")
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """Return the module, compiled."""
+        return compile(self.get_source(fullname), self.get_filename(fullname), "exec")
+
+
+def arrive(texts: dict[str, str]) -> str:
+    """Patch pydevd, unless it is patched already; return why that failed, empty if it did not."""
+    if f"{PACKAGE}.improving" in sys.modules:
+        return ""
+    if PACKAGE in sys.modules:
+        return f"the program has a package of the name {PACKAGE}"
+    pydevd: Any = sys.modules["pydevd"]
+    finder: Any = Texts(texts, os.path.dirname(pydevd.__file__))
+    sys.meta_path.insert(0, finder)
+    try:
+        patching: Any = importlib.import_module(f"{PACKAGE}.patching")
+        patching.setting[:] = [texts.get(patching.SETTING, "")]
+        if patching.is_switched_off(""):
+            restore()
+            return ""
+        leftovers: Any = importlib.import_module(f"{PACKAGE}.process.leftovers")
+        importlib.import_module(f"{PACKAGE}.improving").improve(prints=False)
+        last: Any = importlib.import_module(f"{PACKAGE}.process.leaving").last
+        last.extend((restore, leftovers.remove))
+    except Exception as error:  # another Python, another pydevd
+        restore()
+        return f"{type(error).__name__}: {error}"
+    finally:
+        sys.meta_path.remove(finder)
+    return ""
+
+
+class CollectingAnswer:
+    """A string that is shown without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def collect(
+    texts: dict[str, str],
+    spec: str,
+    variables: dict[str, Any],
+    namespace: dict[str, Any],
+) -> CollectingAnswer:
+    """Do as `collecting` does, with a frame's names; its modules stay while there are points."""
+    finder: Any = Texts(texts, "")
+    sys.meta_path.append(finder)
+    try:
+        patching: Any = importlib.import_module(f"{PACKAGE}.patching")
+        patching.setting[:] = [texts.get(patching.SETTING, "")]
+        collecting: Any = importlib.import_module(f"{PACKAGE}.collecting.collecting")
+        names = types.SimpleNamespace(f_locals=variables, f_globals=namespace)
+        answer = collecting.collect(spec, names)
+    finally:
+        sys.meta_path.remove(finder)
+    if not json.loads(spec)["points"]:
+        forget_unless_improved()
+    return CollectingAnswer(answer)
+
+
+def look(texts: dict[str, str], question: str) -> CollectingAnswer:
+    """Answer a question to `waits`; a program without others of the package keeps no module."""
+    finder: Any = Texts(texts, "")
+    sys.meta_path.append(finder)
+    try:
+        return CollectingAnswer(importlib.import_module(f"{PACKAGE}.stacks.waits").look(question))
+    finally:
+        sys.meta_path.remove(finder)
+        forget_unless_improved()
+
+
+def forget_unless_improved() -> None:
+    """Leave none of our modules, unless they do more here than to collect."""
+    if f"{PACKAGE}.improving" not in sys.modules:
+        forget()
+
+
+def forget() -> None:
+    """Remove the modules of this package from `sys.modules`."""
+    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+        del sys.modules[name]
+
+
+def restore() -> None:
+    """Undo all patches, and remove the modules of this package."""
+    patching: Any = sys.modules.get(f"{PACKAGE}.patching")
+    if patching is not None:
+        patching.undo_all()
+    forget()

@@ -1,0 +1,180 @@
+"""Calls: arguments, result, duration, changed arguments; one row for each, when it is over.
+
+Its cells are `COLUMNS`, and then the point's expressions, evaluated at its end. Its time is that of its begin, so rows sorted by it, and
+indented by depth, are the tree of the calls. A generator or coroutine is one call, from its first step to its last.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from .. import functions, guard
+from ..stops import returned
+from ..values import cells
+from . import contexts
+
+COLUMNS = ("function", "depth", "seconds", "arguments", "result", "changed", "within")
+"""The columns before a point's expressions.
+
+`within` is the number of the call around it, empty: none; `seconds` is without the time at stops; `arguments` and
+`changed` are `name=value`, and `name: before → after`, between commas; a result that begins with the mark of errors is
+what was raised.
+"""
+MOST_ARGUMENTS = 20
+MOST_FRAMES = 100
+"""So far up is looked for the call that a call belongs to."""
+MOST_ELEMENTS = 1000
+"""Elements of a container that are looked at for a change."""
+FIXED = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type, range)
+"""Types whose values never change."""
+
+
+class OpenCall:
+    """A call that is not over."""
+
+    __slots__ = ("arguments", "around", "before", "code", "context", "depth", "hit", "point",
+                 "start", "stopped", "values")  # fmt: skip
+
+    def __init__(self, point: int, hit: int, frame: Any, around: Any, names: list[str]) -> None:
+        """Take what is known when it begins, and the call that it belongs to; values are copied as texts."""
+        self.point, self.hit, self.code, self.around = point, hit, frame.f_code, around
+        self.depth: int = 0 if around is None else around.depth + 1
+        self.context: str = contexts.context(frame)
+        known = frame.f_locals
+        values = {name: known[name] for name in names if name in known}
+        texts = {name: cells.cell(value) for name, value in values.items()}
+        self.arguments = ", ".join(f"{name}={text}" for name, text in texts.items())
+        self.values = {
+            name: value for name, value in values.items() if not cells.is_one_of(type(value), FIXED)
+        }
+        self.before = {name: (texts[name], parts(value)) for name, value in self.values.items()}
+        self.stopped: int = returned.stopped()
+        self.start = time.perf_counter_ns()
+
+    @property
+    def within(self) -> Any:
+        """The number of the call of the same point around it; empty: there is none."""
+        outer = self.around
+        while outer is not None and outer.point != self.point:
+            outer = outer.around
+        return "" if outer is None else outer.hit
+
+    def changed(self) -> str:
+        """Return which arguments are not what they were, with what they were and are."""
+        changes: list[str] = []
+        for name, value in self.values.items():
+            text, held = self.before[name]
+            now = cells.cell(value)
+            if now != text:
+                changes.append(f"{name}: {text} → {now}")
+            elif held != parts(value):
+                changes.append(f"{name}: changed within, {now}")
+        return ", ".join(changes)
+
+
+def parts(value: Any) -> Any:
+    """Return what tells whether a value holds the same as before, without holding it."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return len(value), [id(each) for each, _ in zip(value, range(MOST_ELEMENTS))]
+    if kind is dict:
+        pairs = zip(value.items(), range(MOST_ELEMENTS))
+        return len(value), [(id(key), id(each)) for (key, each), _ in pairs]
+    if kind is bytearray:
+        return bytes(value[:MOST_ELEMENTS]), len(value)
+    held = cells.values.objects.own(value)
+    return {name: (id(each), cells.cell(each)) for name, each in held.items()}
+
+
+def arguments_of(code: CodeType) -> list[str]:
+    """Return the names of a function's parameters."""
+    flags = code.co_flags
+    starred = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + starred])
+
+
+class CallRecorder:
+    """Records the calls of a function at a point."""
+
+    def __init__(self, point: Any, frame: Any, maker: Any, running: dict[int, OpenCall]) -> None:
+        """Take the point, the function's frame, the maker of recorders, and all points' open calls, by frame."""
+        self.point = point
+        self._rows = maker.rows
+        self._running = running
+        self._calls: dict[int, OpenCall] = {}
+        self._first = True
+        # A lambda of a module or class has the name that it stands under there.
+        self.name = cells.escaped(functions.names_in(frame.f_code, frame.f_globals)[0])
+        self._names = arguments_of(frame.f_code)[:MOST_ARGUMENTS]
+        self._met = maker.condition(point, frame) if point.condition else None
+        self._cells = maker.cells(point, frame) if point.expressions else None
+        self._last: int = point.life.get("call", 0)
+        """The call behind which the thread stops; 0: none."""
+        self.begin: Callable[[Any], bool | None] = guard.hook(self._begin)
+        """Notes that a frame's call begins; whether there were enough."""
+        self._record = guard.hook(self._write)
+
+    def _begin(self, frame: Any) -> bool:
+        if self._met is not None and not self._met(frame, ""):
+            return False
+        hit = next(self.point.hits)
+        if self.point.max_hits and hit > self.point.max_hits:
+            return bool(self.point.end())
+        if self._first:
+            self._first = False
+            self._rows.function_called(self.point.id, self.name)
+        call = OpenCall(self.point.id, hit, frame, self._around(frame), self._names)
+        self._running[id(frame)] = self._calls[id(frame)] = call
+        return False
+
+    def _around(self, frame: Any) -> OpenCall | None:
+        """Return the call that one belongs to that begins; None: there is none."""
+        for _ in range(MOST_FRAMES if self._running else 0):
+            frame = frame.f_back
+            if frame is None:
+                break
+            call = self._running.get(id(frame))
+            # A generator may be gone without an end, and its number another frame's.
+            if call is not None and call.code is frame.f_code:
+                return call
+        return None
+
+    def number(self, frame: Any) -> int:
+        """Return which call a frame's is, as they began; 0: it is none that is recorded."""
+        call = self._calls.get(id(frame))
+        return 0 if call is None else call.hit
+
+    def goes_on(self, frame: Any) -> bool:
+        """Whether a frame's call has begun already."""
+        return id(frame) in self._calls
+
+    def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
+        """Record a call that is over, with what it raised, or its cell; return whether the thread is to stop."""
+        call = self._calls.pop(id(frame), None)
+        if call is None:
+            return False
+        self._running.pop(id(frame), None)
+        self._record(call, frame, result, error)
+        return call.hit == self._last
+
+    def _write(
+        self, call: OpenCall, frame: Any, value: Any, error: BaseException | str | None
+    ) -> None:
+        took = time.perf_counter_ns() - call.start - (returned.stopped() - call.stopped)
+        if error is None:
+            result = cells.cell(value)
+        else:
+            result = error if isinstance(error, str) else cells.failed(error)
+        more = self._cells(frame, "") if self._cells is not None else ""
+        line = (
+            f"{self.point.id}\t{call.hit}\t{call.start - self._rows.zero}e-9\t{call.context}\t{self.name}\t{call.depth}"
+            f"\t{took}e-9\t{call.arguments}\t{result}\t{call.changed()}\t{call.within}{more or ''}\n"
+        ).encode()
+        try:
+            self._rows.write(line)
+        except ValueError:
+            self._rows.kept(line)

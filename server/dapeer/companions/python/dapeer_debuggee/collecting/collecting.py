@@ -1,0 +1,222 @@
+"""Collects rows where the program runs, without stopping it.
+
+`collect(spec)` takes a JSON text and returns one; each call replaces all points, none at all takes everything away:
+
+    {"folder": where rows are written, "points": [{"id": 1, "file": "/…/shop.py", "line": 20, "collect": ["order.total"],
+        "condition": "x > 1" or null, "max_hits": 100 or null}], "chunks": 63, "seconds": 0.25}
+    → {"file": "/…/<pid>.rows", "message": what is not reached, "points": [{"id": 1, "bound": true, "line": 20, "message": ""}]}
+
+With `"expect": expression` a point of a line stops the thread, too, where that does not hold.
+`chunks` (MiB of a process's file) and `seconds` (deadline of an expression) can be left out. Instead of file and line a point has one of:
+
+* `"function": "shop.cart.total"` (or `Order.total`, `shop.cart.*`; several between commas): a row when it begins, of whatever module, imported later, too.
+  With `"calls": true` a row when each call is over: the cells are `calls.COLUMNS`, then those of `collect`, evaluated at the end.
+  With `"life": {"call": 3, "function": "Order.total", "lines": 2}` also each line of the third of these calls, which is of that function:
+  rows of point 2, `life.COLUMNS`. When that call is over, the thread stops.
+* `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
+  stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `watching.COLUMNS`, then `collect`.
+* `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;
+  with `"on": "change"` after which it is another. `"scope": {"files": […], "functions": […]}` tells where; else in all code that is no library.
+  `"looks": 2` is the number of a point for rows about the looking (`watching.LOOKED`): each function's first value, and each error.
+
+What is watched is looked up once: a point that is told again in the same words goes on.
+
+Rows are in the form that `recording` and the core's `collecting/rows/rows_file.py` tell. A forked process writes a file of its own; so does
+a program that takes this one's place, once it is told to. What a condition raises is told as pydevd's breakpoints' is
+(`breakpointFailed`). Within an expression nothing is recorded.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+from .. import guard
+from ..process import leaving
+from ..stops import deadline
+from . import expressions, points, recorders, recording
+
+
+class Collector:
+    """What this process collects."""
+
+    def __init__(self) -> None:
+        """Choose the road.
+
+        Raises:
+            ImportError, AttributeError: pydevd is not the one we know.
+        """
+        module, hooks = "tracing", "TracingHooks"
+        if hasattr(sys, "monitoring"):
+            module, hooks = "monitoring", "MonitoringHooks"
+        self._road: Any = getattr(importlib.import_module(f"{__package__}.{module}"), hooks)()
+        self._rows: Any = None
+        self._watch: Any = None
+        self._spec: dict[str, Any] = {}
+        self._points: list[Any] = []
+        self._stops: list[Any] = []
+        """Breakpoints at functions."""
+
+    def stop_at(self, breakpoints: list[Any]) -> None:
+        """Stop at functions, too, and at no others; what is collected stays."""
+        if breakpoints or self._stops:
+            self._stops = breakpoints
+            self._begin()
+
+    def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
+        """Collect at the points of a specification, and nowhere else; what is watched is looked up in a frame."""
+        self._spec = spec
+        outcomes = self._take(spec, names)
+        message = ""
+        if not self._points:
+            self._close()
+            self._begin()
+        else:
+            if self._rows is None or self._rows.folder != spec["folder"]:
+                self._close()
+                self._rows = recording.Rows(spec["folder"], spec.get("chunks") or recording.CHUNKS)
+            why = self._rows.open()
+            if why:
+                self._close()
+                self._points = []
+                self._begin()
+                message = f"nothing can be written to {spec['folder']}: {why}"
+                outcomes = [{**each, "bound": False, "message": message} for each in outcomes]
+            else:
+                message = self._begin()
+        return {
+            "file": self._rows.path if self._rows else "",
+            "message": message,
+            "points": outcomes,
+        }
+
+    def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
+        """Take the points that can be bound; return what is told of each."""
+        outcomes: list[dict[str, Any]] = []
+        watches = [each for each in self._points if each.watch is not None]
+        self._points = []
+        for each in spec["points"]:
+            bound, message, line = False, "", each.get("line") or 0
+            try:
+                known = (point for point in watches if point.spec == each)
+                point = next(known, None) or points.SpecifiedPoint(each, names)
+                bound = point.bind()
+                message, line = point.message, point.line
+                if bound:
+                    self._points.append(point)
+            except expressions.InvalidExpression as error:
+                message = str(error)
+            outcomes.append({"id": each["id"], "bound": bound, "line": line, "message": message})
+        return outcomes
+
+    def _begin(self) -> str:
+        """Begin, or go on with other points; return what is not reached."""
+        if not self._points and not self._stops:
+            self._road.end()
+            return ""
+        if self._rows is None:
+            return str(self._road.begin(points.Bound([], None, self._stops)))
+        guard.losing[:] = [self._rows.lose]
+        if self._watch is None:
+            self._watch = deadline.Deadline()
+            self._watch.start()
+        self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS_TO_EVALUATE
+        maker = recorders.Maker(self._watch, self._rows, report_condition)
+        return str(self._road.begin(points.Bound(self._points, maker, self._stops)))
+
+    def leave(self) -> None:
+        """Collect nothing, and stop nowhere."""
+        self._road.end()
+        self._points, self._stops = [], []
+        self._close()
+
+    def _close(self) -> None:
+        guard.losing.clear()
+        if self._rows is not None:
+            self._rows.close()
+            self._rows = None
+
+    def report_lost_rows(self) -> None:
+        """Tell how many rows are lost."""
+        if self._rows is not None:
+            self._rows.report_lost()
+
+    def forked(self) -> None:
+        """Go on in a new process, with a file of its own."""
+        # The child's own session sets its breakpoints.
+        self._stops = []
+        if self._rows is None:
+            self._road.begin(points.Bound([], None))
+        else:
+            self._rows.begin()
+            # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
+            # again wants none of ours: the first expression starts it.
+            self._watch = deadline.Deadline()
+            self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
+            self._begin()
+
+
+def report_condition(point: Any, error: str) -> None:
+    """Tell what a condition has raised."""
+    breaking: Any = sys.modules.get("dapeer_debuggee.stops.breaking")
+    if breaking is not None:
+        place = (point.file, point.line)
+        breaking.failures.add(place, "condition", point.condition.text, error[1:])
+
+
+collectors: list[Collector] = []
+"""The one, once something was collected."""
+
+
+def collect(spec: str, names: Any = None) -> str:
+    """Do as this module says, and return what came of it.
+
+    Args:
+        spec: What is collected.
+        names: The frame in which what is watched is looked up; None: the caller's.
+    """
+    here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    return json.dumps(collector().collect(json.loads(spec), names or here))
+
+
+def collector() -> Collector:
+    """Return the one of this process."""
+    if not collectors:
+        collectors.append(Collector())
+        atexit.register(guard.hook(report_lost_rows))
+        os.register_at_fork(after_in_child=guard.hook(forked))
+        leaving.first.append(leave)
+        leaving.LEAVE.apply()
+    return collectors[0]
+
+
+def report_lost_rows() -> None:
+    """Tell how many rows are lost at the end of the program."""
+    for each in collectors:
+        each.report_lost_rows()
+
+
+def forked() -> None:
+    """Go on in a forked process."""
+    for each in collectors:
+        each.forked()
+
+
+def leave() -> None:
+    """Collect nothing any more."""
+    for each in collectors:
+        each.leave()
+    collectors.clear()
+    forget()
+
+
+def forget() -> None:
+    """Leave nothing of ours in a program that has it for this only."""
+    if "dapeer_debuggee.improving" not in sys.modules:
+        leaving.LEAVE.undo()
+        for name in [each for each in sys.modules if each.partition(".")[0] == "dapeer_debuggee"]:
+            del sys.modules[name]

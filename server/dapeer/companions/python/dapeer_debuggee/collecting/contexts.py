@@ -1,0 +1,77 @@
+"""Who records a row: thread, task and caller, as three columns; kept, since each row needs them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..stacks import awaiting
+from ..values import cells
+
+NOBODY = ("debugpy_launcher.py", "runpy.py", "pydevd_runpy.py", "pydevd.py", "ending.py")
+"""Files of who calls the program itself, or its functions of `atexit`."""
+MAX_PLACES = 10_000
+"""Places that are kept."""
+
+places: dict[int, tuple[Any, dict[int, str]]] = {}
+"""By number a code, and the texts of places in it; the code is kept, or another one might get its number."""
+threads: Any = threading
+ident: Callable[[], int] = threading.get_ident
+
+
+def context(frame: Any) -> str:
+    """Return the columns."""
+    back = frame.f_back
+    if back is None:
+        return f"{thread_name()}\t{task_name()}\t"
+    code = back.f_code
+    known = places.get(id(code))
+    caller = known[1].get(back.f_lasti) if known is not None else None
+    if caller is None:
+        caller = noted(back)
+    thread = threads._active.get(ident())
+    return f"{named(awaiting.own(thread, '_name')) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
+
+
+def noted(frame: Any) -> str:
+    """Return the text of the place where a frame is, and keep it."""
+    if len(places) >= MAX_PLACES:
+        places.clear()
+    code = frame.f_code
+    known = places.setdefault(id(code), (code, {}))
+    text = known[1][frame.f_lasti] = place_of(frame)
+    return text
+
+
+def place_of(frame: Any) -> str:
+    """Return function, file and line of a frame; of the debugger's: nothing."""
+    code = frame.f_code
+    file = os.path.basename(code.co_filename)
+    if file in NOBODY:
+        return ""
+    name = getattr(code, "co_qualname", code.co_name).rpartition("<locals>.")[2]
+    return str(cells.escaped(f"{name} {file}:{frame.f_lineno}"))
+
+
+@functools.lru_cache(maxsize=1000)
+def named(name: Any) -> str:
+    """Return a name of the program's."""
+    return str(cells.escaped(str(name)))
+
+
+def thread_name() -> str:
+    """Return this thread's name, or its number where `threading` does not know it.
+
+    `current_thread` would make one.
+    """
+    thread = threads._active.get(ident())
+    return named(awaiting.own(thread, "_name")) if thread is not None else f"thread {ident()}"
+
+
+def task_name() -> str:
+    """Return the name of the task that runs in this thread, if any does."""
+    task = awaiting.current_task()
+    return named(awaiting.name_of(task)) if task is not None else ""

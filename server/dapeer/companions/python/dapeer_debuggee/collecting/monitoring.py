@@ -1,0 +1,237 @@
+"""Collecting by `sys.monitoring`, since Python 3.12, with a tool of its own beside pydevd's.
+
+Codes are found when they begin or go on; after that Python tells only of the lines that have a point, and the rest runs at its own speed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import sys
+from typing import Any
+
+from .. import guard
+from ..stops import watching
+from . import points
+
+TOOLS = (3, 4)
+"""Numbers that no kind of tool has for itself."""
+NAME = "dapeer"
+ROWS_BETWEEN_LOOKS = 32
+"""After so many rows it is looked which line has them."""
+UNKNOWN: tuple[Any, Any] = None, points.CodePlan()
+"""A code that is not known, and nothing that is recorded of it."""
+current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
+UP = 2
+"""Frames from a function that is called by a hook to the program's."""
+
+
+class MonitoringHooks:
+    """Has the recorders of lines called."""
+
+    def __init__(self) -> None:
+        self._tool: int | None = None
+        self._bound: Any = None
+        self._codes: dict[int, tuple[Any, Any]] = {}
+        """By number: to compare codes takes as long as they are."""
+        self._frames: dict[int, tuple[int, Any]] = {}
+        """By number of a frame the line that it was at, and what was seen there."""
+        self._often: Any = None
+        """What has recorded when that was looked at."""
+        of_python: Any = sys
+        self._python: Any = of_python.monitoring
+        self._at_exit: Any = guard.hook(self.end)
+
+    def begin(self, bound: Any) -> str:
+        """Record at these points from now on; return why that cannot be."""
+        if self._tool is None:
+            self._tool = next((each for each in TOOLS if not self._python.get_tool(each)), None)
+            if self._tool is None:
+                return "sys.monitoring has no number left for another tool"
+            self._python.use_tool_id(self._tool, NAME)
+            # What runs later finds the names of our modules gone.
+            atexit.register(self._at_exit)
+        self._forget()
+        self._bound = bound
+        self._listen(self._callbacks())
+        events = self._python.events
+        self._python.set_events(self._tool, events.PY_START | events.PY_RESUME)
+        of_python: Any = sys
+        for frame in of_python._current_frames().values():
+            self._find_all(frame)
+        # What was found to have no point may have one now.
+        self._python.restart_events()
+        return ""
+
+    def end(self) -> None:
+        """Record nothing more."""
+        if self._tool is None:
+            return
+        self._forget()
+        self._python.set_events(self._tool, 0)
+        self._listen(dict.fromkeys(self._callbacks()))
+        atexit.unregister(self._at_exit)
+        self._python.free_tool_id(self._tool)
+        self._tool = None
+
+    def _callbacks(self) -> dict[int, Any]:
+        """Return what is called by event."""
+        events = self._python.events
+        watches = self._bound is not None and self._bound.watches
+        return {
+            events.PY_START: guard.hook(self._entered),
+            events.PY_RESUME: guard.hook(self._resumed),
+            events.LINE: self._watching_caller() if watches else self._line_caller(),
+            events.PY_RETURN: guard.hook(self._returned),
+            events.PY_UNWIND: guard.hook(self._unwound),
+        }
+
+    def _listen(self, callbacks: dict[int, Any]) -> None:
+        for event, callback in callbacks.items():
+            self._python.register_callback(self._tool, event, callback)
+
+    def _forget(self) -> None:
+        """Have Python tell nothing of the codes that have points."""
+        for code, plan in list(self._codes.values()):
+            plan.clear()
+            self._python.set_local_events(self._tool, code, 0)
+        self._codes = {}
+        self._frames = {}
+        self._often = None
+
+    def _find_all(self, frame: Any) -> None:
+        """Look at a frame and those that have called it."""
+        while frame is not None:
+            plan = self._find(frame)
+            if plan is not None and plan.watching is not None:
+                self._frames[id(frame)] = plan.watching.begin(frame)
+            frame = frame.f_back
+
+    def _find(self, frame: Any) -> Any:
+        """Have Python tell what is recorded of a frame's code; return that, None: nothing."""
+        code = frame.f_code
+        known = self._codes.get(id(code))
+        if known is not None:
+            return known[1]
+        plan = self._bound.plan(frame)
+        if not plan:
+            return None
+        self._codes[id(code)] = code, plan
+        events = self._python.events
+        events_on = events.LINE if plan.lines or plan.watching else 0
+        if plan.calls or plan.watching:
+            # Python has no event of one code for a call that ends by an exception.
+            events_on |= events.PY_RETURN
+            everywhere = self._python.get_events(self._tool)
+            self._python.set_events(self._tool, everywhere | events.PY_UNWIND)
+        self._python.set_local_events(self._tool, code, events_on)
+        return plan
+
+    def _entered(self, _code: Any, _place: int) -> Any:
+        """Look at a code that begins: once, unless that is recorded."""
+        frame = current(UP)
+        plan = self._find(frame)
+        if plan is None:
+            return self._python.DISABLE
+        # A frame that is over may have had the same number.
+        plan.around = points.NOWHERE
+        if plan.enters or plan.calls or plan.stops:
+            plan.enter(frame)
+        return None
+
+    def _resumed(self, _code: Any, _place: int) -> Any:
+        """Look at a code that goes on, once."""
+        self._find(current(UP))
+        return self._python.DISABLE
+
+    def _returned(self, code: Any, _place: int, result: Any) -> Any:
+        """Record a call that is over."""
+        known = self._codes.get(id(code))
+        if known is None or not (known[1].calls or known[1].watching):
+            return self._python.DISABLE
+        self._over(known[1], current(UP), result, None)
+        return None
+
+    def _unwound(self, code: Any, _place: int, error: Any) -> None:
+        """Record a call that has raised an exception."""
+        known = self._codes.get(id(code))
+        if known is not None:
+            self._over(known[1], current(UP), None, error)
+
+    def _line_caller(self) -> Any:
+        """Return what is called at a line, to record there.
+
+        It disables a line that has no point, or has enough rows.
+
+        What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
+        """
+        find, disable = self._codes.get, self._python.DISABLE
+        stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)
+        latest: tuple[Any, Any] = UNKNOWN
+        turns = itertools.cycle(range(ROWS_BETWEEN_LOOKS))
+
+        def called(code: Any, line: int, up: int = 1) -> Any:
+            nonlocal latest
+            known, plan = latest
+            if known is not code:
+                known, plan = latest = find(id(code), UNKNOWN)
+            record = plan.lines.get(line)
+            if record is None:
+                return disable
+            frame = current(up)
+            number, around = plan.around
+            if number != id(frame):
+                around = stay(plan, frame) or ""
+            if record(frame, around):
+                plan.lines.pop(line, None)
+            if not next(turns):
+                call_alone(code, line, plan, called)
+            return None
+
+        return called
+
+    def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
+        """Have Python call a line's recorder directly, if that was so the last time, too.
+
+        It calls something else at every other line.
+        """
+        record = plan.lines.get(line)
+        before, self._often = self._often, record
+        alone = getattr(record, "called", None)
+        if record is before and alone is not None and self._tool is not None:
+            called = alone(code, line, plan, elsewhere, current, id)
+            self._python.register_callback(self._tool, self._python.events.LINE, called)
+
+    def _watching_caller(self) -> Any:
+        """Return the same, where something is watched, too."""
+        find, disable, look = self._codes.get, self._python.DISABLE, self._look
+
+        def called(code: Any, line: int) -> Any:
+            _known, plan = find(id(code), UNKNOWN)
+            record = plan.lines.get(line)
+            if record is None and plan.watching is None:
+                return disable
+            frame = current(UP)
+            if plan.watching is not None:
+                look(plan, frame, "line", None)
+            if record is not None and record(frame, plan.context(frame)):
+                plan.lines.pop(line, None)
+            return None
+
+        return guard.hook(called)
+
+    def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
+        """Look whether something that is watched has changed, and stop there if that is wanted."""
+        look = plan.watching
+        before, seen = self._frames.get(id(frame)) or (0, {})
+        self._frames[id(frame)] = frame.f_lineno, seen
+        if look.look(frame, before, seen, event):
+            plan.watching = None if look.over else look
+            watching.suspend(frame, event, argument)
+
+    def _over(self, plan: Any, frame: Any, result: Any, error: Any) -> None:
+        """Note that a function is over."""
+        if plan.watching is not None:
+            self._look(plan, frame, "return", result)
+            self._frames.pop(id(frame), None)
+        plan.leave(frame, result, error)

@@ -1,0 +1,221 @@
+"""Makes the function that records a point's row: no call of ours reads names or packs plain values."""
+
+from __future__ import annotations
+
+import inspect
+import struct
+import textwrap
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .. import functions, guard
+from ..stops import deadline
+from ..values import cells
+from . import contexts, expressions, shapes
+from . import templates as texts
+
+NO_VALUE = shapes.CellText(f"{cells.FAILED}NameError: it has no value here")
+WAITING = shapes.CellText(
+    f"{cells.FAILED}not evaluated here: its failures took more than {expressions.SHARE_IN_WORDS} of the time"
+)
+UNKNOWN = "NameError: no `{}` in any scope of {}"
+MARK = "\0e\0"
+"""Stands for an expression until the text is complete."""
+TOO_SLOW = "it took longer than {} s"
+
+
+class Maker:
+    """Makes recorders that write into one file, under one watch."""
+
+    def __init__(self, watch: Any, rows: Any, report: Callable[..., None]) -> None:
+        """Take what they need.
+
+        Args:
+            watch: Cuts off what hangs.
+            rows: Where rows are written.
+            report: Gets a point whose condition has raised something, and what.
+        """
+        self.watch = watch
+        self.rows = rows
+        self._given: dict[str, Any] = {
+            "rows": rows, "report": report, "now": time.perf_counter,
+            "cell_text": shapes.CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
+            "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
+            "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.of_program,
+            "lacks": expressions.lacks, "unmet": self._unmet,
+            "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
+            "RecursionError": RecursionError,
+            **{each.__name__: each for each in (type, float, int, bool, next, eval, dict)},
+        }  # fmt: skip
+
+    def context(self, frame: Any) -> Any:
+        """Return thread, task and caller of a frame, as recorders take them."""
+        return self.rows.numbered(contexts.context(frame))
+
+    def failed(self, error: BaseException, expression: Any = None, since: float = 0.0) -> str:
+        """Return the cell of an expression, evaluated from a time on, that raised something.
+
+        What is the program's is raised again.
+        """
+        if expression is not None:
+            expression.has_failed(since, time.perf_counter())
+        if isinstance(error, deadline.CutOff):
+            return f"{cells.FAILED}cut off: {TOO_SLOW.format(self.watch.seconds)}"
+        if guard.is_brought(error):
+            raise error
+        return cells.failed(error)
+
+    def _unmet(self, point: Any, error: str) -> None:
+        """Tell once that a condition can never hold."""
+        if not point.unmet:
+            point.unmet = True
+            self._given["report"](point, error)
+
+    def recorder(self, point: Any, frame: Any) -> Any:
+        """Return what records a row of a point, given a frame of the same code, and its context."""
+        count = range(len(point.expressions))
+        row = texts.ROW.format(
+            types="".join(f"$t{each}, " for each in count),
+            alike=" and ".join(f"$type($v{each}) is $t{each}" for each in count) or "$pack",
+            values="".join(f"$v{each}, " for each in count),
+        )
+        hit = "$hit = $next($hits)\n" + (texts.ENOUGH_HITS if point.max_hits else "")
+        return self._made(point, frame, marked(point), hit + row, alone=not point.max_hits)
+
+    def condition(self, point: Any, frame: Any) -> Any:
+        """Return what tells whether a point's condition holds."""
+        return self._made(point, frame, marked(point)[:1], "return True\n")
+
+    def cells(self, point: Any, frame: Any) -> Any:
+        """Return what evaluates a point's expressions to cells, a tab before each."""
+        values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
+        columns = marked(point)[1 if point.condition else 0 :]
+        return self._made(point, frame, columns, f"return $shapes.columns(({values}))\n")
+
+    def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
+        """Return what gives an expression's value; nothing where that raises something, which `missed` gets.
+
+        `holds`: it gives whether it holds, and the value.
+        """
+        point = types.SimpleNamespace(
+            id=0, condition=None, expressions=[], hits=None, max_hits=None
+        )
+        reads, value = self._reading(expression, frame, "e", MARK)
+        value = f"{value}\n        $v = $bool($v), $v" if holds else value
+        text = watched(texts.VALUE.format(reads=reads, value=value)) + "return $v\n"
+        given = {"e": expression, "nothing": nothing, "missed": missed}
+        return self._compiled(point, frame, [(MARK, expression)], text, given)
+
+    def _made(
+        self,
+        point: Any,
+        frame: Any,
+        evaluated: list[tuple[str, Any]],
+        end: str,
+        *,
+        alone: bool = False,
+    ) -> Any:
+        """Return a function that evaluates some expressions of a point, and ends so.
+
+        `alone`: with what Python can call itself.
+        """
+        given = {f"e{number}": each for number, each in enumerate(point.expressions)}
+        given["ec"] = point.condition
+        for name, each in [("", point.condition), *enumerate(point.expressions)]:
+            unknown = each.unknown(frame) if each is not None else ()
+            if unknown:
+                error = UNKNOWN.format(unknown[0], functions.qualified(frame.f_code))
+                given[f"unknown{name}"] = shapes.CellText(f"{cells.FAILED}{error}")
+        body = self._body(point, frame, evaluated) + end
+        return self._compiled(point, frame, evaluated, body, given, alone=alone)
+
+    def _compiled(
+        self, point: Any, frame: Any, evaluated: Any, body: str, given: Any, *, alone: bool = False
+    ) -> Any:
+        """Return a function of these statements."""
+        made_of = shapes.Shapes(point, self.rows, self.failed)
+        of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
+        of_point.update(shapes=made_of, cell=made_of.cell)
+        given = {**self._given, **of_point, **given}
+        body = textwrap.indent("$locals = $frame.f_locals\n" * bool(evaluated) + body, " " * 12)
+        # What needs no names of the program finds ours faster as global ones.
+        own = evaluated and all(is_local(each, frame) for _mark, each in evaluated)
+        outer = "global" if own else "nonlocal"
+        text = texts.FACTORY.format(
+            given="" if own else ", ".join(f"${each}" for each in given),
+            global_="global $shape" if own else "",
+            outer=outer,
+            body=body,
+            alone=textwrap.indent(texts.ALONE.format(outer=outer, body=body), "    ")
+            if alone
+            else "",
+        ).replace("$", expressions.OURS)
+        for mark, each in evaluated:
+            text = text.replace(mark, f"({each.text}\n)")
+        names = {f"{expressions.OURS}{name}": value for name, value in given.items()}
+        made: dict[str, Any] = {}
+        compiled = compile(text, deadline.RECORDER, "exec", dont_inherit=True)
+        exec(compiled, names if own else frame.f_globals, made)  # noqa: S102
+        return made[f"{expressions.OURS}factory"](*([] if own else names.values()))
+
+    def _reading(self, expression: Any, frame: Any, name: str, mark: str) -> tuple[str, str]:
+        """Return the statements that read an expression's names, and its value."""
+        if expression.asks_frame:
+            return "    pass", f"$eval(${name}.code, $frame.f_globals, $dict($frame.f_locals))"
+        one_namespace = frame.f_locals is frame.f_globals
+        reads = expression.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
+        return textwrap.indent("\n".join(reads), "    "), mark
+
+    def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
+        """Return the statements that evaluate expressions."""
+        guarded = any(each.runs_code for _mark, each in evaluated)
+        parts: list[str] = []
+        for mark, each in evaluated:
+            name = "ec" if each is point.condition else f"e{point.expressions.index(each)}"
+            reads, value = self._reading(each, frame, name, mark)
+            again = "$begin($now())" if guarded else "pass"
+            form = {"reads": reads, "value": value, "again": again}
+            if each is not point.condition:
+                parts.append(self._cell(point, frame, each, form, guarded=guarded))
+                continue
+            unknown = each.unknown(frame)
+            if unknown:
+                parts.append(texts.UNKNOWN_CONDITION.format(names=unknown))
+            parts.append(texts.CONDITION.format(**form))
+        return watched("".join(parts)) if guarded else "".join(parts)
+
+    def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
+        """Return the statements that evaluate an expression."""
+        number = point.expressions.index(each)
+        if is_local(each, frame):
+            return texts.LOCAL.format(n=number, name=each.text)
+        copied = textwrap.indent(texts.COPIED.format(n=number), " " * 8) if guarded else ""
+        failed = f"$failed($error, $e{number}, $since)" if each.runs_code else "$failed($error)"
+        cell = texts.VALUE_OF.format(**form, n=number, copied=copied, failed=failed)
+        if each.runs_code:
+            cell = texts.GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
+        unknown = each.unknown(frame)
+        if unknown:
+            cell = textwrap.indent(cell, "    ")
+            return texts.UNKNOWN.format(cell=cell, names=unknown, n=number)
+        return cell
+
+
+def watched(body: str) -> str:
+    """Return statements, cut off where they take too long."""
+    return texts.WATCHED.format(body=textwrap.indent(body, "    "))
+
+
+def is_local(expression: Any, frame: Any) -> bool:
+    """Whether an expression is a local variable of a function."""
+    code = frame.f_code
+    optimized = bool(code.co_flags & inspect.CO_OPTIMIZED)
+    return optimized and expression.is_name and bool(expression.reads(code, one_namespace=False))
+
+
+def marked(point: Any) -> list[tuple[str, Any]]:
+    """Return a point's expressions, its condition first, each with its mark in the incomplete text."""
+    every = ([point.condition] if point.condition else []) + point.expressions
+    return [(f"\0{number}\0", each) for number, each in enumerate(every)]

@@ -1,0 +1,287 @@
+"""Rows that outlive the program: in a file that is mapped into memory. Numbers are little-endian.
+
+The file begins with a header of `HEADER_BYTES` bytes: `FORM`, and from `NAMES_OFFSET` on lines that say what numbers in rows stand for. Chunks of
+`CHUNK_BYTES` bytes follow: 8 bytes tell which chunk it is, counted from 1 in the order in which they were begun (0: it is unused), then rows, then
+zeros. A row never goes over into the next chunk. The first chunks stay; of the others the oldest is used again, and its rows count as dropped.
+
+A row is a line of UTF-8 text, or, where all its values are plain, `HEAD`, 8 bytes for each value, and the time of `perf_counter` as a double,
+whose last byte is never 0: so a row is complete. Its first byte is `PLAIN` and the number of its values; no line begins so.
+
+Where a disk has no room for the header, there is an empty file instead, `<pid>.lost`: its time of access is the number of the error, and its
+time of change how many rows are lost. Once something could not be written, nothing is tried for `PAUSE_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import os
+import re
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import files
+
+HEADER_BYTES = 4 * 65536
+"""Bytes; a multiple of what can be mapped on every system."""
+NAMES_OFFSET = 72
+"""Where the lines of the header begin: each a letter, and what follows it.
+
+`c`: number, thread, task and caller; `b`: point, and a function that was called, though its calls are not over; `s`:
+number, point, and the letter of each value (`LETTERS`).
+"""
+CHUNK_BYTES = 1 << 20
+CHUNKS = 63
+"""With the header less than 64 MiB."""
+FIRST_CHUNKS = 8
+"""Chunks that stay."""
+MAGIC = b"dapeerR3"
+FORM = struct.Struct("<8sIIIIddQQI")
+"""The fields of the header.
+
+Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, the same by `perf_counter`, rows
+dropped, rows that could not be kept, and the number of the system's error for that; 0: it was none of the system's.
+"""
+LOST_OFFSET = 48
+"""Where the number of these rows is."""
+PAUSE_SECONDS = 1.0
+"""Seconds."""
+HEAD = "<IIQ"
+"""Of a row of plain values: `PLAIN` + count + 256 * shape, number of thread, task and caller, and hit."""
+PLAIN = 128
+LETTERS = {int: "q", float: "d", bool: "?", type(None): "x"}
+"""By the type of a value; a `?` is a whole number, an `x` has nothing in its 8 bytes."""
+SERIAL = struct.Struct("<Q")
+ROOM = CHUNK_BYTES // 4
+"""Bytes of a row; a longer one is not kept."""
+
+
+class Rows:
+    """One process's file of rows; `write` takes a line by one call in C, so threads need no lock."""
+
+    def __init__(self, folder: str, chunks: int = CHUNKS) -> None:
+        """Take the folder, and how many chunks there may be. The file is made by `open`, or for the first row."""
+        self.folder = folder
+        self.chunks = max(chunks, FIRST_CHUNKS + 2)
+        self.begin()
+
+    def begin(self) -> None:
+        """Have no file yet: at first, and in a process that was forked from the one that has it."""
+        self.path = ""
+        self.dropped = 0
+        self.lost = 0
+        self.write: Callable[[bytes], Any] = self._none
+        self.error = 0
+        """The number of the system's last error; 0: none."""
+        # A signal handler of the program's may come by a point while this thread has it.
+        self._lock = _thread.RLock()
+        self._pause = 0.0
+        """Until when nothing is tried, by `perf_counter`."""
+        self._spare = ""
+        self._serial = 0
+        self._file = -1
+        self._header: Any = None
+        self._started = time.time()
+        self.zero = time.perf_counter_ns()
+        self.contexts = [""]
+        """By number: thread, task and caller, between tabs."""
+        self._numbers: dict[str, int] = {}
+        self._shapes: dict[str, int] = {}
+        self._named = NAMES_OFFSET
+
+    def open(self) -> str:
+        """Make the file, or what tells how many rows are lost without it; return why neither can be made."""
+        with self._lock:
+            return "" if self._is_open() or self._spare else os.strerror(self.error)
+
+    def _is_open(self) -> bool:
+        """Whether there is a file; where there is none, that is tried now and then."""
+        if self._header is not None:
+            return True
+        if time.perf_counter() < self._pause:
+            return False
+        path, file = "", -1
+        try:
+            path, file = files.made(self.folder)
+            self._header = files.mapped(file, 0, HEADER_BYTES)
+        except OSError as error:
+            files.removed(path, file)
+            self._fail(error)
+            return False
+        self.path, self._file = path, file
+        files.removed(self._spare)
+        self._write_header()
+        return True
+
+    def _fail(self, error: OSError) -> None:
+        """Take note that something cannot be written, and try nothing for a while."""
+        self.error = error.errno or 0
+        self.write = self._missed
+        self._pause = time.perf_counter() + PAUSE_SECONDS
+        with contextlib.suppress(OSError):
+            if self._header is None and not self._spare:
+                path = os.path.join(self.folder, f"{os.getpid()}.lost")
+                with open(path, "wb"):
+                    self._spare = path
+        self._write_header()
+
+    def kept(self, line: bytes) -> None:
+        """Write a line for which the chunk has no room: into the next one, where there is one."""
+        with self._lock:
+            if len(line) <= ROOM:
+                try:
+                    self.write(line)
+                except ValueError:
+                    pass
+                else:
+                    return
+                if self._next():
+                    self.write(line)
+                    return
+            self.lose()
+
+    def numbered(self, context: str) -> int | str:
+        """Return the number of a thread, task and caller; themselves where there is no room for more."""
+        return self._numbers.get(context) or self._number(context)
+
+    def _number(self, context: str) -> int | str:
+        with self._lock:
+            number = len(self.contexts)
+            if context in self._numbers or not self._name(f"c\t{number}\t{context}\n"):
+                return self._numbers.get(context) or context
+            self.contexts.append(context)
+            self._numbers[context] = number
+            return number
+
+    def context_text(self, context: int | str) -> str:
+        """Return a thread, task and caller as text."""
+        return context if isinstance(context, str) else self.contexts[context]
+
+    def shape(self, point: int, letters: str) -> int:
+        """Return the number of rows of a point with values of these types; 0: there is no room for it."""
+        key = f"{point}\t{letters}"
+        with self._lock:
+            number = len(self._shapes) + 1
+            if key not in self._shapes and self._name(f"s\t{number}\t{key}\n"):
+                self._shapes[key] = number
+            return self._shapes.get(key, 0)
+
+    def function_called(self, point: int, function: str) -> None:
+        """Note that a function of a point was called; it is not known whether a call of it ends."""
+        with self._lock:
+            self._name(f"b\t{point}\t{function}\n")
+
+    def _name(self, line: str) -> bool:
+        """Write a line into the header; whether there is room for it."""
+        text = line.encode()
+        if self._named + len(text) >= HEADER_BYTES or not self._is_open():
+            return False
+        self._header[self._named : self._named + len(text)] = text
+        self._named += len(text)
+        return True
+
+    def now(self) -> str:
+        """Return the time, as rows tell it: seconds since the file was made."""
+        return f"{time.perf_counter_ns() - self.zero}e-9"
+
+    def lose(self) -> None:
+        """Count a row that could not be made."""
+        with self._lock:
+            self.lost += 1
+            if self._header is not None:
+                SERIAL.pack_into(self._header, LOST_OFFSET, self.lost)
+            elif self.lost < ROWS_AHEAD or not self.lost % ROWS_AHEAD:
+                self._write_header()
+
+    def close(self) -> None:
+        """Write no more; what is written stays."""
+        self.report_lost()
+        self.write = self._ignored
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _ignored(self, line: bytes) -> None:
+        """Stand for a chunk when nothing is collected any more."""
+
+    def _none(self, _line: bytes) -> None:
+        """Stand for a chunk without room."""
+        raise ValueError
+
+    def _missed(self, _line: bytes) -> None:
+        """Stand for a chunk that the disk had no room for; after a while that is tried again."""
+        if time.perf_counter() >= self._pause:
+            raise ValueError
+        self.lose()
+
+    def _next(self) -> bool:
+        """Begin the next chunk; whether there is one."""
+        place = self._serial
+        if place >= self.chunks:
+            place = FIRST_CHUNKS + (place - FIRST_CHUNKS) % (self.chunks - FIRST_CHUNKS)
+        if not self._is_open():
+            return False
+        try:
+            chunk = files.mapped(self._file, HEADER_BYTES + place * CHUNK_BYTES, CHUNK_BYTES)
+        except OSError as error:
+            # The disk is full. What was never reserved must not be written: that would kill the program.
+            self._fail(error)
+            return False
+        if self._serial >= self.chunks:
+            self.dropped += count(chunk[SERIAL.size :])
+            chunk[:] = bytes(CHUNK_BYTES)
+        self._serial += 1
+        SERIAL.pack_into(chunk, 0, self._serial)
+        chunk.seek(SERIAL.size)
+        self.write = chunk.write
+        self._write_header()
+        return True
+
+    def report_lost(self) -> None:
+        """Tell how many rows are lost up to now, as far as that was not."""
+        with self._lock:
+            self._write_header()
+
+    def _write_header(self) -> None:
+        """Write the header, or what tells of lost rows without it."""
+        if self._header is not None:
+            FORM.pack_into(
+                self._header, 0, MAGIC, os.getpid(), HEADER_BYTES, CHUNK_BYTES, self.chunks, self._started,
+                self.zero / 1e9, self.dropped, self.lost, self.error,
+            )  # fmt: skip
+        elif self._spare:
+            with contextlib.suppress(OSError):
+                os.utime(self._spare, (self.error, self.lost))
+
+
+LINES = re.compile(rb"\n(?=[\x80-\xff\0]|\Z)")
+"""The end of lines that follow each other."""
+ROWS_AHEAD = 64
+"""Rows that are looked at before more are, or lost before it is told."""
+
+
+def count(chunk: bytes) -> int:
+    """Return how many rows there are."""
+    rows = at = 0
+    while at < len(chunk) and chunk[at]:
+        if chunk[at] < PLAIN:
+            lines = LINES.search(chunk, at)
+            if lines is None:
+                break
+            rows += chunk.count(b"\n", at, lines.end())
+            at = lines.end()
+            continue
+        size = struct.calcsize(HEAD) + 8 * (chunk[at] - PLAIN + 1)
+        alike = leading(chunk[at : at + ROWS_AHEAD * size : size])
+        if alike == ROWS_AHEAD:
+            alike = leading(chunk[at::size])
+        rows += alike
+        at += alike * size
+    return rows
+
+
+def leading(text: bytes) -> int:
+    """Return how many bytes at the beginning are as the first one."""
+    return len(text) - len(text.lstrip(text[:1]))

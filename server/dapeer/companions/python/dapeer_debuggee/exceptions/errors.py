@@ -1,0 +1,207 @@
+"""Adds to exceptions what pydevd leaves out: a group's members, worker processes, chains in order.
+
+At the recursion limit Python switches tracing off, so pydevd misses that error: it is shown to pydevd when it leaves
+the program.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from .. import guard, patching
+from ..process import showing
+from . import tracebacks
+
+LISTS = "_pydevd_bundle.pydevd_frame_utils"
+BUILT = "_pydevd_bundle.pydevd_comm:build_exception_info_response"
+BUILT_IN_ANSWERS = "_pydevd_bundle.pydevd_net_command_factory_json:build_exception_info_response"
+BUILDS = "dbg thread_id thread request_seq set_additional_thread_info iter_visible_frames_info max_frames"
+CAUSE = f"{LISTS}:create_frames_list_from_exception_cause"
+UNHANDLED = "pydevd:PyDB.do_stop_on_unhandled_exception"
+IGNORES = "pydevd:PyDB.ignore_system_exit_code"
+RELOADED = ("WERKZEUG_RUN_MAIN", "RUN_MAIN")
+"""Variables that the reloaders of Flask and Django set in the process that they start again."""
+RELOAD = 3
+"""The exit code by which that process asks for it."""
+
+INFORM = patching.Row(
+    "exception-texts",
+    "debugpy",
+    "The members of an exception group, the worker process of an error, and its place in a library are not shown.",
+    replaces={BUILT: BUILDS, BUILT_IN_ANSWERS: BUILDS},
+)
+INNERMOST_FIRST = patching.Row(
+    "causes-in-order",
+    "debugpy",
+    "The frames of an exception's cause are shown with the outermost first.",
+    replaces={CAUSE: "trace_obj frame exc_type exc_desc memo"},
+    uses=(f"{LISTS}:FramesList#_frames",),
+)
+NO_CURRENT = patching.Row(
+    "exception-names",
+    "debugpy",
+    "The type of an exception is shown with a text of debugpy's own behind it.",
+    uses=(f"{LISTS}:FramesList#current_frame",),
+)
+UNTRACED = patching.Row(
+    "recursion-errors",
+    "debugpy",
+    "The program does not stop where it exceeds Python's recursion limit.",
+    replaces={UNHANDLED: "self thread frame frames_byid arg"},
+    uses=(
+        "_pydevd_bundle.pydevd_breakpoints:stop_on_unhandled_exception",
+        "pydevd:get_global_debugger",
+    ),
+)
+EXITS = patching.Row(
+    "ends-that-are-no-errors",
+    "debugpy",
+    "The program stops at a subclass of SystemExit that says success, and where a reloader of Flask or Django starts the program again.",
+    replaces={UNHANDLED: "self thread frame frames_byid arg", IGNORES: "self system_exit_exc"},
+)
+
+
+@INFORM
+def inform(row: Any) -> None:
+    """Complete the answer to `exceptionInfo`."""
+
+    def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:
+        response = stock(dbg, thread_id, thread, *rest, **named)
+        frames: Any = dbg.suspended_frames_manager.get_frames_list(thread_id)
+        error = getattr(frames, "exc_desc", None)
+        if isinstance(error, BaseException):
+            try:
+                body = response.body
+                # Of an exception without a message pydevd takes that of its cause, or has a text of its own.
+                known = body.description if tracebacks.text_of(error) else ""
+                message = tracebacks.message(error, known)
+                if dbg.get_use_libraries_filter():
+                    # `justMyCode` hides the frames of libraries.
+                    message = "\n".join(filter(None, (message, tracebacks.inside(error))))
+                if not known and message:
+                    message = f"\n{message}"
+                body.description = body.details.message = message
+                body.details.stackTrace = tracebacks.trace(error)
+            except Exception:  # classes of the program
+                return response
+        return response
+
+    row.replace(BUILT)(build)
+    row.replace(BUILT_IN_ANSWERS)(build)
+
+
+@INNERMOST_FIRST
+def innermost_first(row: Any) -> None:
+    """Put the frames of an exception's causes into the order of all other stacks."""
+
+    @row.replace(CAUSE, again=True)
+    def create(stock: Any, *given: Any, **named: Any) -> Any:
+        frames = stock(*given, **named)
+        if frames is not None:
+            frames._frames.reverse()
+        return frames
+
+
+@NO_CURRENT
+def keep_names(row: Any) -> None:
+    """Have no frame with an exception: pydevd adds its own text to types and functions there."""
+    row.set(f"{LISTS}:FramesList.current_frame", property(lambda _: None, lambda _, __: None))
+
+
+@UNTRACED
+def show_untraced(row: Any) -> None:
+    """Show exceptions that leave the program after the recursion limit has switched tracing off."""
+    last: list[int] = []
+
+    def note(error: Any) -> bool:
+        last[:] = [id(error[1])]
+        return False
+
+    pass_by(row, note)
+
+    def shown(error: Any, *, by_hook: bool = False) -> None:
+        untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
+        known = id(error[1]) in last or (untraced and untraced.tracing.was_shown(error[1]))
+        # A loop in C, such as Qt's, gives what leaves a function of the program's to the hook, and goes on.
+        left = by_hook and isinstance(error[1], Exception) and tracebacks.is_in_program(error[2])
+        if not known and (left or isinstance(error[1], RecursionError)):
+            showing.show(error)
+
+    hook_ends(row, shown)
+
+
+@EXITS
+def pass_exits(row: Any) -> None:
+    """Have no stop where a program ends as it should."""
+
+    def is_success(error: Any) -> bool:
+        return issubclass(error[0], SystemExit) and EXIT_CODE.__get__(error[1]) in {None, 0}
+
+    pass_by(row, is_success)
+
+    @row.replace(IGNORES)
+    def ignores(stock: Any, self: Any, system_exit_exc: Any, *rest: Any, **named: Any) -> Any:
+        code = getattr(system_exit_exc, "code", system_exit_exc)
+        reloads = type(code) is int and code == RELOAD and any(map(os.environ.get, RELOADED))
+        return reloads or stock(self, system_exit_exc, *rest, **named)
+
+
+def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
+    """Have pydevd not stop at exceptions that leave the program if a function, which gets each, says so."""
+
+    @row.replace(UNHANDLED)
+    def stop(
+        stock: Any,
+        self: Any,
+        thread: Any,
+        frame: Any,
+        frames_byid: Any,
+        arg: Any,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        if is_passed(arg):
+            return None
+        return stock(self, thread, frame, frames_byid, arg, *rest, **named)
+
+
+EXIT_CODE: Any = SystemExit.__dict__["code"]
+
+
+def hook_ends(row: Any, shown: Callable[..., None]) -> None:
+    """Have a function called with each exception that ends the program, or a thread of it."""
+
+    def of_program(*error: Any) -> None:
+        shown(error, by_hook=True)
+
+    def of_thread(given: Any) -> None:
+        shown(tuple(given)[:3])
+
+    def nothing(*_: Any) -> None:
+        pass
+
+    # A program that reads or restores its hook finds the same as without this patch.
+    stock_hook, stock_hook_of_threads = sys.excepthook, threading.excepthook
+    hook = before(stock_hook, row.guard(of_program, nothing))
+    hook_of_threads = before(stock_hook_of_threads, row.guard(of_thread, nothing))
+    if sys.__excepthook__ is stock_hook:
+        row.set("sys:__excepthook__", hook)
+    if getattr(threading, "__excepthook__", None) is stock_hook_of_threads:
+        row.set("threading:__excepthook__", hook_of_threads)
+    row.set("sys:excepthook", hook)
+    row.set("threading:excepthook", hook_of_threads)
+
+
+def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
+    """Return a hook that calls a function before another hook; what that raises is kept from the program."""
+    kept = guard.hook(first)
+
+    def both(*arguments: Any) -> Any:
+        kept(*arguments)
+        return hook(*arguments)
+
+    return both

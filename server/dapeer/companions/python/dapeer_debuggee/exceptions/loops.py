@@ -1,0 +1,234 @@
+"""Exceptions that event loops catch: asyncio's are reported, Twisted's without an errback stop.
+
+Twisted logs an error of a Deferred when the Deferred is collected. In older versions its frames are gone by then, and their places are left.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.abc
+import inspect
+import sys
+from collections.abc import Callable
+from types import FunctionType, TracebackType
+from typing import Any
+
+from .. import guard, patching
+from ..process import showing
+from . import tracebacks
+
+ASYNCIO = patching.Row(
+    "errors-in-asyncio",
+    "Python",
+    "An exception that asyncio catches is not told.",
+    # A loop is looked at once the program has imported it.
+    adds=True,
+)
+TWISTED = patching.Row(
+    "errors-in-twisted",
+    "Twisted",
+    "The program does not stop at an error that no errback of Twisted handles.",
+    adds=True,
+)
+PASSED = ("twisted.logger", __name__, guard.__name__, patching.probing.__name__)
+"""How the modules begin that lie between Twisted's logger and what logs, and around what we run."""
+
+
+NO_VALUES = f"no errback handles it; its values are gone: {tracebacks.STOPS_THERE}"
+NOT_RAISED = (
+    "no errback handles it; it was not raised by this line, nor by other code of the program"
+)
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Patches a method of a module once the program has imported that."""
+
+    def __init__(self, row: Any, method: str, takes: str, ours: Callable[..., Any]) -> None:
+        """Look from now on.
+
+        Args:
+            row: The row of the patch.
+            method: It, as `module:Class.method`.
+            takes: Its shape.
+            ours: What replaces it; it gets the stock one first.
+        """
+        self._row, self._takes, self._ours = row, takes, ours
+        self._module, _, path = method.partition(":")
+        self._class, self._method = path.split(".")
+        self._is_done = False
+        self._look = row.guard(self._patch, lambda: None)
+        row.and_undo(self.leave)
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, *_: object) -> None:
+        """Find nothing. Patch the module if it was imported since the last call."""
+        # It stays in the list: Python looks through that just now, and would pass by the next finder.
+        if not self._is_done:
+            guard.hook(self._look)()
+
+    def leave(self) -> None:
+        """Look no more."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def _patch(self) -> None:
+        owner: Any = getattr(sys.modules.get(self._module), self._class, None)
+        stock = getattr(owner, self._method, None)
+        if stock is None:
+            return
+        self._is_done = True
+        takes = patching.probing.shape(stock)
+        if takes != self._takes:
+            raise patching.Misfit(f"{self._method} takes ({takes})")
+        self._row.set_in(owner, self._method, patching.guarded(self._row, stock, self._ours))
+
+
+@ASYNCIO
+def report_what_asyncio_catches(row: Any) -> None:
+    """Patch asyncio once the program has imported it."""
+    method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
+    Finder(row, method, "self context", call_exception_handler)
+
+
+@TWISTED
+def stop_where_nobody_handles(row: Any) -> None:
+    """Patch Twisted once the program has imported it."""
+    Finder(row, "twisted.logger._logger:Logger.failure", FAILURE, failure)
+    Finder(row, "twisted.internet.base:ReactorBase.fireSystemEvent", "self eventType", fire)
+
+
+def call_exception_handler(
+    stock: Callable[..., Any], self: Any, context: Any, *rest: Any, **named: Any
+) -> Any:
+    """Handle an exception as an event loop does, and report it."""
+    report(context)
+    return stock(self, context, *rest, **named)
+
+
+@guard.hook
+def report(context: Any) -> None:
+    """Report an exception that an event loop handles."""
+    error = context.get("exception")
+    if isinstance(error, Exception):
+        kind = "task" if {"future", "task"} & set(context) else "callback"
+        add(f"asyncio {kind}", error, error.__traceback__)
+
+
+def add(kind: str, error: Exception, trace: TracebackType | None) -> None:
+    """Report an exception without a stop, if it was raised by the program."""
+    frames = tracebacks.frames_of(trace)
+    if frames and tracebacks.is_users(frames[-1][0]):
+        from ..stops import breaking
+
+        hint = f"{breaking.described(error)}; {tracebacks.STOPS_THERE}"
+        breaking.failures.add(frames[-1][:2], kind, "", hint)
+
+
+FAILURE = "self format failure= level= **kwargs"
+
+
+def failure(stock: Callable[..., Any], self: Any, *given: Any, **named: Any) -> Any:
+    """Log a failure as Twisted does, after it was shown."""
+    show(named.get("failure", given[1] if len(given) > 1 else None))
+    return stock(self, *given, **named)
+
+
+def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: Any) -> Any:
+    """Fire an event of a reactor; at its end, collect what it left.
+
+    A Deferred of `inlineCallbacks` that has failed is in a circle.
+    """
+    result = stock(self, event, *rest, **named)
+    if event == "shutdown" and gc.isenabled():
+        gc.collect()
+    return result
+
+
+@guard.hook
+def show(failure: Any) -> None:
+    """Stop at an exception that Twisted itself logs."""
+    frame: Any = inspect.currentframe()
+    while frame is not None and is_passed(frame):
+        frame = frame.f_back
+    if frame is None or not name_of(frame).startswith("twisted.internet."):
+        return
+    caught = sys.exc_info()[1]
+    error = caught if failure is None else failure.value
+    if not isinstance(error, Exception):
+        return
+    if failure is not None and frame.f_code.co_name == "__del__":
+        show_collected(error, failure.frames, frame)
+    elif error is caught and tracebacks.is_in_program(error.__traceback__):
+        stop(error, error.__traceback__)
+
+
+def show_collected(error: Exception, frames: Any, frame: Any) -> None:
+    """Stop at an exception that a Deferred had when it was collected; report it where nothing can stop.
+
+    Args:
+        error: It.
+        frames: Function, file and line of each of its frames, and more.
+        frame: That of what collects the Deferred.
+    """
+    trace, remark = error.__traceback__, ""
+    steps = [step(*each[:3]) for each in frames]
+    if not tracebacks.is_in_program(trace):
+        for each in reversed(steps):
+            trace, remark = (
+                TracebackType(trace, each.gi_frame, 0, each.gi_frame.f_lineno),
+                NO_VALUES,
+            )
+    around = caller(frame)
+    if around is None:
+        add("Twisted Deferred", error, trace)
+        return
+    if not tracebacks.is_in_program(trace):
+        trace, remark = TracebackType(None, around, 0, around.f_lineno), NOT_RAISED
+    stop(error, trace, remark)
+
+
+def stop(error: Exception, trace: TracebackType | None, remark: str = "") -> None:
+    """Stop at an exception by a traceback, which it has meanwhile."""
+    before = error.__traceback__
+    tracebacks.remarks[id(error)] = remark
+    try:
+        error.__traceback__ = trace
+        showing.show((type(error), error, trace))
+    finally:
+        error.__traceback__ = before
+        del tracebacks.remarks[id(error)]
+
+
+def name_of(frame: Any) -> str:
+    """Return the name of the module of a frame."""
+    return str(frame.f_globals.get("__name__"))
+
+
+def is_passed(frame: Any) -> bool:
+    """Whether a frame is of a logger, or of ours."""
+    return name_of(frame).startswith(PASSED)
+
+
+def caller(frame: Any) -> Any:
+    """Return the innermost frame of the program's code around another; None: only debugger or libraries."""
+    found = None
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "do_wait_suspend":
+            # The program is stopped: something is evaluated.
+            return None
+        if found is None and not is_passed(frame):
+            if tracebacks.OF_DEBUGGER.search(code.co_filename):
+                return None
+            found = frame if tracebacks.is_programs(code.co_filename) else None
+        frame = frame.f_back
+    return found
+
+
+def step(function: str, file: str, line: int) -> Any:
+    """Return a generator that has not begun, so nothing runs: its frame is at a line of a file."""
+    text = "\n" * (line - 1) + "def step(): yield"
+    module = compile(text, file, "exec")
+    code = next(each for each in module.co_consts if hasattr(each, "co_code"))
+    return FunctionType(code.replace(co_name=function), {})()

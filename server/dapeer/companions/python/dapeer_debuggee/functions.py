@@ -1,0 +1,179 @@
+"""Functions by name, whenever imported: `shop.cart.total`, `Order.total`, `shop.cart.*`.
+
+A name without its module is one of the program's own code: `add` and `Cart.add` would otherwise be found all over Python's
+library. A library's function has its whole name: `json.dumps`, `*.dumps`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import os
+import re
+import sys
+import types
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from . import sources
+from .exceptions import tracebacks
+
+OWN = ("dapeer_debuggee", "pydevd", "_pydevd", "_pydev", "debugpy")
+"""Beginnings of the names of the debugger's modules."""
+METHODS = (staticmethod, classmethod)
+OF_CLASS = 0x1 | 0x2
+"""Flags (`CO_OPTIMIZED`, `CO_NEWLOCALS`) that a function's code has and a class's body has not."""
+
+
+LAMBDA = "<lambda>"
+
+
+@functools.lru_cache(maxsize=1000)
+def pattern(name: str, *, of_library: bool = False) -> Any:
+    """Return a pattern for a function's whole name; `*` stands for anything, and a comma parts names."""
+    names = [each for each in named_in(name) if "." in each or not of_library]
+    every = "|".join(map(fnmatch.translate, names)) or "(?!)"
+    return re.compile(f"(?:{every})" if of_library else rf"(?:.*\.)?(?:{every})")
+
+
+def named_in(names: str) -> list[str]:
+    """Return the names in a text that has commas between them."""
+    return [each.strip() for each in names.split(",")]
+
+
+def matches(name: str, frame: Any) -> bool:
+    """Whether a frame is of a function of that name."""
+    return is_called(name, frame.f_code, frame.f_globals)
+
+
+def is_called(name: str, code: CodeType, namespace: Any) -> bool:
+    """Whether a code is of a function of that name."""
+    hidden = code.co_name.startswith("<") and code.co_name != LAMBDA
+    if hidden or code.co_flags & OF_CLASS != OF_CLASS:
+        return False
+    expression = pattern(name, of_library=not is_programs(code.co_filename))
+    return any(expression.match(each) for each in whole_names(code, namespace))
+
+
+def is_programs(file: str) -> bool:
+    """Whether a file is no library's; what the program has made of a text is its own."""
+    made = file.startswith("<") and not file.startswith("<frozen ")
+    return made or bool(tracebacks.is_users(file))
+
+
+def serves_debugger(frame: Any) -> bool:
+    """Whether the debugger has called a function of a library, perhaps by others of libraries."""
+    while frame is not None and not is_programs(frame.f_code.co_filename):
+        if is_own(frame.f_code, frame.f_globals):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
+    """Yield a function's names with its module's, and its file's if that is the program itself."""
+    if is_own(code, namespace):
+        return
+    module = str(namespace.get("__name__", ""))
+    for name in names_in(code, namespace):
+        yield f"{module}.{name}"
+        if module == "__main__":
+            yield f"{os.path.splitext(os.path.basename(code.co_filename))[0]}.{name}"
+
+
+def names_in(code: CodeType, namespace: Any) -> list[str]:
+    """Return a function's names in its module; a `lambda`'s are those of its variables, else its line.
+
+    These are the module's and its classes'.
+    """
+    found = [*lambdas(code, namespace, "")] if code.co_name == LAMBDA else []
+    return found or [qualified(code)]
+
+
+def lambdas(code: CodeType, namespace: Any, around: str) -> Iterator[str]:
+    """Yield the names in a module, and in its classes, that stand for a `lambda`."""
+    for name, each in list(namespace.items()):
+        if type(each) is types.FunctionType and each.__code__ is code:
+            yield f"{around}{name}"
+        elif not around and issubclass(type(each), type):
+            yield from lambdas(code, type.__dict__["__dict__"].__get__(each), f"{name}.")
+
+
+def is_own(code: CodeType, namespace: Any) -> bool:
+    """Whether a function is the debugger's, or of what runs the program for it."""
+    module = str(namespace.get("__name__", ""))
+    return module.startswith(OWN) or code.co_filename.startswith(folders())
+
+
+@functools.lru_cache(maxsize=1)
+def folders() -> tuple[str, ...]:
+    """Return the folders of our modules and of the debugger's: some of them run as `__main__`."""
+    debugger: str | None = getattr(sys.modules.get("pydevd"), "__file__", None)
+    # Modules that arrived as text have no folder: theirs would be the program's own.
+    ours = os.path.dirname(os.path.dirname(__file__)) if os.path.isabs(__file__) else None
+    found = (ours, debugger and os.path.dirname(debugger))
+    return tuple(os.path.join(each, "") for each in found if each)
+
+
+def qualified(code: CodeType) -> str:
+    """Return a function's name with the classes and functions around it; a lambda has its line, too.
+
+    Python knows the name since 3.11.
+    """
+    name: str | None = getattr(code, "co_qualname", None)
+    if name is None:
+        names = names_of(code.co_filename)
+        name = names.get((code.co_name, code.co_firstlineno), code.co_name)
+    return f"{name}:{code.co_firstlineno}" if code.co_name == LAMBDA else name
+
+
+@functools.lru_cache(maxsize=1000)
+def names_of(file: str) -> dict[tuple[str, int], str]:
+    """Return the qualified names of a file's functions by name and line; none where it cannot be read."""
+    try:
+        return dict(named(sources.compiled(file), ""))
+    except Exception:
+        return {}
+
+
+def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield the functions in a code, and their qualified names."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            name = f"{around}{each.co_name}"
+            yield (each.co_name, each.co_firstlineno), name
+            of_class = not each.co_flags & OF_CLASS
+            yield from named(each, f"{name}." if of_class else f"{name}.<locals>.")
+
+
+def loaded(name: str) -> tuple[str, int, str]:
+    """Return file and line of a loaded function of that name.
+
+    None is loaded yet: "" and 0, and the whole name of a library's function that has this name without its module.
+    """
+    in_library = ""
+    for module in list(sys.modules.values()):
+        if type(module) is types.ModuleType and not str(module.__name__).startswith(OWN):
+            for code in functions(vars(module), str(module.__name__), []):
+                if is_called(name, code, vars(module)):
+                    return code.co_filename, code.co_firstlineno, ""
+                if not in_library and not is_programs(code.co_filename):
+                    names = whole_names(code, vars(module))
+                    in_library = next(filter(pattern(name).match, names), "")
+    return "", 0, in_library
+
+
+def functions(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType]:
+    """Yield the codes of the functions of a module and of its classes; nothing is run for it."""
+    for each in list(namespace.values()):
+        function = each.__func__ if type(each) in METHODS else each
+        function = each.fget if type(each) is property else function
+        if type(function) is types.FunctionType:
+            if function.__module__ == module:
+                yield function.__code__
+        elif issubclass(type(each), type) and not any(each is known for known in seen):
+            held = type.__dict__["__dict__"].__get__(each)
+            seen.append(each)
+            if held.get("__module__") == module:
+                yield from functions(held, module, seen)

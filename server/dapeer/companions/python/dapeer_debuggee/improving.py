@@ -1,0 +1,97 @@
+"""Patches pydevd in the debuggee by all modules of this package.
+
+The modules run in the program's own Python, of any version that debugpy supports. Each patches one part of pydevd,
+and leaves a pydevd of another structure unchanged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from typing import Any
+
+from . import patching
+
+PARTS = (
+    "stops.breakpoints",
+    "stacks.activations",
+    "stops.evaluating",
+    "stops.limits",
+    "values.variables",
+    "exceptions.errors",
+    "exceptions.loops",
+    "process.untraced",
+    "exceptions.types",
+    "stacks.levels",
+    "stacks.stacks",
+    "stops.returned",
+    "stops.resumes",
+    "stops.commands",
+    "stops.lines",
+    "stops.unwinding",
+    "process.leaving",
+    "process.unsaid",
+)
+"""Modules that patch pydevd, by room."""
+
+improved: set[int] = set()
+"""The id of the process in which pydevd is patched; pydevd imports `child` in the first one, too."""
+
+
+FILE_KIND = "pydevd:PyDB._internal_get_file_type"
+OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+HIDDEN = patching.Row(
+    "hidden-files",
+    "debugpy",
+    "A step may lead into dapeer's own functions.",
+    replaces={FILE_KIND: "self abs_real_path_and_basename"},
+    uses=("pydevd:PYDEV_FILE",),
+)
+
+
+@HIDDEN
+def hide_files(row: patching.Row) -> None:
+    """Have pydevd take all files of this package for its own, which it neither stops in nor shows."""
+    debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
+
+    @row.replace(FILE_KIND, again=True)
+    def kind_of_file(
+        stock: Any, self: Any, abs_real_path_and_basename: Any, *rest: Any, **named: Any
+    ) -> Any:
+        if abs_real_path_and_basename[0].startswith(OWN_FOLDER):
+            return debuggers
+        return stock(self, abs_real_path_and_basename, *rest, **named)
+
+
+def improve(*, prints: bool) -> None:
+    """Patch pydevd, which must be imported; a second call does nothing.
+
+    Args:
+        prints: Whether this process's stdout is the program's output.
+    """
+    if improved:
+        return
+    improved.add(os.getpid())
+    patching.first_process[:] = [prints]
+    for part in PARTS:
+        try:
+            importlib.import_module(f"{__package__}.{part}")
+        except Exception as error:
+            patching.Row(part, "debugpy", f"What {part} does is lost.").fail(error)
+    patching.apply_all()
+    with contextlib.suppress(Exception):  # an event of pydevd's is the only way to tell it
+        from .stops import breaking
+
+        patching.reporters.append(breaking.send_off)
+
+
+def improve_children() -> None:
+    """Patch pydevd in the Python processes that this one starts, and Python's end in this one.
+
+    dapeer or the program has started it.
+    """
+    from .process import children, ending
+
+    children.CHILDREN.apply()
+    ending.watch()

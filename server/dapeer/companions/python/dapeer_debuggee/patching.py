@@ -1,0 +1,307 @@
+"""The register of what dapeer changes in other people's Python code. Nothing else changes any of it.
+
+A `Row` stands beside each patch: its name, whose code it changes, the versions that it was tried with, what it needs, and what is lost without it. A row whose probe does not hold is off. Where one of its functions raises, the stock function does the work of
+that call, and the row is off from then on. The names of the rows that are off, and why, go to `reporters`.
+
+It also runs in the debuggee, in Python 3.8 and later, so it imports nothing of dapeer.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from . import probing
+
+Misfit: Any = probing.Misfit
+Meant: Any = probing.Meant
+guarded: Any = probing.guarded
+
+SETTING = "DAPEER_PATCHES"
+"""The environment variable: `off` runs without all rows, `-NAME` (several between commas) without one."""
+MARK = "dapeer-patch-off "
+"""Begins a line of an adapter's stderr that names a row that is off; then come a word and JSON."""
+WORD = "DAPEER_WORD"
+"""The variable with that word, which sets the line apart from the program's; the program has it not."""
+word = os.environ.pop(WORD, "")
+EVENT = "dapeerPatchOff"
+"""The event with the same object, in a process whose stderr is the program's."""
+
+rows: dict[str, Row] = {}
+"""All rows of this process by name, in the order in which they are applied."""
+tried = {
+    "debugpy": ("1.8.22", "1.8.22"), "Python": ("3.8", "3.13"), "GDB": ("18.1", "18.1"), "LLDB": ("19.1", "20.1"),
+    "Linux": ("6.18", "6.18"), "Twisted": ("26.10", "26.10"),
+}  # fmt: skip
+"""By whose code: the first and the last version that the rows were tried with."""
+versions: dict[str, Callable[[], str]] = {}
+"""By whose code: what returns its version."""
+news: list[dict[str, str]] = []
+"""What nobody was told yet: `name`, `lost` and `why`."""
+first_process = [
+    True
+]  # whether this is the process that the adapter has started, so its stdout is the program's output
+setting = [os.environ.get(SETTING, "")]
+"""What the user has set; the last one counts."""
+reporters: list[Callable[[dict[str, str]], bool]] = []
+"""What tells it, if anything can; it returns whether it did. The last one is asked."""
+
+
+class Row:
+    """One patch."""
+
+    def __init__(
+        self,
+        name: str,
+        whose: str,
+        lost: str,
+        *,
+        replaces: Mapping[str, str] | None = None,
+        uses: Iterable[str] = (),
+        adds: bool = False,
+        secures: bool = False,
+        since: str = "",
+    ) -> None:
+        """Enter it into the register.
+
+        Args:
+            name: Its name, for `DAPEER_PATCHES`.
+            whose: The software that it changes.
+            lost: One sentence: what is lost without it.
+            replaces: Each function that it replaces, as `module:Class.function`, with its `shape`.
+            uses: What else it needs, as `module:Class.name`, a function perhaps with its shape: `module:function(frame levels=)`;
+                `module:Class#name` is an attribute that the class's constructor sets.
+            adds: It only adds what is not there, so it fits every version.
+            secures: Without it others can reach the program, so it is told even where the user has switched it off.
+            since: The first version of that software that has what it needs; in earlier ones it is unused, and nothing reports that.
+        """
+        self.name, self.whose, self.lost = name, whose, lost
+        self.off_note: dict[str, str] | None = None
+        """What tells that it is off."""
+        self.replaces, self.uses = dict(replaces or {}), tuple(uses)
+        self.exact = bool(self.replaces) or adds or any(each.endswith(")") for each in self.uses)
+        """Whether it may be applied to a version that it was not tried with."""
+        self.secures = secures
+        self.since = since
+        self.off = _NOT_YET
+        """Why the stock behaviour runs; empty where the patch does."""
+        self._apply: Callable[[Row], None] | None = None
+        self._undoes: list[Callable[[], None]] = []
+        self._changed: list[tuple[Any, str, Any, Any]] = []
+        """Owner, name, what was there (`probing.NOTHING`: nothing in the owner itself), and what is there now."""
+        rows[name] = self
+
+    def __call__(self, apply: Callable[[Row], None]) -> Callable[[Row], None]:
+        """Take the function that applies it, as a decorator of that."""
+        self._apply = apply
+        return apply
+
+    def apply(self) -> bool:
+        """Apply it, where its probe holds; return whether it is on. Raises nothing."""
+        if not self.off or self.off.startswith(_FAILED):
+            return not self.off
+        if is_switched_off(self.name):
+            self.off = f"switched off by {SETTING}"
+            if self.secures:
+                self._report(self.off)
+            return False
+        if self.since and probing.ordered(versions[self.whose]()) < probing.ordered(self.since):
+            self.off = f"unused: {self.whose} has what it needs since {self.since}"
+            return False
+        try:
+            self.probe()
+            self.off = ""
+            if self._apply is not None:
+                self._apply(self)
+        except Exception as error:
+            self.undo()
+            self.fail(error)
+        return not self.off
+
+    def undo(self) -> None:
+        """Put back what was there. What others have replaced since stays, and does the stock work."""
+        self.off = self.off or "it was undone"
+        for owner, name, before, ours in reversed(self._changed):
+            if probing.of_itself(owner, name) is not ours:
+                continue
+            if before is probing.NOTHING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
+        self._changed.clear()
+        while self._undoes:
+            self._undoes.pop()()
+
+    def and_undo(self, undo: Callable[[], None]) -> None:
+        """Have a function called where the row is undone."""
+        self._undoes.append(undo)
+
+    def fail(self, error: BaseException) -> None:
+        """Switch it off and report that, if its function raised; a program's lack of room is no reason."""
+        if isinstance(error, (RecursionError, MemoryError)) or self.off.startswith(_FAILED):
+            return
+        why = str(error) if isinstance(error, Misfit) else f"{type(error).__name__}: {error}"
+        self.off = f"{_FAILED}{why}"
+        self._report(why)
+
+    def note(self, error: BaseException) -> dict[str, str]:
+        """Return what tells that it is off, for what was raised: its name, what is lost, and why."""
+        return self._note(f"{type(error).__name__}: {error}")
+
+    def _note(self, why: str) -> dict[str, str]:
+        return {"name": self.name, "lost": self.lost, "why": why[:_MAX_REASON_CHARS]}
+
+    def _report(self, why: str) -> None:
+        self.off_note = self._note(why)
+        news.append(self.off_note)
+        report_news()
+
+    def probe(self) -> None:
+        """Check that all is there that it needs.
+
+        Raises:
+            Misfit: Something is not.
+            Exception: A module of the other software raises that when it is imported.
+        """
+        called = [each[:-1].split("(") for each in self.uses if each.endswith(")")]
+        for target, known in (*self.replaces.items(), *called):
+            found = probing.shape(probing.attribute(target))
+            if found != known:
+                raise Misfit(f"{target} takes ({found}), not ({known})")
+        for target in self.uses:
+            probing.attribute(target.partition("(")[0])
+        if not self.exact and not self._is_tried():
+            raise Misfit(f"it was not tried with this version of {self.whose}")
+
+    def _is_tried(self) -> bool:
+        version = versions.get(self.whose, str)()
+        first, last = map(probing.ordered, tried[self.whose])
+        now = probing.ordered(version)
+        return bool(version) and first <= now and now[: len(last)] <= last
+
+    def replace(self, target: str, *, again: bool = False) -> Callable[[Any], Any]:
+        """Replace a function by the decorated one, which gets the stock one first, then the arguments.
+
+        Args:
+            target: One of those that it `replaces`.
+            again: The stock function changes nothing, so it may be called again where it raises because of what it was given.
+
+        Raises:
+            Misfit: The row does not state the target, or the function takes less than the stock one.
+        """
+
+        def decorate(ours: Any) -> Any:
+            if target not in self.replaces:
+                raise Misfit(f"row {self.name} does not state {target}")
+            owner, name = probing.holder(target)
+            stock: Any = probing.of_itself(owner, name)
+            if stock is probing.NOTHING:
+                stock = getattr(owner, name)
+            if probing.of_kind(stock, classmethod):
+                probing.check_passes_on(ours, f"cls {self.replaces[target]}")
+                made: Any = classmethod(guarded(self, stock.__func__, ours, again=again))
+            else:
+                probing.check_passes_on(ours, self.replaces[target])
+                made = guarded(self, stock, ours, again=again)
+            self.set(target, made)
+            return ours
+
+        return decorate
+
+    def set(self, target: str, value: Any) -> None:
+        """Set an attribute, `module:Class.name`, until the row is undone."""
+        owner, name = probing.holder(target)
+        self.set_in(owner, name, value)
+
+    def set_in(self, owner: Any, name: str, value: Any) -> None:
+        """Set an attribute of an object, until the row is undone."""
+        before = probing.of_itself(owner, name)
+        setattr(owner, name, value)
+        self._changed.append((owner, name, before, probing.of_itself(owner, name)))
+
+    def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that other software calls: `ours`, or `instead` of it once that has raised."""
+
+        @functools.wraps(ours)
+        def called(*given: Any, **named: Any) -> Any:
+            if not self.off:
+                try:
+                    return ours(*given, **named)
+                except Meant as meant:
+                    raise meant.error from None
+                except Exception as error:
+                    if probing.guard.is_brought(error):
+                        raise
+                    self.fail(error)
+            return instead(*given, **named)
+
+        return called
+
+
+_FAILED, _NOT_YET = "failed: ", "it was not applied yet"
+_MAX_REASON_CHARS = 300
+"""Characters of a reason."""
+
+
+def is_switched_off(name: str) -> bool:
+    """Whether the user runs without a row."""
+    words = setting[-1].replace(",", " ").split()
+    return "off" in words or f"-{name}" in words
+
+
+def report_news() -> None:
+    """Tell of the rows that are off, where anything can tell it."""
+    for each in list(news) if reporters else ():
+        try:
+            if not reporters[-1](each):
+                return
+            # Another thread may have told it, too.
+            news.remove(each)
+        except Exception:
+            return
+
+
+def to_stderr(body: dict[str, str]) -> bool:
+    """Write of a row that is off to the stderr of this process, which dapeer reads."""
+    if word:
+        os.write(2, f"\n{MARK}{word} {json.dumps(body)}\n".encode())
+    return True
+
+
+def with_word(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a process that may tell of rows, too."""
+    return {**(environment or os.environ), **({WORD: word} if word else {})}
+
+
+def apply_all() -> None:
+    """Apply all rows that are entered, in that order."""
+    for row in list(rows.values()):
+        row.apply()
+
+
+def undo_all() -> None:
+    """Undo all rows, the latest first."""
+    for row in reversed(list(rows.values())):
+        row.undo()
+
+
+def listed() -> list[dict[str, Any]]:
+    """Return all rows of this process, as `dapeer doctor --patches` shows them."""
+    return [
+        {
+            "name": row.name, "whose": row.whose, "tried": " to ".join(dict.fromkeys(tried[row.whose])), "lost": row.lost,
+            "off": row.off, "touches": [*row.replaces, *row.uses],
+        }
+        for row in rows.values()
+    ]  # fmt: skip
+
+
+versions.update(
+    debugpy=lambda: str(getattr(importlib.import_module("debugpy"), "__version__", "")),
+    Python=lambda: ".".join(map(str, sys.version_info[:3])),
+)

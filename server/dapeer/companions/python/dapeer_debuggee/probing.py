@@ -1,0 +1,174 @@
+"""What the register's rows read in other software: its parts, its parameters, and calls' results."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import sys
+from typing import Any
+
+from . import guard
+
+HERE = (
+    sys._getframe().f_code.co_filename,  # pyright: ignore[reportPrivateUsage]
+    sys._getframe().f_code.co_filename.replace("probing", "patching"),  # pyright: ignore[reportPrivateUsage]
+)
+"""The files of the register."""
+NOTHING: Any = object()
+
+
+class Misfit(Exception):
+    """Something is not as a row needs it."""
+
+
+def of_itself(owner: Any, name: str) -> Any:
+    """Return what a module or class has under a name itself; `NOTHING`: it inherits that, or has none."""
+    return owner.__dict__.get(name, NOTHING)
+
+
+def has_entered(error: BaseException) -> bool:
+    """Whether an exception comes from within a stock function; else its arguments did not fit."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename not in HERE:
+            return True
+        trace = trace.tb_next
+    return not isinstance(error, TypeError)
+
+
+def check_passes_on(ours: Any, known: str) -> None:
+    """Check that a function takes all that the stock one takes, by the same names, and anything else.
+
+    Raises:
+        Misfit: It takes less.
+    """
+    _stock, *named = inspect.signature(ours).parameters.values()
+    kinds = {each.kind for each in named}
+    plain = [each.name for each in named if each.kind is each.POSITIONAL_OR_KEYWORD]
+    stated = [each.strip("*=/'") for each in known.split()]
+    if not {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} <= kinds:
+        raise Misfit(f"{ours.__qualname__} does not pass on unknown arguments")
+    if stated[:1] in (["self"], ["cls"]):
+        del plain[:1], stated[0]
+    if plain != stated[: len(plain)]:
+        raise Misfit(f"{ours.__qualname__} names its arguments {plain}, not {stated}")
+
+
+def shape(function: Any) -> str:
+    """Return the parameters of a function in one line: `self frame levels= *rest only= **named`."""
+    return " ".join(
+        {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        + each.name
+        + ("=" if each.default is not each.empty else "")
+        + {each.POSITIONAL_ONLY: "/", each.KEYWORD_ONLY: "'"}.get(each.kind, "")
+        for each in inspect.signature(function).parameters.values()
+    )
+
+
+def holder(target: str) -> tuple[Any, str]:
+    """Return the module or class that has a target, and its name there.
+
+    Raises:
+        Misfit: It is not there.
+    """
+    module, _, path = target.partition(":")
+    *outer, name = path.split(".")
+    owner: Any = importlib.import_module(module)
+    for each in outer:
+        if not hasattr(owner, each):
+            raise Misfit(f"there is no {target}")
+        owner = getattr(owner, each)
+    return owner, name
+
+
+def attribute(target: str) -> Any:
+    """Return a target: `module:Class.name`; of `module:Class#name` the class.
+
+    Raises:
+        Misfit: It is not there.
+    """
+    target, _, own = target.partition("#")
+    owner, name = holder(target)
+    if not hasattr(owner, name):
+        raise Misfit(f"there is no {target}")
+    found = getattr(owner, name)
+    if own and own not in found.__init__.__code__.co_names:
+        raise Misfit(f"{target} sets no {own}")
+    return found
+
+
+def ordered(version: str) -> tuple[int, ...]:
+    """Return the numbers at the beginning of a version, to compare it by."""
+    numbers: list[int] = []
+    for each in version.split("."):
+        if not each.isdigit():
+            break
+        numbers.append(int(each))
+    return tuple(numbers)
+
+
+def of_kind(value: Any, kind: type) -> bool:
+    """Whether a value is of a kind; a type checker knows no more of it for that."""
+    return isinstance(value, kind)
+
+
+class Meant(Exception):
+    """Carries an exception that a patch raises on purpose, in the way of what it replaces."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class StockCall:
+    """The stock function during one call of a patch, and what came of it."""
+
+    __slots__ = ("_stock", "raised", "returned")
+
+    def __init__(self, stock: Any) -> None:
+        self._stock = stock
+        self.returned: list[Any] = []
+        """The result, once there is one."""
+        self.raised: BaseException | None = None
+        """What it has raised itself."""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Call it."""
+        try:
+            result = self._stock(*given, **named)
+        except BaseException as error:
+            self.raised = error if has_entered(error) else None
+            raise
+        self.raised = None
+        self.returned[:] = [result]
+        return result
+
+    def instead(self, given: Any, named: Any, *, again: bool) -> Any:
+        """Return what the stock function returns, for a patch that has failed."""
+        if self.raised is not None and not again:
+            raise self.raised
+        return self.returned[0] if self.returned else self._stock(*given, **named)
+
+
+def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
+    """Return what does as `ours`, and as `stock` where that fails; what `stock` raises is raised."""
+
+    @functools.wraps(stock)
+    def replaced(*given: Any, **named: Any) -> Any:
+        if row.off:
+            return stock(*given, **named)
+        call = StockCall(stock)
+        try:
+            return ours(call, *given, **named)
+        except Meant as meant:
+            raise meant.error from None
+        except Exception as error:
+            if (call.raised is error and not again) or guard.is_brought(error):
+                raise
+            # Where this raises, too, that is not the row's fault.
+            result = call.instead(given, named, again=again)
+            row.fail(error)
+            return result
+
+    return replaced

@@ -1,0 +1,44 @@
+"""Patches pydevd also in the Python processes that the program starts."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from .. import patching
+
+PREIMPORT = "_pydevd_bundle.pydevd_defaults:PydevdCustomization.PREIMPORT"
+CODE_STRINGS = "_pydev_bundle.pydev_monkey:_get_python_c_args"
+CHILDREN = patching.Row(
+    "children",
+    "debugpy",
+    "Child processes are debugged without dapeer's changes.",
+    replaces={CODE_STRINGS: "host port code args setup"},
+    uses=(
+        PREIMPORT,
+        "_pydevd_bundle.pydevd_defaults:PydevdCustomization.DEBUG_MODE",
+        "_pydevd_bundle.pydevd_constants:get_protocol",
+    ),
+)
+
+
+@CHILDREN
+def improve_children(row: Any) -> None:
+    """Have pydevd import `child` in each of these processes."""
+    folder = Path(__file__).absolute().parents[2]
+    child = f"{__name__.partition('.')[0]}.child"
+    row.set(PREIMPORT, f"{folder};{child}")
+    constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
+    defaults: Any = importlib.import_module("_pydevd_bundle.pydevd_defaults")
+
+    @row.replace(CODE_STRINGS)
+    def arguments(stock: Any, *given: Any, **named: Any) -> Any:
+        # pydevd does not pass it on to children by `python -c`, as `multiprocessing` starts them.
+        made: Any = stock(*given, **named)
+        custom = defaults.PydevdCustomization
+        known = f"pydevd.config({constants.get_protocol()!r}, {custom.DEBUG_MODE!r}"
+        before, after = f"{known});", f"{known}, {custom.PREIMPORT!r});"
+        if type(made) is bytes:
+            return made.replace(before.encode(), after.encode(), 1)
+        return made.replace(before, after, 1)

@@ -1,0 +1,96 @@
+"""A program's end: functions of `atexit` are debugged, and a crash in C code shows where Python was.
+
+Python calls those functions when the first thread is over; pydevd leaves then. So they are called a moment before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import faulthandler
+import os
+import sys
+import threading
+from typing import Any
+
+from .. import patching
+
+REGISTER = "threading:_register_atexit(func *arg **kwargs)"
+TIMEOUT = "_pydevd_bundle.pydevd_timeout:TimeoutTracker.call_on_timeout"
+AT_EXIT = patching.Row(
+    "functions-at-exit",
+    "Python",
+    "Breakpoints in functions of `atexit` and `weakref.finalize` are passed by.",
+    replaces={TIMEOUT: "self timeout on_timeout kwargs="},
+    uses=(REGISTER, "threading:_shutdown", "atexit:_run_exitfuncs"),
+    since="3.9",
+)
+CRASHES = patching.Row(
+    "crashes",
+    "Python",
+    "A program that crashes in C code does not say where Python was.",
+    adds=True,
+)
+STDERR = 2
+# Where their own names are private.
+functions: Any = atexit
+threads: Any = threading
+system: Any = sys
+
+
+@CRASHES
+def print_crashes(row: Any) -> None:
+    """Have Python print where it was, as its option `-X faulthandler` does, unless the program does so."""
+    if not faulthandler.is_enabled():
+        faulthandler.enable(STDERR, all_threads=False)
+        row.and_undo(faulthandler.disable)
+
+
+@AT_EXIT
+def debug_the_end(row: Any) -> None:
+    """Call them last before Python waits for threads, if there are none to wait for."""
+    process = os.getpid()
+
+    def run() -> None:
+        if os.getpid() == process and is_end() and not waits():
+            # What such a function raises has been printed; Python 3.9 raises it here, too.
+            with contextlib.suppress(BaseException):
+                functions._run_exitfuncs()
+
+    threads._register_atexit(row.guard(run, lambda: None))
+
+    @row.replace(TIMEOUT)
+    def call_on_timeout(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return stock(self, *given, **named)
+        except RuntimeError:
+            # From Python 3.12 on no thread starts at the end. pydevd does not try twice; what it looks at has no timeout then.
+            return stock(self, *given, **named)
+
+
+def is_end() -> bool:
+    """Whether Python itself ends, and not only the first function of a child of `multiprocessing`.
+
+    It ends the threads of a child from within, and a forked one has its parent's functions.
+    """
+    spawn: Any = sys.modules.get("multiprocessing.spawn")
+    spawned = getattr(getattr(spawn, "spawn_main", None), "__code__", None)
+    frame: Any = system._getframe()
+    while frame.f_back is not None and frame.f_code is not spawned:
+        frame = frame.f_back
+    return frame.f_code in (threads._shutdown.__code__, spawned)
+
+
+def waits() -> bool:
+    """Whether Python waits for a thread of the program's."""
+    return any(
+        not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
+    )
+
+
+def watch() -> None:
+    """Do what this version of Python and this process allow: a child's output may be read by the program."""
+    if hasattr(threading, "_register_atexit"):  # Python 3.9
+        AT_EXIT.apply()
+    if patching.first_process[0]:
+        CRASHES.apply()

@@ -1,0 +1,43 @@
+"""What is done in a program when its debugger goes, whether it says so or its connection ends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from .. import patching
+
+DISCONNECT = (
+    "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_disconnect_request"
+)
+LEAVE = patching.Row(
+    "debugger-gone",
+    "debugpy",
+    "What dapeer has changed or collects in a program stays after the debugger has gone.",
+    replaces={DISCONNECT: "self py_db request"},
+)
+first: list[Callable[[], None]] = []
+"""What is done before the debugger goes."""
+last: list[Callable[[], None]] = []
+"""What is done when it has gone."""
+
+
+@LEAVE
+def leave(row: Any) -> None:
+    """Do all that once."""
+
+    @row.replace(DISCONNECT)
+    def on_disconnect_request(stock: Any, *given: Any, **named: Any) -> Any:
+        try:
+            do(first)
+            return stock(*given, **named)
+        finally:
+            do(last)
+
+
+def do(actions: list[Callable[[], None]]) -> None:
+    """Call each, and forget it."""
+    while actions:
+        with contextlib.suppress(Exception):
+            actions.pop(0)()

@@ -1,0 +1,100 @@
+"""Numbers for the calls in which the program stops, which tell a recursive call from its caller.
+
+DAP numbers frames anew at each stop, and CPython reuses the address of an old frame, so neither identifies a call.
+
+Up to Python 3.11 pydevd traces each call by an object of its own. Keeping it keeps neither frame nor variables alive.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import inspect
+import threading
+from typing import Any
+
+from .. import patching
+
+ACTIVATION = "dapeerActivation"
+"""Key in the body of `stopped`: the innermost call's number; 0: a generator or coroutine is resumed."""
+MAX_KEPT_CALLS = 200
+"""Calls that are remembered."""
+RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class StoppedCalls:
+    """The calls in which the program has stopped, each by its tracer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: collections.deque[tuple[Any, int]] = collections.deque(maxlen=MAX_KEPT_CALLS)
+        self._count = 0
+
+    def number(self, tracer: object) -> int:
+        """Return the number of the call that a tracer traces, from 1 on."""
+        with self._lock:
+            for known, number in self._known:
+                if known is tracer:
+                    return number
+            self._count += 1
+            self._known.append((tracer, self._count))
+            return self._count
+
+
+calls = StoppedCalls()
+stopping = threading.local()
+"""`number`: the call in which this thread is about to stop."""
+
+
+def tracer_of(frame: Any) -> object:
+    """Return the tracer of a single call; None if there is none."""
+    method = frame.f_trace
+    if hasattr(method, "get_method_object"):
+        method = method.get_method_object()
+    owner = getattr(method, "__self__", None)
+    return owner if type(owner).__name__ == "PyDBFrame" else None
+
+
+def number_of(frame: Any) -> int | None:
+    """Return the number of a call; 0 for a generator or coroutine, None if unknown."""
+    if frame is None:
+        return None
+    if frame.f_code.co_flags & RESUMED:
+        return 0
+    tracer = tracer_of(frame)
+    return None if tracer is None else calls.number(tracer)
+
+
+WAIT = "pydevd:PyDB.do_wait_suspend"
+SUSPENDED = "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_thread_suspend_single_notification"
+CALLS = patching.Row(
+    "calls-numbered",
+    "debugpy",
+    "A recursive call cannot be told from its caller, so changes of variables may be shown between the two.",
+    replaces={
+        WAIT: "self thread frame event arg exception_type=",
+        SUSPENDED: "self py_db thread_id thread stop_reason",
+    },
+)
+
+
+@CALLS
+def number_calls(row: Any) -> None:
+    """Add the number of the innermost call to each stop."""
+
+    @row.replace(WAIT)
+    def do_wait_suspend(
+        stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
+    ) -> Any:
+        with contextlib.suppress(Exception):
+            stopping.number = number_of(frame)
+        return stock(self, thread, frame, *rest, **named)
+
+    @row.replace(SUSPENDED)
+    def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
+        command = stock(*given, **named)
+        number, stopping.number = getattr(stopping, "number", None), None
+        if number is None:
+            return command
+        body = {**command.as_dict["body"], ACTIVATION: number}
+        return type(command)(command.id, 0, {**command.as_dict, "body": body}, is_json=True)

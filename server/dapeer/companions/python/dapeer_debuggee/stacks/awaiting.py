@@ -1,0 +1,297 @@
+"""Finds where threads and tasks (asyncio, trio) are, and who awaits whom. Runs no code of the program.
+
+In a program that was attached to, the text of this module is evaluated (`places()`), in Python 3.6 or newer.
+"""
+
+import contextlib
+import functools
+import importlib
+import json
+import operator
+import re
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any
+
+MAX_TASKS = 20
+"""Tasks in a chain of awaiting tasks, at most."""
+MAX_FRAMES = 60
+"""Frames of a thread that are returned."""
+KINDS = {
+    types.CoroutineType: ("cr_frame", "cr_await"),
+    types.GeneratorType: ("gi_frame", "gi_yieldfrom"),
+    types.AsyncGeneratorType: ("ag_frame", "ag_await"),
+}
+"""Kinds of awaitables: the attributes of their frame, and of what they await themselves."""
+OWN = re.compile(r"[/\\](debugpy|dapeer_debuggee)[/\\]|[/\\]debugpy_launcher\.py$|^<dapeer>$")
+"""Substrings of the paths of the debugger's files."""
+WAKES = "TaskWakeupMethWrapper"
+"""Built-in type of the callback that wakes a task up to Python 3.9, which has no attributes."""
+STEPS = ("async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper")
+"""Built-in types for a single step of an awaitable, which have no public name."""
+TRIO = "trio._core._run"
+
+
+def frames_of(awaited: Any) -> "list[types.FrameType]":
+    """Return the frames of a coroutine and of those that it awaits, the innermost first."""
+    return [frame_of(each) for each in steps_of(awaited)]
+
+
+def steps_of(awaited: Any) -> "list[Any]":
+    """Return a coroutine and those that it awaits, the innermost first."""
+    steps: list[Any] = []
+    while frame_of(awaited) is not None:
+        steps.insert(0, awaited)
+        awaited = stepping(getattr(awaited, KINDS[type(awaited)][1]))
+    return steps
+
+
+def frame_of(awaited: Any) -> Any:
+    """Return the frame of a coroutine or a generator; None if it is over, or is none."""
+    return getattr(awaited, KINDS[type(awaited)][0]) if type(awaited) in KINDS else None
+
+
+def stepping(awaited: Any) -> Any:
+    """Return the generator or coroutine behind a single step; any other awaitable unchanged."""
+    while type(awaited).__module__ == "builtins" and type(awaited).__name__ in STEPS:
+        held = referents(awaited)
+        awaited = next((each for each in held if type(each) in KINDS), next(iter(held), None))
+    return awaited
+
+
+def referents(one: Any) -> "list[Any]":
+    """Return what an object refers to. A program that has not loaded `gc` is left without it."""
+    loaded = "gc" in sys.modules
+    gc: Any = importlib.import_module("gc")
+    if not loaded:
+        del sys.modules["gc"]
+    return list(gc.get_referents(one))
+
+
+def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
+    """Return the task that waits for a future, also by `gather`, `shield` or a task group; None: none."""
+    # `shield` has each of its two futures know the other one.
+    waits = (*waits, future)
+    callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []
+    for each in callbacks:
+        # Python 3.6 has no contexts.
+        callback: Any = each[0] if isinstance(each, tuple) else each  # pyright: ignore[reportUnknownVariableType]
+        for one in behind(callback):
+            if any(one is each for each in waits):
+                continue
+            found = parent(one, asyncio)
+            if found is None and isinstance(one, asyncio.Future) and len(waits) <= MAX_TASKS:
+                found = awaiter(one, asyncio, waits)
+            if found is not None:
+                return found
+    return None
+
+
+def parent(one: Any, asyncio: Any) -> Any:
+    """Return a task, or the task that has opened a task group; None for all else."""
+    kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
+    if issubclass(kind, asyncio.Task):
+        return one
+    if kind.__module__ == "asyncio.taskgroups":
+        return one._parent_task
+    if (kind.__module__, kind.__name__) == ("anyio._backends._asyncio", "TaskGroup"):
+        return one.cancel_scope._host_task
+    return None
+
+
+def behind(callback: Any) -> "Iterator[Any]":
+    """Yield the objects behind a callback: those that it is bound to, or has in its closure."""
+    if type(callback) is functools.partial:
+        yield from callback.args
+        callback = callback.func
+    if type(callback).__name__ == WAKES:
+        yield from referents(callback)
+    if isinstance(callback, (types.MethodType, types.BuiltinMethodType)):
+        yield callback.__self__
+        callback = getattr(callback, "__func__", None)
+    for cell in getattr(callback, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # it is empty
+            yield cell.cell_contents
+
+
+def name_of(task: Any) -> str:
+    """Return the name of a task; `Task` before Python 3.8."""
+    if is_of_trio(task):
+        return str(own(task, "name"))
+    get_name = getattr(sys.modules["asyncio"].Task, "get_name", None)
+    return get_name(task) if get_name else "Task"
+
+
+def coroutine_of(task: Any) -> Any:
+    """Return the coroutine that a task runs."""
+    if is_of_trio(task):
+        return own(task, "coro")
+    get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
+    return get_coro(task) if get_coro else task._coro
+
+
+def awaiting(task: Any) -> "Iterator[Any]":
+    """Yield a label and the frames of the task that awaits a task; then the same for that task, and so on."""
+    seen: list[Any] = []
+    while len(seen) < MAX_TASKS and task not in seen:
+        seen.append(task)
+        how, waits = awaited_by(task)
+        if waits is None or waits in seen:
+            if len(seen) == 1:
+                yield f"task {name_of(task)}"
+            return
+        yield f"task {name_of(task)}, {how} task {name_of(waits)}"
+        yield from frames_of(coroutine_of(waits))
+        task = waits
+
+
+def awaited_by(task: Any) -> "tuple[str, Any]":
+    """Return the task that waits for a task, or in whose nursery that is, and how; None if there is none."""
+    if not is_of_trio(task):
+        return "awaited by", awaiter(task, sys.modules["asyncio"])
+    waits: Any = own(own(task, "_parent_nursery"), "_parent_task")
+    # trio's own tasks are above all others.
+    return "in a nursery of", waits if own(waits, "_parent_nursery") is not None else None
+
+
+def waiting_for(task: Any) -> Any:
+    """Return the future that a task waits for, or how trio ends the wait; None if it runs, or will."""
+    return own(task, "_abort_func" if is_of_trio(task) else "_fut_waiter")
+
+
+def own(value: Any, name: str) -> Any:
+    """Return an attribute of an object of Python's library, past any subclass; None: there is none."""
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return None
+
+
+def is_a(value: Any, kinds: Any) -> bool:
+    """Whether an object is of one of some classes; `isinstance` may ask the object."""
+    return issubclass(type(value), kinds)
+
+
+def sources(future: Any) -> "list[Any]":
+    """Return the futures and tasks by whose end another event loop, or another thread, ends a future."""
+    known: Any = own(future, "_done_callbacks")
+    if known is None:
+        known = sys.modules["asyncio"].Future._callbacks.__get__(future) or []
+    callbacks: list[Any] = [each[0] if isinstance(each, tuple) else each for each in known]
+    chained = [each for each in callbacks if own(each, "__name__") == "_call_check_cancel"]
+    return [one for each in chained for one in behind(each) if is_a(one, future_kinds())]
+
+
+def future_kinds() -> "tuple[Any, ...]":
+    """Return the classes of futures that are loaded."""
+    modules: Any = map(sys.modules.get, ("asyncio", "concurrent.futures"))
+    # Another thread may be importing them.
+    kinds = [getattr(each, "Future", None) for each in modules]
+    return tuple(each for each in kinds if each is not None)
+
+
+# -- where all threads and tasks are
+
+
+def places() -> str:
+    """Return, as JSON, the frames of each thread and of each unfinished task, the innermost first."""
+    of_python: Any = sys
+    now: dict[int, types.FrameType] = of_python._current_frames()
+    known: Any = threading
+    threads: list[dict[str, Any]] = [
+        {"name": own(each, "_name"), "id": ident, "frames": stack(now.get(ident))[:MAX_FRAMES]}
+        for ident, each in list(known._active.items())
+    ]
+    tasks: list[dict[str, Any]] = []
+    for task in pending():
+        # A class of the program may raise anything.
+        with contextlib.suppress(Exception):
+            tasks.append(place_of(task, now.values()))
+    tasks.sort(key=operator.itemgetter("name"))
+    return json.dumps({"threads": threads, "tasks": tasks})
+
+
+def pending() -> "Iterator[Any]":
+    """Yield the unfinished tasks of all event loops, without trio's own."""
+    asyncio: Any = sys.modules.get("asyncio.tasks")
+    for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
+        known: Any = list(getattr(asyncio, kind, ()))
+        yield from (each for each in known if own(each, "_state") == "PENDING")
+    of_python: Any = sys
+    for frame in of_python._current_frames().values() if TRIO in sys.modules else ():
+        runner: Any = trio_of(frame)
+        # trio's own tasks have such names.
+        yield from (each for each in list(own(runner, "tasks") or ()) if name_of(each)[:1] != "<")
+
+
+def trio_of(frame: Any) -> Any:
+    """Return what runs the tasks of trio in a thread with an innermost frame; None if nothing does."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == TRIO and "runner" in frame.f_locals:
+            return frame.f_locals["runner"]
+        frame = frame.f_back
+    return None
+
+
+def is_of_trio(task: Any) -> bool:
+    """Whether a task is one of trio's."""
+    kind: Any = getattr(sys.modules.get(TRIO), "Task", None)
+    return kind is not None and is_a(task, kind)
+
+
+def current_task() -> Any:
+    """Return the task that this thread runs; None if it runs none."""
+    asyncio: Any = sys.modules.get("asyncio.tasks")
+    loop = asyncio and asyncio.events._get_running_loop()
+    if loop is not None:
+        return asyncio.current_task(loop)
+    return getattr(getattr(sys.modules.get(TRIO), "GLOBAL_RUN_CONTEXT", None), "task", None)
+
+
+def place_of(task: Any, running: Any) -> "dict[str, Any]":
+    """Return where a task is, and which task awaits it. A task that runs now is where its thread is."""
+    coroutine = coroutine_of(task)
+    frames = frames_of(coroutine)
+    for innermost in running if frames else ():
+        known = up(innermost)
+        if frames[-1] in known:
+            frames = known[: known.index(frames[-1]) + 1]
+    how, waits = awaited_by(task)
+    entry: dict[str, Any] = {
+        "name": f"{name_of(task)} {getattr(coroutine, '__qualname__', '')}()",
+        "id": id(task),
+        "frames": [*map(place, frames)][:MAX_FRAMES],
+    }
+    return entry if waits is None else {**entry, "awaited_by": f"{how} {name_of(waits)}"}
+
+
+def up(frame: Any) -> "list[types.FrameType]":
+    """Return a frame and its callers, without frames of the debugger and those called by them."""
+    frames: list[types.FrameType] = []
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "do_wait_suspend":
+            frames.clear()
+        elif not OWN.search(code.co_filename):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def is_suspended(frame: Any) -> bool:
+    """Whether the debugger has stopped a thread, whose innermost frame is given."""
+    while frame is not None and frame.f_code.co_name != "do_wait_suspend":
+        frame = frame.f_back
+    return frame is not None
+
+
+def stack(frame: Any) -> "list[list[Any]]":
+    """Return the locations of a frame and of its callers."""
+    return [*map(place, up(frame))]
+
+
+def place(frame: Any) -> "list[Any]":
+    """Return function, file and line."""
+    return [frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno]

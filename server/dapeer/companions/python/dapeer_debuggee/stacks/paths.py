@@ -1,0 +1,203 @@
+"""Reads names, attributes and items in a frame, without running code of the program."""
+
+from __future__ import annotations
+
+import _thread
+import ast
+import importlib
+import sys
+import types
+from typing import Any
+
+from .. import held
+from . import symbols
+
+operator: Any = importlib.import_module("operator")
+
+MODULE: Any = type.__dict__["__module__"]
+MAX_MEMBERS = 100
+"""Members of a value."""
+MAX_VARIABLE_CHARS = 200
+"""Characters of a variable."""
+LARGEST_OPERAND = 2**63
+"""Operands of an operator are smaller."""
+OPERATORS: dict[Any, Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+DIVISIONS: Any = (operator.mod, operator.floordiv)
+SECONDS_TO_EVALUATE = 2
+"""An expression that runs code may take so long."""
+
+
+def variables_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return the local variables of a frame; of a module, what it has not imported or defined."""
+    named = [*dict(frame.f_locals).items()]
+    if frame.f_code.co_name == "<module>":
+        known = (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)
+        named = [each for each in named if not issubclass(type(each[1]), known)]
+    # A program can put other keys than names there.
+    named = [each for each in named if type(each[0]) is str]
+    return [(name, value) for name, value in named if not name.startswith(("__", "@"))]
+
+
+def row(name: str, value: Any) -> list[str]:
+    """Return name, value and type, as texts."""
+    return [name, held.text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
+
+
+def kind_of(value: Any) -> tuple[str, str]:
+    """Return the module and the name of an object's class, whatever its metaclass says."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    return str(MODULE.__get__(kind)), str(held.NAME.__get__(kind))
+
+
+def parts(value: Any) -> list[tuple[str, Any]]:
+    """Return the members of a container or an object."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if issubclass(kind, dict):
+        known: Any = dict
+        items = [*known.items(value)][:MAX_MEMBERS]
+        return [(held.text(key, 40, ()), each) for key, each in items]
+    sequences: Any = (list, tuple)
+    for known in sequences:
+        if issubclass(kind, known):
+            elements = known.__getitem__(value, slice(MAX_MEMBERS))
+            return [(f"[{number}]", each) for number, each in enumerate(elements)]
+    return [*held.attributes(value, kind).items()][:MAX_MEMBERS]
+
+
+class NeedsCodeError(LookupError):
+    """Code of the program would have to run."""
+
+
+def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
+    """Return the value of a path such as `self.orders[3].price`; if it `runs`, of any expression.
+
+    A thread of the debugger's evaluates that.
+
+    Raises:
+        LookupError: There is none, or code of the program would have to run.
+    """
+    try:
+        tree = ast.parse(path.strip(), mode="eval")
+    except SyntaxError:
+        raise LookupError(f"`{path}` does not parse") from None
+    try:
+        return resolved(tree.body, frame)
+    except NeedsCodeError:
+        if not runs:
+            raise
+    return ran(compile(tree, "<dapeer>", "eval"), frame)
+
+
+def ran(code: types.CodeType, frame: Any) -> Any:
+    """Return what code evaluates to with the names of a frame, by a thread that is not debugged.
+
+    Raises:
+        LookupError: It raises, or is not over in time.
+    """
+    done = _thread.allocate_lock()
+    done.acquire()
+    ends: list[tuple[str, Any]] = []
+
+    def run() -> None:
+        try:
+            ends.append(("", eval(code, frame.f_globals, dict(frame.f_locals))))
+        except BaseException as error:
+            ends.append((f"{held.NAME.__get__(type(error))}: {error}", None))
+        finally:
+            done.release()
+
+    daemon: Any = importlib.import_module("_pydevd_bundle.pydevd_daemon_thread")
+    debugger: Any = importlib.import_module("pydevd").get_global_debugger()
+    daemon.run_as_pydevd_daemon_thread(debugger, run)
+    if not done.acquire(timeout=SECONDS_TO_EVALUATE):
+        raise LookupError(
+            f"it is not over after {SECONDS_TO_EVALUATE} s, and runs on in a thread of the debugger's"
+        )
+    error, value = ends[0]
+    if error:
+        raise LookupError(error)
+    return value
+
+
+def resolved(node: Any, frame: Any) -> Any:
+    """Return the value of names, attributes and items.
+
+    Raises:
+        LookupError: There is no such, or it has code of the program run.
+    """
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        return computed(node, frame)
+    text = symbols.text(node)
+    if isinstance(node, ast.Name):
+        for space in (frame.f_locals, frame.f_globals, frame.f_builtins):
+            if node.id in space:
+                return space[node.id]
+        raise LookupError(f"no variable `{node.id}` in this frame")
+    if isinstance(node, ast.Attribute):
+        return attribute(resolved(node.value, frame), node.attr, text)
+    if isinstance(node, ast.Subscript):
+        return item(resolved(node.value, frame), resolved(index(node), frame), text)
+    if isinstance(node, ast.Constant):
+        return node.value
+    raise NeedsCodeError(f"`{text}` would run code: names, attributes and items can be read")
+
+
+def computed(node: Any, frame: Any) -> Any:
+    """Return what an operator makes of whole numbers, which needs no code.
+
+    Raises:
+        LookupError: They are none, or too large.
+    """
+    minus = isinstance(node, ast.UnaryOp)
+    left = 0 if minus else resolved(node.left, frame)
+    right = resolved(node.operand if minus else node.right, frame)
+    operate = OPERATORS.get(ast.Sub if type(node.op) is ast.USub else type(node.op))
+    small = all(type(each) is int and abs(each) < LARGEST_OPERAND for each in (left, right))
+    if operate is None or not small or (not right and operate in DIVISIONS):
+        raise NeedsCodeError(f"`{symbols.text(node)}` would run code")
+    return operate(left, right)
+
+
+def index(node: Any) -> Any:
+    """Return the index of a subscript; Python 3.8 wraps it."""
+    return getattr(node.slice, "value", node.slice) if sys.version_info < (3, 9) else node.slice
+
+
+def attribute(value: Any, name: str, text: str) -> Any:
+    """Return an attribute that needs no code to be read."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    mine = held.attributes(value, kind)
+    if kind is types.ModuleType:
+        mine = object.__getattribute__(value, "__dict__")
+    if name in mine:
+        return mine[name]
+    mangled = [each for each in mine if each.endswith(name) and each.startswith("_")]
+    if name.startswith("__") and mangled:
+        return mine[mangled[0]]
+    of_class = held.found(value if issubclass(kind, type) else kind, name)
+    if of_class is None or held.found(type(of_class), "__get__") is not None:
+        raise NeedsCodeError(f"`{text}` is not there, or would run code")
+    return of_class
+
+
+def item(value: Any, key: Any, text: str) -> Any:
+    """Return an item of a list, a tuple or a dictionary."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    plain = type(key) in (int, str, bytes, bool, float, type(None))
+    containers: Any = (dict, list, tuple)
+    for known in containers:
+        if issubclass(kind, known) and plain:
+            try:
+                return known.__getitem__(value, key)
+            except (KeyError, IndexError, TypeError):
+                raise LookupError(f"`{text}` is not there") from None
+    raise NeedsCodeError(f"`{text}` would run code")

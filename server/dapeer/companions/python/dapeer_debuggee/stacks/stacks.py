@@ -1,0 +1,295 @@
+"""Completes stacks: libraries' frames are kept, and below an asyncio task are those that await it.
+
+With `justMyCode`, pydevd silently leaves out frames of libraries; here they are `subtle`. Below the frames of an
+asyncio task pydevd shows the event loop, but not the awaiting tasks. Their frames follow here, with variables, after
+a frame with DAP's hint `label`. That runs no code of the program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import types
+from pathlib import Path
+from typing import Any
+
+from .. import patching
+from ..exceptions import tracebacks
+from . import awaiting as awaits
+
+LABEL = "<dapeer label>"
+"""The file of a frame that is a label."""
+AT_END = ("_shutdown", "<lambda>")
+"""Functions of `threading` in which Python ends."""
+OWN = str(Path(__file__).absolute().parents[2]) + os.sep
+
+
+# -- pydevd
+
+JSON = "_pydevd_bundle.pydevd_net_command_factory_json"
+LISTS = "_pydevd_bundle.pydevd_frame_utils"
+FROM_FRAME = f"{LISTS}:create_frames_list_from_frame"
+FROM_TRACEBACK = f"{LISTS}:create_frames_list_from_traceback"
+FROM_CAUSE = f"{LISTS}:create_frames_list_from_exception_cause"
+MAKE = f"{JSON}:NetCommandFactoryJson.make_get_thread_stack_message"
+FRAMES = (f"{LISTS}:FCode", f"{LISTS}:Frame", f"{LISTS}:FramesList#_frames")
+
+ALL_FRAMES = patching.Row(
+    "frames-of-libraries",
+    "debugpy",
+    "With just_my_code, frames of libraries are left out of stacks.",
+    replaces={
+        MAKE: "self py_db seq thread_id topmost_frame fmt must_be_suspended= start_frame= levels="
+    },
+    uses=("_pydevd_bundle.pydevd_net_command:NetCommand",),
+)
+TASKS = patching.Row(
+    "awaiting-tasks",
+    "debugpy",
+    "Stacks do not go on with the tasks that await, and may show frames that only start the program.",
+    replaces={
+        FROM_FRAME: "frame",
+        FROM_TRACEBACK: "trace_obj frame exc_type exc_desc exception_type=",
+    },
+    uses=FRAMES,
+)
+CAUSES = patching.Row(
+    "labelled-causes",
+    "debugpy",
+    "The frames of an exception's cause are not behind a label with its name.",
+    replaces={FROM_CAUSE: "trace_obj frame exc_type exc_desc memo"},
+    uses=FRAMES,
+)
+
+
+LIST = f"{JSON}:NetCommandFactoryJson.make_list_threads_message"
+THREADS = patching.Row(
+    "thread-names",
+    "debugpy",
+    "A thread whose class has a property for its name is named by the program's code.",
+    replaces={LIST: "self py_db seq"},
+    uses=(
+        *(f"{JSON}:{each}" for each in ("get_non_pydevd_threads", "is_thread_alive", "CMD_RETURN")),
+        f"{JSON}:get_thread_id(thread)",
+        f"{JSON}:pydevd_schema.Thread",
+        f"{JSON}:pydevd_schema.ThreadsResponse",
+        f"{JSON}:pydevd_schema.ThreadsResponseBody",
+        "_pydevd_bundle.pydevd_net_command_factory_xml:NetCommandFactory#_additional_thread_id_to_thread_name",
+    ),
+)
+
+
+@THREADS
+def name_threads(row: Any) -> None:
+    """List the threads with the names that Python keeps of them."""
+    lists: Any = importlib.import_module(JSON)
+
+    @row.replace(LIST)
+    def make(stock: Any, self: Any, py_db: Any, seq: int, *rest: Any, **named: Any) -> Any:
+        names: dict[Any, str] = {}
+        for each in filter(lists.is_thread_alive, lists.get_non_pydevd_threads()):
+            number = lists.get_thread_id(each)
+            py_db.notify_thread_created(number, each)
+            names[number] = awaits.own(each, "_name")
+        names.update(self._additional_thread_id_to_thread_name)
+        schema = lists.pydevd_schema
+        threads = [schema.Thread(id=number, name=name).to_dict() for number, name in names.items()]
+        body = schema.ThreadsResponseBody(threads)
+        made = schema.ThreadsResponse(request_seq=seq, success=True, command="threads", body=body)
+        return lists.NetCommand(lists.CMD_RETURN, 0, made, is_json=True)
+
+
+TRACK = f"{JSON}:ModulesManager.track_module"
+VERSIONS = patching.Row(
+    "module-versions",
+    "debugpy",
+    "A module whose version or package is an object of the program has that made a text by its own code.",
+    replaces={TRACK: "self filename_in_utf8 module_name frame"},
+)
+REPORTED_OF_MODULES = ("__version__", "__package__")
+"""What pydevd reports of a module, besides its name and file."""
+
+
+@VERSIONS
+def report_versions(row: Any) -> None:
+    """Report the version and the package of a module where they are texts."""
+
+    @row.replace(TRACK)
+    def track(
+        stock: Any,
+        self: Any,
+        filename_in_utf8: str,
+        module_name: str,
+        frame: Any,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        found = {each: frame.f_globals.get(each) for each in REPORTED_OF_MODULES}
+        texts = {name: value for name, value in found.items() if type(value) is str}
+        plain = types.SimpleNamespace(f_globals=texts)
+        return stock(self, filename_in_utf8, module_name, plain, *rest, **named)
+
+
+SOURCE = (
+    "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_source_request"
+)
+FRAME_OF = "pydevd_file_utils:get_frame_id_from_source_reference"
+TEXTS = patching.Row(
+    "texts-without-a-file",
+    "debugpy",
+    "Stops in code that has no file, such as that of `-c`, show no source.",
+    replaces={SOURCE: "self py_db request"},
+    uses=(f"{FRAME_OF}(source_reference)", "_pydevd_bundle.pydevd_net_command:NetCommand"),
+)
+PYTHON = "text/x-python"
+"""Of a text that is a source, and no list of instructions."""
+
+
+@TEXTS
+def report_texts(row: Any) -> None:
+    """Report the source of code without a file, where it is known, and which text is such a source.
+
+    pydevd lists instructions instead.
+    """
+    command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
+    files: Any = importlib.import_module("pydevd_file_utils")
+    from .. import sources
+
+    @row.replace(SOURCE)
+    def source(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        made = stock(self, py_db, request, *rest, **named)
+        body: dict[str, Any] = made.as_dict["body"]
+        if not body["content"]:
+            return made
+        frame = files.get_frame_id_from_source_reference(request.arguments.sourceReference)
+        if frame is not None:
+            code = py_db.suspended_frames_manager.get_variable(int(frame)).value.f_code
+            text = sources.text_of(code)
+            if not text:
+                return made
+            body["content"] = text
+        body["mimeType"] = PYTHON
+        return command(made.id, made.seq, made.as_dict, is_json=True)
+
+
+@TASKS
+def follow_tasks(row: Any) -> None:
+    """List frames with those of awaiting tasks, without dapeer's own."""
+    lists: Any = importlib.import_module(LISTS)
+
+    def create(stock: Any, *given: Any, **named: Any) -> Any:
+        frames = stock(*given, **named)
+        with contextlib.suppress(Exception):  # classes of the program
+            known: list[Any] = frames._frames
+            known[:] = [each for each in known if not each.f_code.co_filename.startswith(OWN)]
+            while known and is_starter(known[-1]):
+                del known[-1]
+            follow(known, lists)
+        return frames
+
+    row.replace(FROM_FRAME)(create)
+
+    @row.replace(FROM_TRACEBACK)
+    def of_error(stock: Any, *given: Any, **named: Any) -> Any:
+        frames = create(stock, *given, **named)
+        with contextlib.suppress(Exception):  # classes of the program
+            add_members(frames, frames.exc_desc, lists)
+        return frames
+
+
+def add_members(frames: Any, error: Any, lists: Any) -> None:
+    """Add the frames of an exception group's members behind all others, each after a label with its name."""
+    for member in tracebacks.group_of(error)[: tracebacks.MAX_MEMBERS]:
+        # pydevd lists the frames of what it takes for a cause.
+        holder = types.SimpleNamespace(__cause__=member)
+        listed = lists.create_frames_list_from_exception_cause(None, None, None, holder, set())
+        last = frames
+        while last.chained_frames_list is not None:
+            last = last.chained_frames_list
+        if listed is not None and listed.exc_desc is LABEL:
+            label = f"in the group: {tracebacks.named(member)}"
+            listed._frames[0] = lists.Frame(None, 0, lists.FCode(label, LABEL), {})
+            last.chained_frames_list = listed
+            add_members(frames, member, lists)
+
+
+@CAUSES
+def label_causes(row: Any) -> None:
+    """List the frames of an exception's cause after a label with its name."""
+    lists: Any = importlib.import_module(LISTS)
+
+    @row.replace(FROM_CAUSE)
+    def create(stock: Any, *given: Any, **named: Any) -> Any:
+        frames = stock(*given, **named)
+        with contextlib.suppress(Exception):  # classes of the program
+            error: Any = frames.exc_desc
+            label = f"before it: {tracebacks.named(error)}"
+            frames._frames.insert(0, lists.Frame(None, 0, lists.FCode(label, LABEL), {}))
+            # pydevd puts this in front of the name of each frame.
+            frames.exc_desc = LABEL
+        return frames
+
+
+def is_starter(frame: Any) -> bool:
+    """Whether the outermost frame only starts a module or a child process, or ends the program."""
+    path, name = frame.f_code.co_filename, frame.f_code.co_name
+    return (
+        path == "<frozen runpy>"
+        or os.path.basename(path) == "runpy.py"
+        or (os.path.basename(path) == "threading.py" and name in AT_END)
+        or (path == "<string>" and name == "<module>" and "spawn_main" in frame.f_code.co_names)
+    )
+
+
+def follow(known: list[Any], lists: Any) -> None:
+    """Add the frames of the tasks that await the current task after its own."""
+    task = awaits.current_task()
+    root = getattr(task and awaits.coroutine_of(task), "cr_frame", None)
+    place = next((n for n, each in enumerate(known) if each is root), None)
+    if place is None:
+        return
+    ids = set(map(id, known))
+    waits = [each for each in awaits.awaiting(task) if id(each) not in ids]
+    known[place + 1 : place + 1] = [
+        lists.Frame(None, 0, lists.FCode(each, LABEL), {}) if isinstance(each, str) else each
+        for each in waits
+    ]
+
+
+class Whole:
+    """pydevd's debugger, except that it leaves out no frame."""
+
+    is_files_filter_enabled = False
+
+    def __init__(self, debugger: Any) -> None:
+        self._debugger = debugger
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the debugger."""
+        return getattr(self._debugger, name)
+
+
+@ALL_FRAMES
+def show_all(row: Any) -> None:
+    """Make pydevd list stacks with all frames."""
+    command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
+
+    @row.replace(MAKE, again=True)
+    def make(stock: Any, self: Any, py_db: Any, *rest: Any, **named: Any) -> Any:
+        made = stock(self, Whole(py_db), *rest, **named)
+        if made is None or LABEL.encode() not in made._as_bytes:
+            return made
+        message = made.as_dict
+        message["body"]["stackFrames"] = [as_label(each) for each in message["body"]["stackFrames"]]
+        return command(made.id, 0, message, is_json=True)
+
+
+def as_label(frame: dict[str, Any]) -> dict[str, Any]:
+    """Return a frame as DAP's label, if it is one, without pydevd's prefix."""
+    source: dict[str, Any] = frame.get("source") or {}
+    frame["name"] = frame["name"].replace(f"[Chained Exc: {LABEL}] ", "")
+    if source.get("path") != LABEL:
+        return frame
+    place = {"line": 0, "column": 0, "presentationHint": "label"}
+    return {"id": frame["id"], "name": frame["name"], **place}

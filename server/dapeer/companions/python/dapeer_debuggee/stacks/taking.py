@@ -1,0 +1,254 @@
+"""Finds by its instructions which lock a call takes now, and which it has surely taken.
+
+A line is no proof: in `with lock: time.sleep(60)` one line takes the lock and sleeps in it. Instructions are one. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import sys
+import types
+from typing import Any
+
+from . import symbols
+
+MAX_INSTRUCTIONS = 20_000
+"""Instructions of a function that are followed."""
+MAX_KEPT = 500
+"""Functions that are kept when they have been followed."""
+ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
+"""Instructions that enter an item of a `with`; the last comes twice, first with the exit's name."""
+WITH_BLOCKS = ("SETUP_WITH", "SETUP_ASYNC_WITH")
+BLOCKS = (*WITH_BLOCKS, "SETUP_FINALLY")
+HAS_TABLE = sys.version_info >= (3, 11)
+ENDS = ("RETURN", "RAISE_", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD")
+"""Beginnings of instructions behind which the next one is not run."""
+AWAITS = ("LOAD_CONST", "SEND", "YIELD_VALUE", "RESUME", "JUMP_BACKWARD_NO_INTERRUPT", "YIELD_FROM")
+KEPT: dict[Any, Any] = {}
+"""By code: what its instructions say."""
+
+
+class Taking:
+    """What takes a lock: an item of a `with`, or a call of `acquire`."""
+
+    def __init__(self, node: Any, line: int, *, awaited: bool, inside: bool) -> None:
+        self.node, self.line = node, line
+        self.awaited = awaited
+        """Whether the lock is one of tasks."""
+        self.inside = inside
+        """Whether it is held until a `with` ends."""
+
+
+class Followed:
+    """The instructions of a function, and what each of them may rely on."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        self.steps = [*dis.get_instructions(code)][:MAX_INSTRUCTIONS]
+        self.places = {each.offset: number for number, each in enumerate(self.steps)}
+        self.stacks = symbols.stacks(self.steps)
+        self.blocks: dict[int, tuple[int, ...]] = {}
+        listing: Any = dis.Bytecode(code)
+        self.entries: Any = listing.exception_entries if HAS_TABLE else ()
+        self.takings = self._takings()
+        self.known = self._follow()
+
+    def number(self, offset: int) -> int:
+        """Return the number of the instruction at an offset, or in whose cache it is."""
+        return max((n for n, each in enumerate(self.steps) if each.offset <= offset), default=0)
+
+    def _takings(self) -> dict[int, Taking]:
+        found: dict[int, Taking] = {}
+        line = None
+        for number, (step, stack) in enumerate(zip(self.steps, self.stacks)):
+            line = symbols.line_of(step, line)
+            top = stack[-1] if stack else None
+            if step.opname in ENTERS and not str(step.argrepr).endswith("enter__"):
+                awaited = "ASYNC" in step.opname or "aexit" in str(step.argrepr)
+                found[number] = Taking(top, line or 0, awaited=awaited, inside=True)
+            elif step.opname == "GET_AWAITABLE":
+                node = symbols.receiver(symbols.limited(top), "acquire")
+                found[number] = Taking(node, line or 0, awaited=True, inside=False)
+            elif step.opname.startswith("CALL"):
+                made = symbols.call(step, stack)
+                node = symbols.receiver(made, "acquire")
+                following = self.steps[number + 1 : number + 2]
+                if node and not (following and following[0].opname == "GET_AWAITABLE"):
+                    found[number] = Taking(node, line or 0, awaited=False, inside=False)
+        return {
+            number: each for number, each in found.items() if each.node is not None or each.inside
+        }
+
+    # -- which `with` an instruction is inside of
+
+    def entered(self, number: int) -> list[int]:
+        """Return the items of `with` that are entered at an instruction, the outermost first."""
+        if not HAS_TABLE:
+            inside = [
+                each
+                for each in self.blocks.get(number, ())
+                if self.steps[each].opname in WITH_BLOCKS
+            ]
+            return [self._enter_before(each + 1) for each in inside]
+        found: list[int] = []
+        seen: set[int] = set()
+        offset = self.steps[number].offset
+        while (entry := self._entry(offset)) is not None and entry.target not in seen:
+            seen.add(entry.target)
+            handler = self.places[entry.target]
+            if any(
+                each.opname == "WITH_EXCEPT_START" for each in self.steps[handler : handler + 2]
+            ):
+                start = min(each.start for each in self.entries if each.target == entry.target)
+                found.insert(0, self._enter_before(self.places[start]))
+            offset = entry.target
+        return found
+
+    def _entry(self, offset: int) -> Any:
+        return next((each for each in self.entries if each.start <= offset < each.end), None)
+
+    def _enter_before(self, number: int) -> int:
+        return max((n for n, each in self.takings.items() if each.inside and n < number), default=0)
+
+    # -- what holds on every way
+
+    def _follow(self) -> dict[int, frozenset[tuple[str, int]]]:
+        """Return by instruction what is so before it, whichever way has led there."""
+        known: dict[int, frozenset[tuple[str, int]]] = {0: frozenset()}
+        self.blocks[0] = ()
+        todo = [0]
+        while todo:
+            number = todo.pop()
+            for target, state, blocks in self._ways(number, known[number]):
+                if target not in known or not known[target] <= state:
+                    known[target] = known.get(target, state) & state
+                    self.blocks.setdefault(target, blocks)
+                    todo.append(target)
+        return known
+
+    def _ways(self, number: int, state: frozenset[tuple[str, int]]) -> Any:
+        """Yield each instruction that may be next, what is so there, and in which blocks it is."""
+        step, blocks = self.steps[number], self.blocks[number]
+        after = self._after(number, state)
+        entry = self._entry(step.offset) if HAS_TABLE else None
+        if entry is not None:
+            yield self.places[entry.target], without(state, "maybe", "pending"), ()
+        if blocks:
+            handler = self.places.get(self.steps[blocks[-1]].argval)
+            yield handler, without(state, "maybe", "pending"), blocks[:-1]
+        if step.opname in BLOCKS:
+            blocks = (*blocks, number)
+        elif step.opname == "POP_BLOCK":
+            blocks = blocks[:-1]
+        jumps = step.opcode in (*dis.hasjrel, *dis.hasjabs) and step.opname not in BLOCKS
+        if jumps and step.argval in self.places:
+            yield self.places[step.argval], on_jump(step.opname, after), blocks
+        if number + 1 < len(self.steps) and not step.opname.startswith(ENDS):
+            called = step.opname == "CALL_FINALLY"
+            yield number + 1, frozenset() if called else on_next(step.opname, after), blocks
+
+    def _after(self, number: int, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+        """Return what is so behind an instruction."""
+        step, stack = self.steps[number], self.stacks[number]
+        made = symbols.call(step, stack) if step.opname.startswith("CALL") else None
+        freed = symbols.receiver(made, "release")
+        state = frozenset(
+            (how, each)
+            for how, each in state
+            if not symbols.is_changed(self.takings[each].node, step)
+            and not (freed and symbols.text(freed) == symbols.text(self.takings[each].node))
+        )
+        if (
+            step.opname not in ("TO_BOOL", "PRECALL", "CACHE", "NOP")
+            and "POP_JUMP" not in step.opname
+        ):
+            state = without(state, "maybe")
+        if step.opname not in AWAITS:
+            state = without(state, "pending")
+        taking = self.takings.get(number)
+        if taking is None:
+            return state
+        limited = isinstance(made, ast.Call) and bool(made.args or made.keywords)
+        how = (
+            "held"
+            if taking.inside
+            else "pending"
+            if taking.awaited
+            else "maybe"
+            if limited
+            else "held"
+        )
+        return state | {(how, number)}
+
+
+def without(state: frozenset[tuple[str, int]], *kinds: str) -> frozenset[tuple[str, int]]:
+    """Return a state without what is not sure yet."""
+    return frozenset(each for each in state if each[0] not in kinds)
+
+
+def surely(state: frozenset[tuple[str, int]], kind: str) -> frozenset[tuple[str, int]]:
+    """Return a state in which what was not sure is so."""
+    return frozenset(("held" if how == kind else how, each) for how, each in state)
+
+
+def on_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+    """Return what is so where an instruction has jumped."""
+    if name == "SEND":
+        return surely(state, "pending")
+    return surely(state, "maybe") if name.endswith("IF_TRUE") else without(state, "maybe")
+
+
+def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+    """Return what is so where an instruction has not jumped."""
+    if name == "YIELD_FROM":
+        return surely(state, "pending")
+    return surely(state, "maybe") if name.endswith("IF_FALSE") else state
+
+
+def followed(code: types.CodeType) -> Any:
+    """Return what the instructions of a function say of locks; None if it takes none."""
+    if code not in KEPT:
+        if len(KEPT) >= MAX_KEPT:
+            KEPT.clear()
+        opcodes = {dis.opname[each] for each in code.co_code[::2]}
+        takes = not opcodes.isdisjoint(ENTERS) or "acquire" in code.co_names
+        KEPT[code] = Followed(code) if takes else None
+    return KEPT[code]
+
+
+def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
+    """Return what a call has taken: the `with` items that it is inside of, and by `acquire`.
+
+    The outermost comes first. Of an item whose names have changed since, `node` is None.
+    """
+    found = followed(frame.f_code)
+    if found is None or frame.f_lasti < 0:
+        return [], []
+    number = found.number(frame.f_lasti)
+    sure = {each for how, each in found.known.get(number, ()) if how == "held"}
+    inside: list[Taking] = []
+    for each in found.entered(number):
+        one = found.takings[each]
+        node = one.node if each in sure else None
+        inside.append(Taking(node, one.line, awaited=one.awaited, inside=True))
+    return inside, [found.takings[each] for each in sorted(sure) if not found.takings[each].inside]
+
+
+def taking_now(frame: Any) -> tuple[Any, bool]:
+    """Return the expression whose lock a call takes now, in C, and whether that has a limit."""
+    if frame.f_lasti < 0:
+        return None, False
+    code = frame.f_code
+    found = followed(code) or (KEPT.update({code: Followed(code)}) or KEPT[code])
+    number = found.number(frame.f_lasti)
+    step, stack = found.steps[number], found.stacks[number]
+    taking = found.takings.get(number)
+    if taking is not None and taking.inside:
+        return taking.node, False
+    made = symbols.call(step, stack) if step.opname.startswith("CALL") else None
+    if not isinstance(made, ast.Call):
+        return None, False
+    for name in ("acquire", "__enter__"):
+        if (node := symbols.receiver(made, name)) is not None:
+            return node, bool(made.args or made.keywords)
+    return made.func, bool(made.args or made.keywords)

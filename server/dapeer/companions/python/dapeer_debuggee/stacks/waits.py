@@ -1,0 +1,277 @@
+"""Finds what blocked threads and tasks wait for, and who holds that. Runs no code of the program."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from . import awaiting, futures, holding, paths
+
+MAX_MEMBERS = 100
+"""Threads and tasks."""
+LOCKS = ("Lock", "StrictFIFOLock", "Condition", "_RLock", "Semaphore", "BoundedSemaphore")
+
+
+class ThreadOrTask:
+    """A thread or a task, with its frames, the innermost first."""
+
+    def __init__(self, kind: str, name: str, own: Any, frames: list[Any], steps: Any = ()) -> None:
+        self.kind, self.name, self.own, self.frames = kind, name, own, frames
+        self.steps = {id(awaiting.frame_of(each)): each for each in steps}
+        self.id: int = awaiting.own(own, "_ident") if kind == "thread" else id(own)
+        self.stopped = False
+        self.wait: Any = None
+        self._held: Any = None
+
+    @property
+    def held(self) -> list[tuple[Any, str]]:
+        """The locks that its calls hold, each with the place where it was taken."""
+        if self._held is None:
+            found = holding.holds(self.frames, self.steps)
+            self._held = [each for each in found if not holding.leaves(self.frames, each[0])]
+        return self._held
+
+
+class Wait:
+    """What a member waits for."""
+
+    def __init__(self, what: str, state: str = "", *, timed: bool = False, by: Any = ()) -> None:
+        self.what, self.state, self.timed = what, state, timed
+        self.by: list[tuple[ThreadOrTask, str, str]] = [*by]
+        """Who has to go on first, how that ends the wait, and since where it has what is waited for."""
+        self.any = False
+        """Whether it is enough that one of them goes on."""
+        self.known = bool(by)
+        """Whether nobody else can end the wait."""
+
+
+def look(question: str) -> str:
+    """Answer in JSON: `{}` what waits for what; `id`, `number`, `place` a frame's variables.
+
+    With a `path` as well it is the value there.
+    """
+    asking = json.loads(question)
+    members = [*threads(), *tasks()][:MAX_MEMBERS]
+    return json.dumps(in_frame(members, asking) if "number" in asking else graph(members))
+
+
+def threads() -> Iterator[ThreadOrTask]:
+    """Yield the threads, but the debugger's."""
+    of_python: Any = sys
+    now = of_python._current_frames()
+    known: Any = threading
+    for ident, each in list(known._active.items()):
+        frames = awaiting.up(now.get(ident))
+        if frames:
+            member = ThreadOrTask("thread", awaiting.own(each, "_name"), each, frames)
+            member.stopped = awaiting.is_suspended(now.get(ident))
+            yield member
+
+
+def tasks() -> Iterator[ThreadOrTask]:
+    """Yield the unfinished tasks of asyncio."""
+    for task in awaiting.pending():
+        steps = awaiting.steps_of(awaiting.coroutine_of(task))
+        frames = [awaiting.frame_of(each) for each in steps]
+        yield ThreadOrTask("task", awaiting.name_of(task), task, frames, steps)
+
+
+def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables of a frame, or of a value in it; an `error` if it is no longer there."""
+    frames = [each.frames for each in members if each.id == question["id"]]
+    frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
+    if frame is None or awaiting.place(frame) != question["place"]:
+        return {"error": "the frame has gone on"}
+    named, value = paths.variables_of(frame), None
+    if question.get("path"):
+        try:
+            found = paths.value_at(question["path"], frame, runs=question.get("runs"))
+        except LookupError as error:
+            return {"error": str(error.args[0])}
+        named, value = paths.parts(found), paths.row(question["path"], found)
+    return {"value": value, "variables": [paths.row(*each) for each in named]}
+
+
+# -- what waits for what
+
+
+def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
+    """Return what each member waits for, and the members of a circle, if there is one."""
+    for each in members:
+        each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
+    stuck = deadlocked(members)
+    return {
+        "waits": [described(each, members) for each in members if each.wait],
+        "circle": [members.index(each) for each in circle(stuck)],
+        "members": [[each.kind, each.name, each.id] for each in members],
+    }
+
+
+def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
+    """Return what a member waits for, as JSON has it."""
+    wait = member.wait
+    by = [[members.index(each), how, since] for each, how, since in wait.by]
+    return {
+        "member": members.index(member),
+        "what": wait.what,
+        "state": wait.state,
+        "timed": wait.timed,
+        "by": by,
+    }
+
+
+def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
+    """Return what a thread waits for; None if that is not known, or if the debugger has stopped it."""
+    inner = user = None
+    if member.stopped:
+        return None
+    for frame in member.frames:
+        if not holding.is_library(frame):
+            user = frame
+            break
+        if futures.is_in(frame, "base_events.py", "run_forever"):
+            return None
+        if holding.waits_in(frame):
+            inner = frame
+    if inner is not None:
+        return in_library(inner, user or member.frames[-1], members)
+    if user is None:
+        return None
+    lock, name, timed = holding.waited_for(user)
+    return None if lock is None else of_lock(lock, name, members, timed=timed)
+
+
+def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
+    """Return what a task waits for; None if that is not known."""
+    user = next((each for each in member.frames if not holding.is_library(each)), None)
+    inner = [each for each in member.frames if holding.waits_in(each)]
+    ends, of_trio = awaiting.waiting_for(member.own), awaiting.is_of_trio(member.own)
+    if ends is not None and inner and user is not None:
+        wait = in_library(inner[-1], user, members)
+        wait.timed = wait.timed or (of_trio and futures.is_limited(member.own))
+        return wait
+    if ends is not None:
+        return None if of_trio else of_future(ends, "", members)
+    own = awaiting.own(member.own, "_runner" if of_trio else "_loop")
+    thread = next((each for each in members if own and futures.loop_of(each) is own), None)
+    if thread is None:
+        return None
+    return Wait(f"its turn in the event loop of thread {thread.name}", by=[(thread, "", "")])
+
+
+def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
+    """Return what is waited for in a method of Python's library that a frame of the program has called."""
+    function, local = frame.f_code.co_name, frame.f_locals
+    own = local.get("self")
+    _module, kind = paths.kind_of(own)
+    timed = local.get("timeout") is not None or local.get("blocking") is False
+    name = holding.name_of(own, user)
+    mine = holding.plain(own)
+    if kind in ("Future", "Task") or awaiting.is_a(own, awaiting.future_kinds()):
+        wait = of_future(own, name, members)
+        wait.timed = timed
+        return wait
+    if awaiting.is_a(own, threading.Thread):
+        by = [(each, "", "") for each in members if each.own is own]
+        return Wait(f"the end of thread {awaiting.own(own, '_name')}", timed=timed, by=by)
+    if kind == "Nursery":
+        children = {*map(id, awaiting.own(own, "_children") or ())}
+        by = [(each, "", "") for each in members if id(each.own) in children]
+        return Wait("the tasks of its nursery", by=by)
+    if function == "to_thread_run_sync":
+        by = [(each, "run by", "") for each in members if futures.is_worker(each, local)]
+        return Wait(f"{holding.called(local.get('sync_fn'))} in a thread", by=by)
+    if function.startswith("sleep_"):
+        return Wait("the end of its sleep", timed=True)
+    if function in ("acquire", "__enter__") and kind in LOCKS:
+        condition = kind == "Condition"
+        lock = mine.get("_lock") if condition else own
+        return of_lock(lock, name, members, timed=timed, condition=condition)
+    return Wait(f"{kind}{name and ' '}{name}", holding.state_of(kind, function, mine), timed=timed)
+
+
+def of_lock(
+    lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
+) -> Wait:
+    """Return a wait for a lock, with its holder: as Python has it, or by the frames inside of its `with`."""
+    module, kind = paths.kind_of(lock)
+    kind = "Condition" if condition else kind.replace("lock", "Lock")
+    kind = next((f"{each} {kind}" for each in ("asyncio", "trio") if module.startswith(each)), kind)
+    wait = Wait(f"{kind}{name and ' '}{name}", timed=timed)
+    wait.known = True
+    own = holding.owner_of(lock)
+    for each in members:
+        if own and (each.own is own or (each.kind == "thread" and each.id == own)):
+            wait.by.append((each, "held by", held_since(each, lock)))
+    if not own:
+        found = [(each, "held by", held_since(each, lock)) for each in members]
+        wait.by = [each for each in found if each[2]]
+    if "Semaphore" in kind:
+        wait.any = True
+        wait.known = bool(wait.by) and len(wait.by) == holding.limit_of(lock)
+    elif len(wait.by) > 1:
+        # One of them has let go of it in a way that does not show.
+        wait.by = []
+    if not wait.by:
+        wait.state = "holder unknown"
+    return wait
+
+
+def held_since(member: ThreadOrTask, lock: Any) -> str:
+    """Return where a member has taken a lock that it holds; empty: it does not, as far as its calls show."""
+    return next((where for each, where in member.held if each is lock), "")
+
+
+def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
+    """Return a wait for a future or a task, with who has to end it."""
+    task = next((each for each in members if each.own is future), None)
+    _module, kind = paths.kind_of(future)
+    kind = {"_GatheringFuture": "gather"}.get(kind, kind)
+    wait = Wait(f"task {task.name}" if task else f"{kind}{name and ' '}{name}")
+    if task is not None:
+        wait.by = [(task, "", "")]
+    for one in futures.behind(future) if task is None else ():
+        wait.by += futures.ended_by(one, members)
+        workers = futures.queued_for(one, members)
+        if workers:
+            wait.by, wait.any = [(each, "queued behind", "") for each in workers], True
+            wait.state = "not begun"
+    wait.known = bool(wait.by)
+    return wait
+
+
+def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
+    """Return the members that never go on: all that could end their waits are among them."""
+    stuck = [
+        each
+        for each in members
+        if each.wait and each.wait.by and each.wait.known and not each.wait.timed
+    ]
+    while True:
+        left = [
+            each
+            for each in stuck
+            if (all if each.wait.any else any)(one in stuck for one, *_ in each.wait.by)
+        ]
+        if len(left) == len(stuck):
+            return stuck
+        stuck = left
+
+
+def circle(stuck: list[ThreadOrTask]) -> list[ThreadOrTask]:
+    """Return the members of a circle among those that are stuck, in order; empty if there is none."""
+    seen: list[ThreadOrTask] = []
+    each = stuck[0] if stuck else None
+    while each is not None and each not in seen:
+        seen.append(each)
+        each = next_of(each, stuck)
+    return seen[seen.index(each) :] if each is not None else []
+
+
+def next_of(member: ThreadOrTask, stuck: list[ThreadOrTask]) -> Any:
+    """Return for whom a member that is stuck waits, another one if there is one."""
+    found = [each for each, *_ in member.wait.by if each in stuck]
+    return next((each for each in found if each is not member), found[0] if found else None)

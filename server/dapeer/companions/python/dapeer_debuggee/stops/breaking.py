@@ -1,0 +1,200 @@
+"""Evaluates conditions, hit conditions and log messages, and reports what they raise with a count.
+
+pydevd ignores a NameError in a condition, and prints a traceback at each hit for any other error. It sends log
+messages in another stream than the program's output, so their order is lost, and unsent ones are lost when the
+program ends. Here log messages are printed to the program's own stdout.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+import threading
+from types import CodeType
+from typing import Any
+
+from .. import patching
+
+EXPRESSION = "<breakpoint>"
+"""The file of the code of an expression."""
+EVENT = "breakpointFailed"
+"""The event that reports an expression of a breakpoint that failed."""
+MARK = "\0dapeer"
+"""Placeholder for a log message until its breakpoint's conditions have been checked."""
+SECONDS_TO_SEND_ALL = 10.0
+"""Timeout for an ending program to send its last events, in seconds."""
+
+
+class FailedEvaluations:
+    """Counts failed evaluations; reports the first at once, later ones ever less often, at stops and end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: dict[tuple[str, int, str, str, str], int] = {}
+        self._reported: dict[tuple[str, int, str, str, str], int] = {}
+
+    def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
+        """Count a failure; `kind` is one of condition, hit condition, log message."""
+        key = (*place, kind, text, error if isinstance(error, str) else described(error))
+        with self._lock:
+            count = self._counts[key] = self._counts.get(key, 0) + 1
+        if count & (count - 1) == 0:
+            self.report()
+
+    def report(self, debugger: Any = None) -> None:
+        """Report unreported failures through a debugger, by default the current one."""
+        with self._lock:
+            news = {key: n for key, n in self._counts.items() if self._reported.get(key) != n}
+            self._reported.update(news)
+        for (path, line, kind, text, error), count in news.items():
+            body = {
+                "path": path, "line": line, "kind": kind, "expression": text, "error": error,
+                "count": count,
+            }  # fmt: skip
+            send(body, debugger)
+
+    def forget(self) -> None:
+        """Start from zero in a forked process: earlier failures are its parent's."""
+        self._lock = threading.Lock()
+        self._counts.clear()
+        self._reported.clear()
+
+
+failures = FailedEvaluations()
+OURS = ("_pydevd", "pydevd", "dapeer_debuggee")
+"""How modules begin whose tracers are the debugger's."""
+REPLACED = (
+    "sys.settrace or coverage took the debugger's place; Python 3.12 and later has room for both"
+)
+waiting = threading.local()
+"""`log`: the breakpoint that this thread has hit and whose message is due, and its frame."""
+
+
+def described(error: BaseException) -> str:
+    """Return type and message of an exception in one line."""
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        return f"{type(error).__name__}: {text}".partition("\n")[0]
+    except Exception:
+        return type(error).__name__
+
+
+def send(body: dict[str, Any], debugger: Any = None, event: str = EVENT) -> bool:
+    """Send the event; return whether a client is connected."""
+    debugger = debugger or importlib.import_module("pydevd").get_global_debugger()
+    if debugger is None or debugger.writer is None:
+        return False
+    command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
+    message = {"type": "event", "event": event, "body": body}
+    debugger.writer.add_command(command(0, 0, message, is_json=True))
+    return True
+
+
+def send_off(body: dict[str, Any]) -> bool:
+    """Send the event that names a row of the register that is off; return whether a client is connected."""
+    return send(body, event=patching.EVENT)
+
+
+def report_tracer() -> None:
+    """Report, at the end of a program's first thread, that it was no longer traced.
+
+    Until Python 3.11 only one can trace.
+    """
+    untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
+    if untraced is not None and not untraced.tracing.is_on:
+        return
+    tracer = sys.gettrace()
+    kind: Any = getattr(tracer, "__module__", None) or type(tracer).__module__
+    if sys.version_info < (3, 12) and not str(kind).startswith(OURS):
+        failures.add(("", 0), "tracing", "", REPLACED)
+
+
+@functools.lru_cache(maxsize=1000)
+def compiled(expression: str) -> CodeType:
+    """Compile an expression; cached, since it is evaluated at each hit."""
+    return compile(expression.strip(), EXPRESSION, "eval")
+
+
+def evaluated(expression: str, frame: Any) -> Any:
+    """Evaluate an expression in a frame."""
+    return eval(compiled(expression), frame.f_globals, frame.f_locals)
+
+
+def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
+    """Return the file and line of a breakpoint."""
+    return frame.f_code.co_filename, getattr(breakpoint_, "line", None) or frame.f_lineno
+
+
+def holds(breakpoint_: Any, frame: Any) -> bool:
+    """Whether a condition is true, then its hit condition, which counts only such hits, as DAP says."""
+    place = place_of(breakpoint_, frame)
+    if breakpoint_.condition:
+        try:
+            if not evaluated(breakpoint_.condition, frame):
+                return False
+        except Exception as error:
+            failures.add(place, "condition", breakpoint_.condition, error)
+            return False
+    hits = getattr(breakpoint_, "hit_condition", None)
+    if not hits:
+        return True
+    with breakpoint_._hit_condition_lock:
+        breakpoint_._hit_count += 1
+        expression = hits.replace("@HIT@", str(breakpoint_._hit_count))
+    try:
+        return bool(eval(expression, frame.f_globals, frame.f_locals))
+    except Exception as error:
+        failures.add(place, "hit condition", hits.replace("@HIT@", "").strip(), error)
+        return False
+
+
+def message(breakpoint_: Any, frame: Any) -> str:
+    """Return the log message of a breakpoint; an expression that raises is replaced by its error."""
+    parts: list[str] = []
+    for text, expression in breakpoint_.expression.parts:
+        parts.append(text)
+        if not expression:
+            continue
+        try:
+            parts.append(str(evaluated(expression, frame)))
+        except Exception as error:
+            failures.add(place_of(breakpoint_, frame), "log message", expression, error)
+            parts.append(f"{{{expression}: {described(error)}}}")
+    return "".join(parts)
+
+
+class Template(str):
+    """The expression that pydevd makes of a log message, with the parts of that message."""
+
+    __slots__ = ("parts",)
+    parts: list[tuple[str, str]]
+    """Pairs of a literal text and the expression after it, which may be empty."""
+
+
+class Printer:
+    """Prints to the program's original stdout, even if the program or a test runner replaces `sys.stdout`."""
+
+    def __init__(self) -> None:
+        self._file = os.dup(1)
+        self._same = self._identity()
+
+    def _identity(self) -> tuple[int, int]:
+        status = os.fstat(self._file)
+        return status.st_dev, status.st_ino
+
+    def prints(self, text: str) -> bool:
+        """Print; return False if stdout is closed."""
+        try:
+            # The program may have closed all files and opened another one with this number.
+            if self._identity() != self._same:
+                return False
+            if sys.__stdout__ is not None:
+                sys.__stdout__.flush()
+            data = text.encode("utf-8", "backslashreplace")
+            while data:
+                data = data[os.write(self._file, data) :]
+        except Exception:  # closed, full, or just being written to by this thread
+            return False
+        return True

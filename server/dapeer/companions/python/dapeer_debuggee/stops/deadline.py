@@ -1,0 +1,152 @@
+"""A deadline for expressions that run code of the program: an exception in its thread cuts off a hang.
+
+Python raises it between two of its instructions. A call of C code that does not return (a lock, a sleep) is cut off when it does.
+It is raised only in a thread that is within a recorder, which keeps all that comes up in it from the program.
+The watcher is a thread of the debugger's that only wakes while expressions are evaluated.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import ctypes
+import importlib
+import signal
+import sys
+import time
+from collections.abc import Generator
+from typing import Any
+
+from .. import guard
+
+SECONDS_TO_EVALUATE = 0.25
+"""An expression may take so long."""
+
+
+RECORDER = "<dapeer>"
+"""The file of the code of recorders."""
+JUMPS_PER_CHECK = 100
+"""Jumps at each of which Python looks whether there is an exception for its thread."""
+
+
+class CutOff(BaseException):
+    """An expression was cut off."""
+
+
+class Deadline:
+    """Cuts off what begins with `running[thread] = now()` and is not over in time.
+
+    Who evaluates sets that, calls `woken` if the watcher is `asleep`, and calls `over` at the end.
+    """
+
+    def __init__(self, seconds: float = SECONDS_TO_EVALUATE) -> None:
+        self.seconds = seconds
+        self.running: dict[int, float] = {}
+        self.asleep = False
+        self._is_started = False
+        self._fired: set[int] = set()
+        # A signal handler of the program's may come by a point while this thread has it.
+        self._lock = _thread.RLock()
+        self._wakes = _thread.allocate_lock()
+        self._wakes.acquire()
+
+    def begin(self, now: float) -> None:
+        """Note that this thread evaluates from now on."""
+        self.running[_thread.get_ident()] = now
+        if not self._is_started:
+            self.start()
+        elif self.asleep:
+            self._wake()
+
+    def over(self) -> None:
+        """Note that this thread evaluates no more.
+
+        Raises:
+            CutOff: It was cut off a moment too late; later none comes.
+        """
+        thread = _thread.get_ident()
+        self.running.pop(thread, None)
+        if thread in self._fired:
+            with self._lock:
+                self._fired.discard(thread)
+            # Where it was raised and has not come yet, it comes now. To take it back would have Python 3.11 hang.
+            for _ in range(JUMPS_PER_CHECK):
+                pass
+
+    def start(self) -> None:
+        """Start the watcher in a debugger's thread, where no signal handler of the program breaks it off."""
+        with self._lock, undisturbed():
+            if not self._is_started:
+                started(self._look)
+                self._is_started = True
+
+    def _wake(self) -> None:
+        with self._lock:
+            if self.asleep:
+                self.asleep = False
+                self._wakes.release()
+
+    def _look(self) -> None:
+        """Look at what runs; sleep while nothing does."""
+        while True:
+            self._wakes.acquire(True, self.seconds / 2)  # noqa: FBT003 - its arguments have no names
+            self._look_once()
+            self.asleep = True
+            if not self.running:
+                self._wakes.acquire()
+            self.asleep = False
+
+    @guard.hook
+    def _look_once(self) -> None:
+        now = time.perf_counter()
+        for thread, since in list(self.running.items()):
+            if now - since > self.seconds:
+                self._cut(thread, since)
+
+    def _cut(self, thread: int, since: float) -> None:
+        """Raise in a thread that still evaluates the same; it reads `_fired` after it has noted its end."""
+        with self._lock:
+            self._fired.add(thread)
+            if self.running.get(thread) == since and records(thread):
+                raise_in(thread, CutOff)
+                return
+            self._fired.discard(thread)
+            if not records(thread):
+                # It is over without having said so.
+                self.running.pop(thread, None)
+
+
+def records(thread: int) -> bool:
+    """Whether a thread is within a recorder."""
+    of_python: Any = sys
+    frame: Any = of_python._current_frames().get(thread)
+    while frame is not None and frame.f_code.co_filename != RECORDER:
+        frame = frame.f_back
+    return frame is not None
+
+
+def started(function: Any) -> None:
+    """Run a function in a thread of the debugger's, which the program does not see."""
+    daemon: Any = importlib.import_module("_pydevd_bundle.pydevd_daemon_thread")
+    debugger: Any = importlib.import_module("pydevd").get_global_debugger()
+    daemon.run_as_pydevd_daemon_thread(debugger, function)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Generator[None, None, None]:
+    """Have signals wait while the body runs, if this is the only thread: handlers' errors would end it."""
+    mask: Any = getattr(signal, "pthread_sigmask", None)
+    if mask is None:
+        yield
+        return
+    before = mask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        mask(signal.SIG_SETMASK, before)
+
+
+def raise_in(thread: int, kind: Any) -> None:
+    """Have a thread raise an exception when it goes on."""
+    raises: Any = ctypes.pythonapi["PyThreadState_SetAsyncExc"]
+    raises(ctypes.c_ulong(thread), ctypes.py_object(kind))

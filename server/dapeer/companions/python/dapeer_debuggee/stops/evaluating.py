@@ -1,0 +1,118 @@
+"""Adds what an evaluation prints to its result, and completes names without reading their values.
+
+pydevd sends that print as output of the program.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import io
+import threading
+import types
+from collections.abc import Generator
+from typing import Any
+
+from .. import patching
+
+captured = threading.local()
+"""`text`: what the current evaluation of this thread has printed."""
+
+
+def taken() -> str:
+    """Return what was printed, and forget it."""
+    text: Any = getattr(captured, "text", None)
+    if text is None:
+        return ""
+    printed = text.getvalue()
+    text.seek(0)
+    text.truncate()
+    return printed
+
+
+@contextlib.contextmanager
+def listening() -> Generator[None]:
+    """Keep what is printed."""
+    captured.text = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(captured.text), contextlib.redirect_stderr(captured.text):
+            yield
+    finally:
+        captured.text = None
+
+
+ANSWER = "_pydevd_bundle.pydevd_comm:pydevd_schema.EvaluateResponseBody.__init__"
+RESPONSE = "_pydevd_bundle.pydevd_comm:_evaluate_response"
+EVALUATE = "_pydevd_bundle.pydevd_api:internal_evaluate_expression_json"
+PRINTED = patching.Row(
+    "evaluation-prints",
+    "debugpy",
+    "What an evaluated expression prints is not in its result, but in the output of the program.",
+    replaces={
+        ANSWER: "self result variablesReference type= presentationHint= namedVariables= indexedVariables= "
+        "memoryReference= update_ids_from_dap= **kwargs",
+        RESPONSE: "py_db request result error_message=",
+        EVALUATE: "py_db request thread_id",
+    },
+)
+
+
+@PRINTED
+def add_printed(row: Any) -> None:
+    """Put what was printed in front of the result or error."""
+
+    @row.replace(ANSWER)
+    def init(stock: Any, self: Any, result: str, *rest: Any, **named: Any) -> None:
+        stock(self, taken() + result, *rest, **named)
+
+    @row.replace(RESPONSE)
+    def response(
+        stock: Any,
+        py_db: Any,
+        request: Any,
+        result: Any,
+        error_message: str = "",
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        if error_message:
+            error_message = taken() + error_message
+        return stock(py_db, request, result, error_message, *rest, **named)
+
+    @row.replace(EVALUATE)
+    def evaluate(stock: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
+            return stock(py_db, request, *rest, **named)
+
+
+COMPLETE = "_pydev_bundle._pydev_completer:generate_completions"
+TIPS = "_pydev_bundle._pydev_imports_tipper"
+NAMES = patching.Row(
+    "completions-of-names",
+    "debugpy",
+    "Completing a name asks the value of each name that the frame knows for its class and its text, which may run code of the program.",
+    replaces={COMPLETE: "frame act_tok"},
+    uses=[f"{TIPS}:TYPE_{each}" for each in ("IMPORT", "CLASS", "FUNCTION", "ATTR")],
+)
+
+
+@NAMES
+def complete_names(row: Any) -> None:
+    """Complete the names of a frame by what their values really are."""
+    tips: Any = importlib.import_module(TIPS)
+
+    def kind(value: Any) -> str:
+        real: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+        if issubclass(real, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
+            return tips.TYPE_FUNCTION
+        if issubclass(real, types.ModuleType):
+            return tips.TYPE_IMPORT
+        return tips.TYPE_CLASS if issubclass(real, type) else tips.TYPE_ATTR
+
+    @row.replace(COMPLETE)
+    def complete(stock: Any, frame: Any, act_tok: str, *rest: Any, **named: Any) -> Any:
+        if frame is None or act_tok:
+            return stock(frame, act_tok, *rest, **named)
+        names: dict[str, Any] = {**vars(builtins), **frame.f_globals, **frame.f_locals}
+        return [(name, "", "", kind(value)) for name, value in names.items()]

@@ -1,0 +1,194 @@
+"""A limit of time for evaluations. It ends the evaluation and leaves the program alone.
+
+pydevd has one, PYDEVD_INTERRUPT_THREAD_TIMEOUT, which sends SIGINT to the process: a program with a handler for that, such as each of
+asyncio, takes it for Ctrl+C and ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import signal
+import sys
+import threading
+import time
+import types
+from collections.abc import Generator
+from typing import Any
+
+from .. import patching
+from . import deadline
+
+SECONDS_TO_EVALUATE = 5.0
+"""An evaluation may take so long."""
+AWAIT_SECONDS = 4.5
+"""An `await` may take so long: pydevd runs it in another thread, for which the evaluation waits."""
+STOPPED = "it waits for the program's event loop, which is stopped"
+NUDGE: Any = getattr(signal, "SIGURG", None)
+"""Ends a call of C code in the main thread; unhandled, it does nothing in Python or the system."""
+
+
+class EvaluationTimeout(KeyboardInterrupt):
+    """An evaluation was cut off. pydevd takes a KeyboardInterrupt for the end of an evaluation."""
+
+    def __str__(self) -> str:
+        return f"cut off after {SECONDS_TO_EVALUATE:g} s"
+
+
+class Limit:
+    """Cuts off what this thread evaluates."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._lock = threading.Lock()
+        self._over = self._cut = self._came = self._nudges = False
+
+    def cut(self) -> None:
+        """Have the thread raise `EvaluationTimeout`, unless it is done. Another thread calls this."""
+        with self._lock:
+            if self._over:
+                return
+            self._cut = True
+            if self._nudges and signal.getsignal(NUDGE) == self._nudge:
+                signal.pthread_kill(self._thread, NUDGE)
+            else:
+                self._nudges = False
+                deadline.raise_in(self._thread, EvaluationTimeout)
+
+    @contextlib.contextmanager
+    def nudged(self) -> Generator[None, None, None]:
+        """Take the signal for this thread while the body runs, if it is the main one and nobody takes it."""
+        if not is_free(NUDGE):
+            yield
+            return
+        signal.signal(NUDGE, self._nudge)
+        self._nudges = True
+        try:
+            yield
+        finally:
+            if signal.getsignal(NUDGE) == self._nudge:
+                signal.signal(NUDGE, signal.SIG_DFL)
+
+    def _nudge(self, *_: Any) -> None:
+        if self._cut and not self._came:
+            self._came = True
+            raise EvaluationTimeout
+
+    def over(self) -> None:
+        """Note that the evaluation is done: a late interruption comes now, and nothing comes later."""
+        with contextlib.suppress(EvaluationTimeout):
+            with self._lock:
+                self._over = True
+            if self._cut and self._nudges:
+                latest = time.monotonic() + 1
+                while not self._came and time.monotonic() < latest:
+                    pass
+            elif self._cut:
+                for _ in range(deadline.JUMPS_PER_CHECK):
+                    pass
+
+
+def is_free(number: Any) -> bool:
+    """Whether this thread may take a signal: it is the main one, and the program leaves it alone.
+
+    That is, it neither handles nor blocks it.
+    """
+    if number is None or threading.current_thread() is not threading.main_thread():
+        return False
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return number not in blocked and signal.getsignal(number) is signal.SIG_DFL
+
+
+RUN = "_pydevd_bundle.pydevd_vars:_run_with_interrupt_thread"
+FAILED = "_pydevd_bundle.pydevd_vars:ExceptionOnEvaluate"
+AWAIT = "_pydevd_bundle.pydevd_vars:_EvalAwaitInNewEventLoop._async_func"
+LIMITS = patching.Row(
+    "evaluation-limits",
+    "debugpy",
+    "An evaluation that never ends blocks its thread.",
+    replaces={RUN: "original_func py_db curr_thread frame expression is_exec", AWAIT: "self"},
+    uses=(FAILED,),
+)
+
+
+@LIMITS
+def limit(row: Any) -> None:
+    """Cut off evaluations that take too long."""
+    failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
+
+    @row.replace(RUN)
+    def run(
+        stock: Any,
+        original_func: Any,
+        py_db: Any,
+        curr_thread: Any,
+        frame: Any,
+        expression: Any,
+        is_exec: bool,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        given = (original_func, py_db, curr_thread, frame, expression, is_exec, *rest)
+        own = Limit()
+        try:
+            with own.nudged(), py_db.timeout_tracker.call_on_timeout(SECONDS_TO_EVALUATE, own.cut):
+                try:
+                    return stock(*given, **named)
+                finally:
+                    own.over()
+        except EvaluationTimeout as error:
+            if is_exec:
+                raise
+            return failed(error, EvaluationTimeout, error.__traceback__)
+
+    @row.replace(AWAIT)
+    def awaited(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        return in_time(stock(self, *rest, **named))
+
+
+@types.coroutine
+def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
+    """Do as a coroutine does, but have it raise where it waits for a future of another event loop.
+
+    asyncio raises there, too, but leaves the future marked as awaited, and whoever awaits it in C code next fails.
+    """
+    go, given = coroutine.send, None
+    while True:
+        try:
+            future = go(given)
+        except StopIteration as done:
+            return done.value
+        if getattr(future, "_asyncio_future_blocking", False) and future.get_loop() is not loop:
+            future._asyncio_future_blocking = False
+            go, given = coroutine.throw, RuntimeError(STOPPED)
+            continue
+        try:
+            go, given = coroutine.send, (yield future)
+        except BaseException as error:
+            go, given = coroutine.throw, error
+
+
+async def in_time(coroutine: Any) -> Any:
+    """Return what a coroutine does, or end it at the limit.
+
+    Raises:
+        TimeoutError: It was not done.
+    """
+    asyncio: Any = importlib.import_module("asyncio")
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(refusing(coroutine, loop))
+    await asyncio.wait({task}, timeout=AWAIT_SECONDS)
+    unbind(loop)
+    if not task.done():
+        task.cancel()
+        raise TimeoutError(f"not done after {AWAIT_SECONDS:g} s. Perhaps {STOPPED}")
+    return task.result()
+
+
+def unbind(loop: Any) -> None:
+    """Free what an event loop has bound: since 3.10 a lock, event or queue serves its first loop only."""
+    bound: Any = getattr(sys.modules.get("asyncio.mixins"), "_LoopBoundMixin", None)
+    for each in gc.get_objects() if bound else ():
+        if issubclass(type(each), bound) and each.__dict__.get("_loop") is loop:
+            each.__dict__["_loop"] = None

@@ -1,0 +1,64 @@
+"""Rows about what is watched: where it could be looked at, and where not."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from .. import functions
+from ..values import cells
+from . import watched
+
+LOOKED = ("function", "file", "line", "value")
+"""The columns."""
+MAX_ROWS = 500
+"""Rows."""
+
+
+class Looks:
+    """Rows about the looking: what an expression was at first in each function, and each error."""
+
+    def __init__(self, point: int) -> None:
+        """Take the number of their point; 0: nobody wants them."""
+        self._point = point
+        self._codes: dict[int, Any] = {}
+        """By number, since codes are compared slowly."""
+        self._hits = itertools.count(1)
+
+    def first(self, rows: Any, frame: Any, value: Any) -> None:
+        """Tell a value, where it is the first in a function."""
+        code = frame.f_code
+        if self._point and id(code) not in self._codes:
+            self._codes[id(code)] = code
+            self._write(rows, frame, watched.text_of(value))
+
+    def of(self, rows: Any, frame: Any) -> Callable[[str], None]:
+        """Return what tells each error in a function."""
+        reported: set[str] = set()
+
+        def missed(error: str) -> None:
+            if self._point and error not in reported:
+                reported.add(error)
+                self._write(rows, frame, error)
+
+        return missed
+
+    def _write(self, rows: Any, frame: Any, cell: str) -> None:
+        hit = next(self._hits)
+        if hit <= MAX_ROWS:
+            head = f"{self._point}\t{hit}\t{rows.now()}\t\t\t"
+            write(rows, f"{head}\t{place_of(frame.f_code)}\t{frame.f_lineno}\t{cell}\n")
+
+
+def place_of(code: Any) -> str:
+    """Return the columns of a function and its file."""
+    return f"{functions.qualified(code)}\t{cells.escaped(code.co_filename)}"
+
+
+def write(rows: Any, text: str) -> None:
+    """Write a row."""
+    try:
+        rows.write(text.encode())
+    except ValueError:
+        rows.kept(text.encode())

@@ -1,0 +1,88 @@
+"""Shows a return value only at the stop after the return; counts how long threads are stopped.
+
+pydevd shows it until the next return in a step.
+
+The function is named without running code of the program: pydevd asks its first argument for its class.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import threading
+import time
+import types
+from typing import Any
+
+from .. import patching
+from ..values import objects
+
+_stopped: dict[int, int] = {}
+"""By thread how many nanoseconds it was stopped by the debugger."""
+
+
+def stopped() -> int:
+    """Return how many nanoseconds this thread was stopped."""
+    return _stopped.get(threading.get_ident(), 0)
+
+
+WAIT = "pydevd:PyDB.do_wait_suspend"
+RETURNED = patching.Row(
+    "returned-once",
+    "debugpy",
+    "A returned value is shown at later stops, too, until another one is returned.",
+    replaces={WAIT: "self thread frame event arg exception_type="},
+    uses=("_pydevd_bundle.pydevd_constants:RETURN_VALUES_DICT",),
+)
+
+
+@RETURNED
+def forget(row: Any) -> None:
+    """Forget the values returned to a frame when it resumes."""
+    kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
+
+    @row.replace(WAIT)
+    def wait_suspended(
+        stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
+    ) -> Any:
+        since = time.perf_counter_ns()
+        try:
+            return stock(self, thread, frame, *rest, **named)
+        finally:
+            _stopped[threading.get_ident()] = stopped() + time.perf_counter_ns() - since
+            with contextlib.suppress(Exception):  # other Pythons may have other locals
+                frame.f_locals.get(kept, {}).clear()
+
+
+CLASS = "get_clsname_for_code"
+NAMED = patching.Row(
+    "returned-by",
+    "debugpy",
+    "A step out of a function asks its first argument for its class, which may run code of the program.",
+    uses=(f"_pydevd_bundle.pydevd_utils:{CLASS}(code frame)",),
+)
+
+
+@NAMED
+def name_classes(row: Any) -> None:
+    """Have all modules of pydevd that name functions name them by this one."""
+    stock = getattr(importlib.import_module("_pydevd_bundle.pydevd_utils"), CLASS)
+    ours = row.guard(class_of, stock)
+    for each in list(sys.modules.values()):
+        if type(each) is types.ModuleType and vars(each).get(CLASS) is stock:
+            row.set_in(each, CLASS, ours)
+
+
+def class_of(code: Any, frame: Any) -> str | None:
+    """Return the name of the class whose method a code is; None: it is of none."""
+    name = next(iter(code.co_varnames), "")
+    if name not in frame.f_locals:
+        return None
+    first: Any = frame.f_locals[name]
+    of: Any = type(first)  # pyright: ignore[reportUnknownVariableType]
+    kind: Any = first if issubclass(of, type) else of
+    method: Any = objects.found(kind, code.co_name)
+    function: Any = method.__func__ if type(method) in (staticmethod, classmethod) else method
+    is_its = type(function) is types.FunctionType and function.__code__ is code
+    return objects.name_of(kind) if is_its else None

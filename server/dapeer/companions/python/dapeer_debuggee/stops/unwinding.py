@@ -1,0 +1,299 @@
+"""Has a step over or out of a call that raises arrive where the exception is caught.
+
+One out of a task or generator arrives in what takes its value.
+
+pydevd follows a frame until it returns. Of a frame that an exception ends it does not hear from Python 3.12 on; before that it takes a generator
+or coroutine for suspended, and another function for returned with None. So the step goes on in the caller, as pydevd's step over there, until a
+line catches. Where the caller is a library's, it is a step into the next line of the program.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from typing import Any
+
+from .. import patching
+from ..values import cells
+from . import steps
+
+RAISED = "dapeerRaised"
+"""Key in the body of `stopped`: the exception that has ended the function in which the step began."""
+WAIT = "pydevd:PyDB.do_wait_suspend"
+SUSPENDED = "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_thread_suspend_single_notification"
+STATE = "_pydevd_bundle.pydevd_additional_thread_info_regular:PyDBAdditionalThreadInfo"
+UNWINDING = patching.Row(
+    "raising-steps",
+    "debugpy",
+    "A step over or out of a call that raises may run on past the line that catches the exception.",
+    replaces={
+        WAIT: "self thread frame event arg exception_type=",
+        SUSPENDED: "self py_db thread_id thread stop_reason",
+    },
+    uses=(
+        f"{steps.COMMANDS}:CMD_STEP_OVER",
+        f"{steps.COMMANDS}:CMD_STEP_OVER_MY_CODE",
+        f"{steps.COMMANDS}:CMD_STEP_RETURN",
+        f"{steps.COMMANDS}:CMD_STEP_INTO",
+        f"{steps.COMMANDS}:CMD_STEP_INTO_MY_CODE",
+        f"{STATE}#pydev_state",
+        f"{STATE}#pydev_step_cmd",
+        f"{STATE}#pydev_step_stop",
+        f"{STATE}#suspend_type",
+        "_pydevd_bundle.pydevd_constants:RETURN_VALUES_DICT",
+        "pydevd:PYDEVD_USE_SYS_MONITORING",
+        "pydevd:PyDB.set_trace_for_frame_and_parents(self thread_ident frame **kwargs)",
+        "pydevd:PyDB.apply_files_filter(self frame original_filename force_check_project_scope)",
+        "pydevd:PyDB.get_file_type",
+    ),
+)
+TOOLS = (4, 3)
+"""Numbers in `sys.monitoring` of no kind of tool; collecting takes the first from the other end."""
+NAME = "dapeer-steps"
+UP = 2
+"""Frames from a function that is called by a guard to the program's."""
+
+here = threading.local()
+"""`step`: the step that this thread makes; `error`: what ended the function where the last one began."""
+current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
+
+
+class Tracer:
+    """Follows the frame of a step up to Python 3.11, around pydevd's tracer of that frame.
+
+    Python replaces a frame's tracer by what pydevd's returns, and when a generator or coroutine goes on. So it traces again when it is gone.
+    """
+
+    def __init__(self, step: Any, frame: Any) -> None:
+        self._step = step
+        self._of = id(frame)
+        self._inner = frame.f_trace
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its step has ended, so that only pydevd's tracer is left of it."""
+        return self._step.frame is None
+
+    def get_method_object(self) -> Any:
+        """Return pydevd's tracer, as its own wrappers do."""
+        wrapped = getattr(self._inner, "get_method_object", None)
+        return self._inner if wrapped is None else wrapped()
+
+    def __call__(self, frame: Any, event: str, argument: Any) -> Any:
+        """Trace."""
+        taker = self._taker(frame, argument) if event == "return" else None
+        waits = taker is None and event == "return" and steps.waits(self._step, frame, argument)
+        passes = taker is not None or waits or steps.passes_by(self._step, frame, event, argument)
+        if passes and event == "return":
+            before = self._step.hide(all_of_it=True)
+            self._pass_on(frame, event, argument)
+            self._step.show(before)
+            if not waits:
+                leave(self._step, frame, taker)
+        elif not passes:
+            self._pass_on(frame, event, argument)
+        return self if self._step.frame is frame else self._inner
+
+    def _taker(self, frame: Any, value: Any) -> Any:
+        """Return the frame in which the step goes on where pydevd would lose it; else None."""
+        taker = self._step.takes(frame, frame.f_lasti, value)
+        if taker is None and steps.is_stream(self._step, frame) and steps.returns(frame):
+            return frame.f_back
+        return taker
+
+    def _pass_on(self, frame: Any, event: str, argument: Any) -> None:
+        if self._inner is not None:
+            self._inner = self._inner(frame, event, argument) or self._inner
+
+    def __del__(self) -> None:
+        """Trace as what has replaced it does, and follow the step."""
+        trace_again(self._step, self._of)
+
+
+def leave(step: Any, frame: Any, taker: Any) -> None:
+    """Follow the caller of an ended frame, or what takes its value, unless the thread has stopped."""
+    if step.is_in(frame):
+        step.leave(frame, taker)
+        follow(step)
+
+
+def follow(step: Any) -> None:
+    """Trace the frame that is followed."""
+    if step.frame is not None:
+        step.frame.f_trace = Tracer(step, step.frame)
+
+
+def trace_again(step: Any, of: int) -> None:
+    """Trace the frame that is followed once something has replaced its tracer."""
+    frame = step.frame
+    if frame is None or id(frame) != of or isinstance(frame.f_trace, (Tracer, type(None))):
+        return
+    follow(step)
+
+
+class Monitor:
+    """Follows the frames of steps since Python 3.12, as a tool of its own."""
+
+    def __init__(self, row: Any) -> None:
+        of_python: Any = sys
+        self._python: Any = of_python.monitoring
+        self._lock = threading.Lock()
+        self._steps: list[Any] = []
+        self._tool: int | None = None
+        events = self._python.events
+        self._callbacks = {
+            events.PY_UNWIND: row.guard(self._unwound, nothing),
+            events.EXCEPTION_HANDLED: row.guard(self._handled, nothing),
+            events.LINE: row.guard(self._passed, nothing),
+            events.PY_RETURN: row.guard(self._gave, nothing),
+            events.PY_YIELD: row.guard(self._gave, nothing),
+        }
+
+    def begin(self, step: Any) -> None:
+        """Follow a step."""
+        with self._lock:
+            self._steps.append(step)
+            if self._tool is None:
+                self._begin()
+            self._look_at(step, lines=False)
+
+    def _begin(self) -> None:
+        self._tool = next((each for each in TOOLS if not self._python.get_tool(each)), None)
+        if self._tool is None:
+            return
+        self._python.use_tool_id(self._tool, NAME)
+        for event, called in self._callbacks.items():
+            self._python.register_callback(self._tool, event, called)
+        events = self._python.events
+        self._python.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
+
+    def end(self, step: Any) -> None:
+        """Follow a step no more."""
+        with self._lock:
+            self._look_at(step, lines=False, values=False)
+            if step in self._steps:
+                self._steps.remove(step)
+            if self._steps or self._tool is None:
+                return
+            self._python.set_events(self._tool, 0)
+            for event in self._callbacks:
+                self._python.register_callback(self._tool, event, None)
+            self._python.free_tool_id(self._tool)
+            self._tool = None
+
+    def end_all(self) -> None:
+        """Follow nothing more."""
+        for step in list(self._steps):
+            self.end(step)
+
+    def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
+        """Have Python report the lines of a step's frame, or not, and its values for another frame."""
+        code = step.hidden[0] if step.hidden is not None else step.gives
+        if self._tool is None or code is None:
+            return
+        events = self._python.events
+        events_on = events.LINE if lines else 0
+        events_on |= (events.PY_RETURN | events.PY_YIELD) if values and code is step.gives else 0
+        self._python.set_local_events(self._tool, code, events_on)
+
+    def _unwound(self, _code: Any, _place: int, error: Any) -> None:
+        """Go on in the caller where an exception ends the frame that is followed."""
+        step, frame = getattr(here, "step", None), current(UP)
+        if step is not None and step.is_in(frame):
+            self._look_at(step, lines=False)
+            step.hidden, step.raised = None, error
+            step.leave(frame)
+            if step.frame is None:
+                self.end(step)
+
+    def _gave(self, _code: Any, place: int, value: Any) -> None:
+        """Go on in the task that awaits that of the followed frame, or in what takes a generator's value."""
+        step, frame = getattr(here, "step", None), current(UP)
+        if step is None or not step.is_in(frame):
+            return
+        taker = step.takes(frame, place, value)
+        if taker is not None:
+            self._look_at(step, lines=False, values=False)
+            step.leave(frame, taker)
+            self._look_at(step, lines=False)
+
+    def _handled(self, code: Any, place: int, _error: Any) -> None:
+        """Have pydevd not stop where an exception passes by."""
+        step, frame = getattr(here, "step", None), current(UP)
+        if step is not None and step.is_at_lines_of(frame) and place in steps.passing(code):
+            step.hidden = (code, step.hide(all_of_it=False))
+            self._look_at(step, lines=True)
+
+    def _passed(self, code: Any, _line: int) -> None:
+        """Have pydevd stop at the next line again: it is told of each after this tool."""
+        step, frame = getattr(here, "step", None), current(UP)
+        if step is None or step.hidden is None or step.frame is not frame:
+            return
+        if frame.f_lasti not in steps.passing(code):
+            self._look_at(step, lines=False)
+            (_code, before), step.hidden = step.hidden, None
+            step.show(before)
+
+
+def nothing(*_given: Any) -> None:
+    """Do nothing, where the row is off."""
+
+
+class Steps:
+    """The steps that threads make; each is kept by its own thread."""
+
+    def __init__(self, monitor: Monitor | None) -> None:
+        self._monitor = monitor
+
+    def begin(self, debugger: Any, thread: Any, frame: Any) -> None:
+        """Follow the step that this thread begins in a frame, if it does."""
+        step = steps.ThreadStep(debugger, thread, frame)
+        if not step.is_followed:
+            return
+        here.step = step
+        if self._monitor is None:
+            follow(step)
+        else:
+            self._monitor.begin(step)
+
+    def end(self) -> None:
+        """Follow the step of this thread no more: it stops. Keep what has ended the function."""
+        step = here.__dict__.pop("step", None)
+        here.error = getattr(step, "error", None)
+        if step is None:
+            return
+        step.frame = None
+        if self._monitor is not None:
+            self._monitor.end(step)
+
+
+@UNWINDING
+def follow_exceptions(row: Any) -> None:
+    """Follow each step, and tell what has ended the function in which it began."""
+    pydevd: Any = importlib.import_module("pydevd")
+    monitor = Monitor(row) if pydevd.PYDEVD_USE_SYS_MONITORING else None
+    if monitor is not None:
+        row.and_undo(monitor.end_all)
+    followed = Steps(monitor)
+
+    @row.replace(WAIT)
+    def do_wait_suspend(
+        stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
+    ) -> Any:
+        followed.end()
+        result = stock(self, thread, frame, *rest, **named)
+        followed.end()
+        followed.begin(self, thread, frame)
+        return result
+
+    @row.replace(SUSPENDED)
+    def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
+        command = stock(*given, **named)
+        error, here.error = getattr(here, "error", None), None
+        if error is None:
+            return command
+        made = isinstance(error, BaseException)
+        shown = cells.failed(error)[len(cells.FAILED) :] if made else cells.name_of(error)
+        body = {**command.as_dict["body"], RAISED: shown}
+        return type(command)(command.id, 0, {**command.as_dict, "body": body}, is_json=True)

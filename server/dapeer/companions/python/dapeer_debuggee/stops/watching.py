@@ -1,0 +1,289 @@
+"""Stops at the line that makes an expression true or changes a value, or tells every such line.
+
+After each line of the scope a watch is looked at; the line that is told is the one that the function has executed just before. A row is
+written for it (`COLUMNS`, and the point's expressions), and where that is wanted pydevd suspends the thread there.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import os
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from .. import functions, sources
+from ..collecting import contexts, expressions
+from ..values import cells, states
+from . import breaking, deadline, looking, watched
+
+COLUMNS = ("function", "file", "line", "before", "after")
+"""Of a row; line 0: it was so when the function began, by what is not in the scope."""
+NOTHING: Any = watched.NOTHING
+EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
+"""Files of the code of conditions, and of what collects."""
+HELD = (False, "")
+"""What is known of an expression that holds already in a frame that runs."""
+LIBRARIES = tuple(
+    os.path.join(path, "")
+    for path in {
+        os.path.realpath(path) for path in sysconfig.get_paths().values() if path != sys.prefix
+    }
+    - {
+        os.path.realpath(sysconfig.get_path("data")),
+        os.path.realpath(sysconfig.get_path("scripts")),
+    }
+)
+
+
+class WatchScope:
+    """The code whose lines are looked at."""
+
+    def __init__(self, spec: dict[str, Any] | None) -> None:
+        """Take files and functions; none of both: all that is no library."""
+        spec = spec or {}
+        files: list[str] = spec.get("files") or []
+        self._files = {sources.same_file(sources.mapped(each)) for each in files}
+        self._functions: list[str] = spec.get("functions") or []
+
+    def holds(self, frame: Any) -> bool:
+        """Whether a frame's code is in it."""
+        file = frame.f_code.co_filename
+        if file.startswith("<") and file.endswith(">"):
+            return False
+        if self._files or self._functions:
+            return sources.same_file(file) in self._files or any(
+                functions.matches(each, frame) for each in self._functions
+            )
+        ours = functions.is_own(frame.f_code, frame.f_globals)
+        return not ours and not sources.same_file(file).startswith(LIBRARIES)
+
+
+class PointWatch:
+    """A watch of a point: `until` an expression holds (or changes), or who `writes` a value."""
+
+    def __init__(self, point: Any, spec: dict[str, Any], frame: Any) -> None:
+        """Take what is told of it, and the frame in which names are looked up now.
+
+        Raises:
+            InvalidExpression: What is watched does not parse, or is nothing there.
+        """
+        self.point = point
+        self.scope = WatchScope(spec.get("scope"))
+        self.stops = bool(spec.get("stop", True))
+        self.on_change = bool(spec.get("writes")) or spec.get("on") == "change"
+        self.looks = looking.Looks(spec.get("looks") or 0)
+        self.code: Any = None
+        self.expression = expressions.Expression(spec.get("until") or spec["writes"])
+        self.read: Callable[[], Any] | None = None
+        if spec.get("writes"):
+            self._find(frame)
+        self._known: Any = NOTHING if self.read is None else states.state(self.read())
+        self._text = "" if self.read is None else watched.text_of(self.read())
+
+    def _find(self, frame: Any) -> None:
+        """Find what is written to: an attribute or item of an object that there is, or a variable."""
+        tree = ast.parse(self.expression.text, mode="eval").body
+        known = {**frame.f_globals, **frame.f_locals}
+        if isinstance(tree, ast.Name):
+            there = stopped_frame(frame) or frame
+            if there.f_locals is not there.f_globals and tree.id in there.f_locals:
+                # A local variable: in each call of the function it is another one.
+                self.code = getattr(there, "f_code", None)
+            else:
+                self.read = watched.reader_of(there.f_globals, tree.id)
+            return
+        if not isinstance(tree, (ast.Attribute, ast.Subscript)):
+            raise expressions.InvalidExpression(
+                f"`{self.expression.text}` is no variable, attribute or item"
+            )
+        try:
+            owner = watched.valued(tree.value, known)
+            if isinstance(tree, ast.Attribute):
+                self.read = watched.attribute_of(owner, tree.attr)
+            else:
+                self.read = watched.reader_of(owner, watched.valued(tree.slice, known))
+        except expressions.InvalidExpression:
+            raise
+        except Exception as error:
+            raise expressions.InvalidExpression(
+                f"`{self.expression.text}`: {type(error).__name__}: {error}"
+            ) from None
+
+    def concerns(self, frame: Any) -> bool:
+        """Whether it is looked at in a frame's code."""
+        here = self.code is None or self.code is frame.f_code
+        return here and not self.point.ended and self.scope.holds(frame)
+
+    def looker(self, maker: Any, frame: Any) -> Any:
+        """Return what looks at it in a frame of a code, which gives NOTHING where it has no value there."""
+        if self.read is not None:
+            return functools.partial(ignoring, self.read)
+        missed = self.looks.of(maker.rows, frame)
+        return maker.value(self.expression, frame, NOTHING, missed, holds=not self.on_change)
+
+    def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
+        """Return what it was before, if it has changed, or holds now; None: neither.
+
+        Args:
+            value: What it is.
+            seen: What is known in this call of the function.
+        """
+        if not self.on_change:
+            return self._holds(value, seen)
+        now = states.state(value)
+        if self.read is not None:
+            if now == self._known:
+                return None
+            before, self._known, self._text = self._text, now, watched.text_of(value)
+            return before
+        known = seen.get(self)
+        if known is not None and known[0] == now:
+            return None
+        seen[self] = now, watched.text_of(value)
+        return None if known is None else str(known[1])
+
+    def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
+        """Take note of what it is in a frame that runs already."""
+        if self.on_change:
+            self.looks.first(rows, frame, value)
+            seen[self] = states.state(value), watched.text_of(value)
+            return
+        self.looks.first(rows, frame, value[1])
+        if not value[0]:
+            self._holds(value, seen)
+        elif self.stops:
+            seen[self] = HELD
+        else:
+            seen[self] = True, ""
+
+    def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
+        """Return what it was before, if it holds now; where each such line is told: if it has come to hold."""
+        known = seen.get(self)
+        if value is NOTHING:
+            if known is None or known[0]:
+                seen[self] = False, ""
+            return None
+        holds, now = value
+        if known is None or known[0] is not holds or known[1] is not now:
+            seen[self] = holds, now if type(now) is bool else cells.cell(now)
+        if known is None:
+            return "" if holds and self.stops else None
+        return None if known[0] or not holds else str(known[1])
+
+
+def ignoring(read: Callable[[], Any], _frame: Any) -> Any:
+    """Read what no frame is needed for."""
+    return read()
+
+
+def stopped_frame(names: Any) -> Any:
+    """Return the frame that has these names: an evaluation has copies of them; None: it cannot be told."""
+    frame: Any = sys._getframe()  # pyright: ignore[reportPrivateUsage]
+    known = {**names.f_globals, **names.f_locals}
+    while frame is not None:
+        local: dict[str, Any] = frame.f_locals
+        if not is_own(frame) and all(
+            known.get(each, NOTHING) is local[each] for each in list(local)
+        ):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def is_own(frame: Any) -> bool:
+    """Whether a frame is the debugger's, or the evaluation itself."""
+    module = str(frame.f_globals.get("__name__", ""))
+    evaluated = frame.f_code.co_filename == "<string>" and frame.f_back is not None
+    return module.startswith(functions.OWN) or (evaluated and is_own(frame.f_back))
+
+
+class CodeWatches:
+    """The watches of a code."""
+
+    def __init__(self, watches: list[Any], lookers: list[Any], maker: Any) -> None:
+        """Take the watches, what looks at each, and what makes cells."""
+        self._watches = list(zip(watches, lookers))
+        self._maker = maker
+        self._made: dict[int, Any] = {}
+
+    @property
+    def over(self) -> bool:
+        """Whether all of them have what they want."""
+        return all(watch.point.ended for watch, _look in self._watches)
+
+    def look(self, frame: Any, line: int, seen: dict[Any, Any], _event: str) -> bool:
+        """Look at all of them after a line, 0: none yet; whether the thread is to stop."""
+        stop = False
+        for watch, look in self._watches:
+            if watch.point.ended:
+                continue
+            value = look(frame)
+            if value is NOTHING and watch.read is None and watch.on_change:
+                continue
+            if watch not in seen and watch.read is None and value is not NOTHING:
+                watch.looks.first(self._maker.rows, frame, value if watch.on_change else value[1])
+            at = 0 if seen.get(watch) is HELD else line
+            before = watch.changed(value, seen)
+            if before is not None:
+                after = value if watch.on_change else value[1]
+                stop |= self._record(watch, frame, at, before, after)
+        return stop
+
+    def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
+        """Look at all in a frame that runs already; return its line, and what is known then."""
+        seen: dict[Any, Any] = {}
+        for watch, look in self._watches:
+            value = NOTHING if watch.read is not None or watch.point.ended else look(frame)
+            if value is not NOTHING:
+                watch.first(self._maker.rows, frame, value, seen)
+        return frame.f_lineno, seen
+
+    def _record(self, watch: Any, frame: Any, line: int, before: str, value: Any) -> bool:
+        """Write a row; whether the thread is to stop."""
+        point, rows, code = watch.point, self._maker.rows, frame.f_code
+        hit = next(point.hits)
+        if watch.stops or (point.max_hits and hit >= point.max_hits):
+            point.end()
+        if point.id not in self._made and point.expressions:
+            self._made[point.id] = self._maker.cells(point, frame)
+        more = self._made[point.id](frame, "") if point.expressions else ""
+        head = f"{point.id}\t{hit}\t{rows.now()}\t{contexts.context(frame)}\t{looking.place_of(code)}\t{line}"
+        looking.write(rows, f"{head}\t{before}\t{watched.text_of(value)}{more}\n")
+        return bool(watch.stops)
+
+
+def stop_at(breakpoint_: Any, frame: Any) -> None:
+    """Stop where a function begins, if a breakpoint's conditions hold; not where an evaluation calls it."""
+    thread: Any = threading.current_thread()
+    constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
+    state = getattr(thread, "additional_info", None)
+    evaluates = state is not None and state.pydev_state == constants.STATE_SUSPEND
+    outer = frame.f_back
+    while outer is not None and not evaluates:
+        evaluates = outer.f_code.co_filename in EXPRESSIONS
+        outer = outer.f_back
+    if not evaluates and breaking.holds(breakpoint_, frame):
+        suspend(frame, "line", None, breakpoint_)
+
+
+def suspend(frame: Any, event: str, argument: Any, at_function: Any = None) -> None:
+    """Have pydevd stop this thread where it is, as at a breakpoint."""
+    pydevd: Any = importlib.import_module("pydevd")
+    comm: Any = importlib.import_module("_pydevd_bundle.pydevd_comm_constants")
+    info: Any = importlib.import_module("_pydevd_bundle.pydevd_additional_thread_info")
+    debugger = pydevd.get_global_debugger()
+    thread = threading.current_thread()
+    if debugger is None or getattr(thread, "pydev_do_not_trace", False):
+        return
+    state = info.set_additional_thread_info(thread)
+    # debugpy has that since 1.8.22.
+    if at_function is not None and hasattr(state, "hit_breakpoint_ids"):
+        state.hit_breakpoint_ids = [at_function.breakpoint_id]
+    reason = comm.CMD_SET_BREAK if at_function is None else comm.CMD_SET_FUNCTION_BREAK
+    debugger.set_suspend(thread, reason)
+    debugger.do_wait_suspend(thread, frame, event, argument)

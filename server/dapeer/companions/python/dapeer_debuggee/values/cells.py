@@ -1,0 +1,76 @@
+"""A value as a small text on one line, made at once, without any code of the program."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from . import values
+
+MAX_CELL_CHARS = 160
+"""Characters of a cell."""
+MAX_WHOLE_CELL_CHARS = 2000
+"""Characters of one of a point that has few rows."""
+FEW_ROWS = 10
+LARGE_INTEGER = 1 << 64
+"""Integers below it are written by themselves."""
+MAX_ELEMENTS = 8
+"""Elements of a container that is written by itself if they are plain."""
+FAILED = "\x15"
+"""Begins the text of an expression that could not be evaluated; no value begins so."""
+PLAIN = (float, bool, type(None))
+SHOWN_AS_THEY_ARE = (*PLAIN, int, str, bytes)
+ARGUMENTS: Any = values.ARGUMENTS
+is_one_of, name_of = values.objects.is_one_of, values.objects.name_of
+ROW = values.Inside()
+"""A value of a row is shown as at a stop, but without its address."""
+
+
+def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
+    """Return a value as text."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if kind is int:
+        return (
+            repr(value)
+            if -LARGE_INTEGER < value < LARGE_INTEGER
+            else values.exact.integer(value, 3 * room)
+        )
+    if kind is str:
+        return repr(value) if len(value) <= room else escaped(values.shown(value, room))
+    if kind is float or kind is bool or value is None:
+        return repr(value)
+    if (kind is list or kind is tuple) and len(value) <= MAX_ELEMENTS and all(map(is_small, value)):
+        return repr(value)
+    return escaped(values.shown(value, room, ROW))
+
+
+def is_small(value: Any) -> bool:
+    """Whether an element is written by itself."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    return (
+        is_one_of(kind, PLAIN)
+        or (kind is int and -LARGE_INTEGER < value < LARGE_INTEGER)
+        or (kind is str and len(value) <= MAX_CELL_CHARS // MAX_ELEMENTS)
+    )
+
+
+def failed(error: BaseException) -> str:
+    """Return what an expression has raised."""
+    text = str(error) if written_by_python(error) else ""
+    return FAILED + escaped(f"{name_of(type(error))}{': ' if text else ''}{text[:MAX_CELL_CHARS]}")
+
+
+def written_by_python(error: BaseException) -> bool:
+    """Whether an exception's text is made by Python alone, of plain values."""
+    writes = values.objects.found(type(error), "__str__")
+    arguments: Any = ARGUMENTS.__get__(error)  # pyright: ignore[reportAttributeAccessIssue]
+    return type(writes) is types.WrapperDescriptorType and all(
+        is_one_of(type(x), SHOWN_AS_THEY_ARE) for x in arguments
+    )
+
+
+def escaped(text: str) -> str:
+    """Return a text without the characters that rows are made of."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

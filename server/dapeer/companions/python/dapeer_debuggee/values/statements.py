@@ -1,0 +1,94 @@
+"""Shows SQL expressions of SQLAlchemy with their parameters filled in.
+
+Expressions with constructs or types of the program's own, and large ones, are not compiled: that would run code of the
+program, or take long.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import objects
+
+MAX_PARTS = 300
+"""Parts of the largest expression that is compiled, which takes some ten milliseconds."""
+HOOKS = ("bind_expression", "column_expression", "_compiler_dispatcher")
+"""Methods by which a type or construct takes part in compiling SQL."""
+PARAMETER = re.compile(r"\(__\[POSTCOMPILE_(\w+)\]\)|(?<!:):([A-Za-z_]\w*)")
+
+if TYPE_CHECKING:
+    # Python 3.8 cannot make this type.
+    Show = Callable[[Any, int], str]
+    """Shows a value in at most that many characters."""
+
+
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return an SQL expression with its parameters filled in; None for all else."""
+    attributes = sys.modules.get("sqlalchemy.orm.attributes")
+    if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
+        return str(value)
+    if not is_expression(value):
+        return None
+    if not is_small(value):
+        return f"<{kind.__name__} of more than {MAX_PARTS} parts>"
+    if not all(map(is_known, parts(value))):
+        return f"<{objects.name_of(kind)}, not compiled>"
+    compiled = value.compile()
+    held: dict[str, Any] = compiled.params
+
+    def parameter(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        if name not in held:
+            return match[0]
+        if not match[1]:
+            return show(held[name], room)
+        shown = show(tuple(held[name]), room)
+        return shown.replace(",)", ")")
+
+    return PARAMETER.sub(parameter, " ".join(str(compiled).split()))
+
+
+def is_expression(value: Any) -> bool:
+    """Whether an object is an expression; a table is not."""
+    elements = sys.modules.get("sqlalchemy.sql.elements")
+    if elements is None or not isinstance(value, elements.ClauseElement):
+        return False
+    return not isinstance(value, sys.modules["sqlalchemy.sql.schema"].SchemaItem)
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """Yield the parts of an expression."""
+    yield from sys.modules["sqlalchemy.sql.visitors"].iterate(value)
+
+
+def is_small(value: Any) -> bool:
+    """Whether an expression compiles fast."""
+    rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
+    return rows + sum(1 for _ in itertools.islice(parts(value), MAX_PARTS + 1)) <= MAX_PARTS
+
+
+def is_known(part: Any) -> bool:
+    """Whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
+
+    SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that
+    fails, and the program fails with it later on.
+    """
+    mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
+    if mapper is not None and not mapper.configured:
+        return False
+    return is_own(type(part)) and is_own(type(getattr(part, "type", None)))
+
+
+def is_own(kind: Any) -> bool:
+    """Whether compiling a class to SQL runs no code of the program."""
+    for name in HOOKS:
+        hook: Any = objects.found(kind, name)
+        module = getattr(hook, "__module__", None) or type(hook).__module__
+        if hook is not None and (name == HOOKS[-1] or module.partition(".")[0] != "sqlalchemy"):
+            return False
+    package = kind.__module__.partition(".")[0]
+    return package in ("sqlalchemy", "builtins") or hasattr(kind, "impl")

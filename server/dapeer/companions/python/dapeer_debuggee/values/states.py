@@ -1,0 +1,154 @@
+"""Tells whether a value is still the same, as `==` would, without running any code of the program.
+
+What has no `==` of its own is the same for as long as it is that very object; all else by what it holds.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import sys
+import types
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import objects
+
+PLAIN = (int, str, bool, bytes, type(None))
+"""Types whose values are compared by Python itself."""
+MAX_PARTS = 300
+"""Parts of a value that are looked at one by one; plain elements of a list are no parts."""
+MAX_KEPT_BYTES = 4096
+"""Bytes that are kept; of more a sum is."""
+MAX_LEVELS = 40
+"""Parts within each other."""
+DICT: Any = dict
+NO_KEYS: dict[Any, Any] = {}
+LISTS: tuple[Any, ...] = (
+    list,
+    tuple,
+    collections.deque,
+    type(NO_KEYS.keys()),
+    type(NO_KEYS.items()),
+    type(NO_KEYS.values()),
+)
+SETS: tuple[Any, ...] = (set, frozenset)
+REDUCED_IN_C = ("datetime", "decimal", "builtins")
+"""Modules whose values Python's own C code takes apart by `__reduce__`."""
+TAKEN_APART = 2
+"""Parts of what `__reduce__` returns: a function, and what it is given."""
+IDENTITY: Any = object.__dict__["__eq__"]
+REDUCES: Any = object.__dict__["__reduce__"]
+
+
+def state(value: Any) -> Any:
+    """Return what is equal for as long as a value is."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if kind is int or kind is str or kind is bool or value is None:
+        return kind.__name__, value
+    return Parts().of(value)
+
+
+class Parts:
+    """The parts of one value."""
+
+    def __init__(self) -> None:
+        self._left = MAX_PARTS
+        self._around: set[int] = set()
+
+    def of(self, value: Any) -> Any:
+        """Return the state of a part: of plain values only, so that comparing two runs nothing."""
+        kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+        if objects.is_one_of(kind, PLAIN):
+            return kind.__name__, value
+        if kind is float or kind is complex:
+            # Not a number is the same as before, and 0.0 is another than -0.0.
+            return kind.__name__, repr(value)
+        self._left -= 1
+        here = id(value) in self._around
+        if self._left < 0 or here or len(self._around) > MAX_LEVELS:
+            return id(kind), id(value)
+        self._around.add(id(value))
+        try:
+            return (id(kind), *self._held(value, kind))
+        finally:
+            self._around.discard(id(value))
+
+    def _held(self, value: Any, kind: Any) -> tuple[Any, ...]:
+        for each in LISTS:
+            if issubclass(kind, each):
+                return self._elements(value, each.__iter__)
+        if issubclass(kind, dict):
+            keys: Any = DICT.keys(value)
+            return (*self._elements(keys, iter), *self._elements(DICT.values(value), iter))
+        for each in SETS:
+            if issubclass(kind, each):
+                elements = list(each.__iter__(value))
+                return (frozenset(map(self.of, elements)),)
+        if issubclass(kind, (bytearray, bytes, str, int)):
+            return (plain(value, kind),)
+        if issubclass(kind, float):
+            return (float.__repr__(value),)
+        return _of_library(value, kind, self.of) or self._of_object(value, kind)
+
+    def _elements(self, value: Any, iterate: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
+        every = list(iterate(value))
+        # A class may have a metaclass that hashes it by code of the program, so its number is taken.
+        found = set(map(id, map(type, every)))
+        if found == {id(float)}:
+            return (array.array("d", every).tobytes(),)
+        if found <= PLAIN_IDS:
+            kinds = tuple(type(each).__name__ for each in every) if len(found) > 1 else ()
+            return (tuple(every), kinds, next(iter(found), 0))
+        return (tuple(map(self.of, every)),)
+
+    def _of_object(self, value: Any, kind: Any) -> tuple[Any, ...]:
+        """Return what an object holds, where its class compares; else which one it is."""
+        compares = objects.found(kind, "__eq__")
+        held: Any = None if compares is IDENTITY else objects.own(value)
+        if not held:
+            return (id(value),)
+        return (tuple((name, self.of(each)) for name, each in held.items()),)
+
+
+PLAIN_IDS = frozenset(map(id, PLAIN))
+
+
+def plain(value: Any, kind: Any) -> Any:
+    """Return what a value of a class made from a plain type holds."""
+    if issubclass(kind, bytearray):
+        return bytes(bytearray.__getitem__(value, slice(None)))
+    of: Any = next(each for each in (bytes, str, int) if issubclass(kind, each))
+    return of.__index__(value) if of is int else of.__getitem__(value, slice(None))
+
+
+def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return what a value of Python's own, or an array, holds; empty: it is none."""
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None and hasattr(numpy, "ndarray"):
+        if issubclass(kind, numpy.ndarray):
+            return _of_array(numpy.ndarray.view(value, numpy.ndarray), numpy.ndarray, of)
+        if issubclass(kind, numpy.generic) and objects.module_of(kind) == "numpy":
+            return (numpy.generic.tobytes(value),)
+    module = objects.module_of(kind)
+    if kind is array.array:
+        return (value.typecode, value.tobytes())
+    if module == "pathlib" or module.startswith("pathlib."):
+        return (str(value),)
+    if module == "datetime" and objects.name_of(kind) == "timezone":
+        return (repr(value),)
+    reduce = objects.found(kind, "__reduce__")
+    if module not in REDUCED_IN_C or reduce is REDUCES or objects.found(kind, "__eq__") is IDENTITY:
+        return ()
+    reduced: Any = reduce(value) if type(reduce) is types.MethodDescriptorType else None
+    return tuple(map(of, reduced[1])) if reduced is not None and len(reduced) == TAKEN_APART else ()
+
+
+def _of_array(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return what an array holds, however it lies in memory."""
+    head = str(value.dtype), tuple(value.shape)
+    if value.dtype.hasobject:
+        return (*head, of(kind.tolist(value)))
+    data = kind.tobytes(value)
+    return (*head, data if len(data) <= MAX_KEPT_BYTES else zlib.crc32(data))
