@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dapeer.collecting.rows.table import CollectedRow, Table
+from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
 LOG = "log points"
 TRACER = "tracer"
 
-OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed", "within")
-"""What `dapeer_calls` writes before expressions; `took` in seconds, `within` the call around."""
-OF_LIVES = ("file", "line", "changed")
-"""The columns of the lines of one call, as `dapeer_life` writes them in the debuggee."""
+OF_CALLS = row_format.CALL_COLUMNS
+OF_LIVES = row_format.LIFE_COLUMNS
 
 MAX_POINT_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""

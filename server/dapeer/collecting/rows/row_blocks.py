@@ -1,6 +1,6 @@
 """A chunk of a file of rows: lines of text, and between them rows of plain values, 8 bytes each. Pure.
 
-`dapeer_debuggee/collecting/recording.py` tells their form.
+`dapeer_debuggee/collecting/row_format.py` tells their form.
 """
 
 from __future__ import annotations
@@ -15,19 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 from dapeer.collecting.rows.row_columns import Cells, NumberColumn
 from dapeer.collecting.rows.table import Table
+from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
-PLAIN = 128
-"""Begins a row of plain values, with the number of its values."""
-FRAME = 3
-"""Pieces of 8 bytes of such a row besides its values: shape and context, hit, and at its end the time."""
-WIDTH = 8
-ROWS_AHEAD = 64
-"""Rows that are looked at before more are."""
-LETTERS = frozenset("qd?x")
-"""Of a value's type: whole number, fraction, truth, nothing."""
+_LETTERS = frozenset(row_format.LETTERS.values())
 _NUMBER = re.compile(r"[0-9]{1,15}").fullmatch
-_LINES = re.compile(rb"\n(?=[\x80-\xff\0]|\Z)|\0")
-"""The end of lines that follow each other."""
 
 
 class Shape(NamedTuple):
@@ -93,7 +84,7 @@ class _Found:
     def take(self, part: bytes, rows: int) -> None:
         """Take in rows of one kind that follow each other."""
         order = range(self.count, self.count + rows)
-        if part[0] < PLAIN:
+        if part[0] < row_format.PLAIN:
             self.lines.append(part)
             self.order += order
         else:
@@ -107,14 +98,18 @@ def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
     """Return what a chunk holds, and up to where; a row that is not complete is left for later."""
     found = _Found()
     while found.end < len(chunk) and chunk[found.end]:
-        rows = _lines(chunk, found.end) if chunk[found.end] < PLAIN else _plain(chunk, found.end)
+        rows = (
+            _lines(chunk, found.end)
+            if chunk[found.end] < row_format.PLAIN
+            else _plain(chunk, found.end)
+        )
         if not rows[1]:
             break
         found.take(*rows)
     tables = [
         table
         for first, parts in found.plain.items()
-        for table in _tables(b"".join(parts), first - PLAIN, found.numbers[first], names)
+        for table in _tables(b"".join(parts), first - row_format.PLAIN, found.numbers[first], names)
     ]
     text = b"".join(found.lines).decode("utf-8", "replace")
     return BlockPart(text, found.order, tables, found.count), found.end
@@ -122,7 +117,7 @@ def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
 
 def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
     """Return the complete lines that follow each other from a place on, and how many they are."""
-    end = _LINES.search(chunk, at)
+    end = row_format.LINES.search(chunk, at)
     last = len(chunk) if end is None else end.end()
     part = chunk[at : chunk.rfind(b"\n", at, last) + 1]
     return part, part.count(b"\n")
@@ -130,25 +125,18 @@ def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
 
 def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
     """Return consecutive complete rows with as many plain values, from a place on, and their number."""
-    size = WIDTH * (chunk[at] - PLAIN + FRAME)
-    rows = _leading(chunk[at : at + ROWS_AHEAD * size : size])
-    if rows == ROWS_AHEAD:
-        rows = _leading(chunk[at::size])
+    size = row_format.row_bytes(chunk[at] - row_format.PLAIN)
+    rows = row_format.count_alike(chunk, at)
     while rows and (at + rows * size > len(chunk) or not chunk[at + rows * size - 1]):
         rows -= 1
     return chunk[at : at + rows * size], rows
-
-
-def _leading(text: bytes) -> int:
-    """Return how many bytes at the beginning are as the first one."""
-    return len(text) - len(text.lstrip(text[:1]))
 
 
 def _tables(
     rows: bytes, count: int, order: Sequence[int], names: Names
 ) -> Iterator[tuple[int, Table]]:
     """Yield rows that have as many values, by shape; what is of no shape is none."""
-    size = WIDTH * (count + FRAME)
+    size = row_format.row_bytes(count)
     heads = _column(rows, "I", 0, size)
     known = _different(heads)
     for head in known:
@@ -168,16 +156,16 @@ def _tables(
 
 def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Table:
     """Return rows of one shape."""
-    size = WIDTH * (len(letters) + FRAME)
+    size = row_format.row_bytes(len(letters))
     contexts = _column(rows, "I", 4, size)
     zero = names.zero
-    times = [each - zero for each in _column(rows, "d", size - WIDTH, size)]
+    times = [each - zero for each in _column(rows, "d", size - row_format.WIDTH, size)]
     return Table(
         len(letters),
-        NumberColumn(_column(rows, "q", WIDTH, size)),
+        NumberColumn(_column(rows, "q", row_format.WIDTH, size)),
         NumberColumn(array("d", times)),
         *_who(contexts, names),
-        [_cells(rows, each, WIDTH * (2 + n), size) for n, each in enumerate(letters)],
+        [_cells(rows, each, row_format.WIDTH * (2 + n), size) for n, each in enumerate(letters)],
         [*order],
     )
 
@@ -227,7 +215,7 @@ def read_names(text: bytes, zero: float) -> Names:
     for line in text.partition(b"\0")[0].decode("utf-8", "replace").split("\n")[:-1]:
         match line.split("\t"):
             case ["s", number, point, letters] if (
-                _NUMBER(number) and _NUMBER(point) and LETTERS.issuperset(letters)
+                _NUMBER(number) and _NUMBER(point) and _LETTERS.issuperset(letters)
             ):
                 shapes[int(number)] = Shape(int(point), letters)
             case ["b", point, function] if _NUMBER(point):

@@ -1,22 +1,17 @@
 """The file that a collector in the program has written its rows into. Pure.
 
-`dapeer_debuggee/collecting/recording.py` tells its form. It may be read while it is written, and after its program was killed.
+`dapeer_debuggee/collecting/row_format.py` tells its form. It may be read while it is written, and after its program was killed.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dapeer.collecting.rows.row_blocks import BlockPart, read_names, read_part
+from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
-MAGIC = b"dapeerR3"
-HEADER = struct.Struct("<8sIIIIddQQI")
-NAMES_OFFSET = 72
-"""Where the lines of the header begin."""
-SERIAL = struct.Struct("<Q")
 MAX_FILE_BYTES = 1 << 27
 """Bytes; no collector writes so large a file."""
 
@@ -64,20 +59,30 @@ def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
         data: The file; only those parts are touched that are new.
         after: Up to where it was read before.
     """
-    if len(data) < HEADER.size:
+    if len(data) < row_format.HEADER.size:
         return Written(place=after)
-    magic, pid, begin, size, chunks, started, zero, dropped, lost, error = HEADER.unpack_from(data)
-    if magic != MAGIC or not SERIAL.size < size <= MAX_FILE_BYTES or chunks * size > MAX_FILE_BYTES:
+    magic, pid, begin, size, chunks, started, zero, dropped, lost, error = (
+        row_format.HEADER.unpack_from(data)
+    )
+    if (
+        magic != row_format.MAGIC
+        or not row_format.SERIAL.size < size <= MAX_FILE_BYTES
+        or chunks * size > MAX_FILE_BYTES
+    ):
         return Written(place=after)
-    starts = range(begin, min(begin + chunks * size, len(data) - SERIAL.size + 1), size)
+    starts = range(begin, min(begin + chunks * size, len(data) - row_format.SERIAL.size + 1), size)
     parts: list[BlockPart] = []
     place = after
-    names = read_names(bytes(data[NAMES_OFFSET : min(begin, len(data))]), zero)
-    for number, start in sorted((SERIAL.unpack_from(data, each)[0], each) for each in starts):
+    names = read_names(bytes(data[row_format.NAMES_OFFSET : min(begin, len(data))]), zero)
+    for number, start in sorted(
+        (row_format.SERIAL.unpack_from(data, each)[0], each) for each in starts
+    ):
         if not number or number < after.chunk:
             continue
         known = after.bytes if number == after.chunk else 0
-        part, end = read_part(bytes(data[start + SERIAL.size + known : start + size]), names)
+        part, end = read_part(
+            bytes(data[start + row_format.SERIAL.size + known : start + size]), names
+        )
         parts.append(part)
         place = FilePosition(number, known + end)
     return Written(parts, place, pid, started, dropped, lost, names.called, error)

@@ -7,16 +7,10 @@ from typing import Literal
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import Point
+from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
 On = Literal["true", "change", "write"]
 """Until an expression holds, or changes within a call; or until a value is written where it is now."""
-
-LINE = ("function", "file", "line")
-"""The columns that tell a line; line 0: none of the function's, it was so when that began."""
-COLUMNS = (*LINE, "before", "after")
-"""Of a row: the line that did it, and the value before and after."""
-LOOKED = (*LINE, "value")
-"""Of a row about the looking: a function, and what the expression was there first, or its error."""
 
 _WORDS = {"true": "until", "change": "changes of", "write": "writes of"}
 
@@ -30,9 +24,9 @@ class Watch:
     every: bool
     """Each line that does it is recorded, and none stops the program."""
     point: Point
-    """Its rows have `COLUMNS`."""
+    """Its rows have `row_format.WATCH_COLUMNS`."""
     looks: Point
-    """Its rows have `LOOKED`."""
+    """Its rows have `row_format.LOOK_COLUMNS`."""
     road: str = ""
     epoch: int = 0
     """The number of the stop at which it began."""
@@ -89,6 +83,6 @@ def watch(
         expression,
         on,
         every,
-        collected.watched(name, COLUMNS, client),
-        collected.watched(name, LOOKED, client, aside=True),
+        collected.watched(name, row_format.WATCH_COLUMNS, client),
+        collected.watched(name, row_format.LOOK_COLUMNS, client, aside=True),
     )

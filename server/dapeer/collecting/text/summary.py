@@ -10,9 +10,10 @@ from dapeer.base.sources import relative
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import TRACER, Collection, Point
 from dapeer.collecting.rows.table import Table
-from dapeer.collecting.rows.watch import LINE, Watch
+from dapeer.collecting.rows.watch import Watch
 from dapeer.collecting.text.calls import tree
 from dapeer.collecting.text.column_lines import ALL_ROWS, columns_of, odd_rows, shown, unexpected
+from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
 MAX_POINTS = 8
 """Points of which a snapshot tells."""
@@ -86,14 +87,14 @@ def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence
     """Return rows and their columns' names for a reader: the line that did what is watched is one column."""
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)
-    if not point.watch or table.width < len(LINE):
+    if not point.watch or table.width < len(row_format.PLACE_COLUMNS):
         return table, point.columns
     functions, files, lines, *rest = table.cells
     places = list(zip(functions, files, lines, strict=True))
     texts = {each: line_of(*each, project) for each in set(places)}
     changed = [[each or GONE for each in column] for column in rest[:2]]
     cells = [list(map(texts.__getitem__, places)), *changed, *rest[2:]]
-    return table.of(cells), ("at", *point.expressions[len(LINE) :])
+    return table.of(cells), ("at", *point.expressions[len(row_format.PLACE_COLUMNS) :])
 
 
 def line_of(function: str, file: str, line: str, project: Path) -> str:

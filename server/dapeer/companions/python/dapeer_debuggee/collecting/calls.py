@@ -1,6 +1,6 @@
 """Calls: arguments, result, duration, changed arguments; one row for each, when it is over.
 
-Its cells are `COLUMNS`, and then the point's expressions, evaluated at its end. Its time is that of its begin, so rows sorted by it, and
+Its cells are `row_format.CALL_COLUMNS`, and then the point's expressions, evaluated at its end. Its time is that of its begin, so rows sorted by it, and
 indented by depth, are the tree of the calls. A generator or coroutine is one call, from its first step to its last.
 """
 
@@ -17,13 +17,6 @@ from ..stops import returned
 from ..values import cells
 from . import contexts
 
-COLUMNS = ("function", "depth", "seconds", "arguments", "result", "changed", "within")
-"""The columns before a point's expressions.
-
-`within` is the number of the call around it, empty: none; `seconds` is without the time at stops; `arguments` and
-`changed` are `name=value`, and `name: before → after`, between commas; a result that begins with the mark of errors is
-what was raised.
-"""
 MOST_ARGUMENTS = 20
 MOST_FRAMES = 100
 """So far up is looked for the call that a call belongs to."""

@@ -10,14 +10,14 @@ With `"expect": expression` a point of a line stops the thread, too, where that 
 `chunks` (MiB of a process's file) and `seconds` (deadline of an expression) can be left out. Instead of file and line a point has one of:
 
 * `"function": "shop.cart.total"` (or `Order.total`, `shop.cart.*`; several between commas): a row when it begins, of whatever module, imported later, too.
-  With `"calls": true` a row when each call is over: the cells are `calls.COLUMNS`, then those of `collect`, evaluated at the end.
+  With `"calls": true` a row when each call is over: the cells are `row_format.CALL_COLUMNS`, then those of `collect`, evaluated at the end.
   With `"life": {"call": 3, "function": "Order.total", "lines": 2}` also each line of the third of these calls, which is of that function:
-  rows of point 2, `life.COLUMNS`. When that call is over, the thread stops.
+  rows of point 2, `row_format.LIFE_COLUMNS`. When that call is over, the thread stops.
 * `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
-  stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `watching.COLUMNS`, then `collect`.
+  stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `row_format.WATCH_COLUMNS`, then `collect`.
 * `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;
   with `"on": "change"` after which it is another. `"scope": {"files": […], "functions": […]}` tells where; else in all code that is no library.
-  `"looks": 2` is the number of a point for rows about the looking (`watching.LOOKED`): each function's first value, and each error.
+  `"looks": 2` is the number of a point for rows about the looking (`row_format.LOOK_COLUMNS`): each function's first value, and each error.
 
 What is watched is looked up once: a point that is told again in the same words goes on.
 

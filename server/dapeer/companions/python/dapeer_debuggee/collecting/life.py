@@ -1,6 +1,6 @@
 """The life of one call: a row for each executed line, with the local variables that it changed.
 
-A row has `COLUMNS`. It is written when the next line begins, or the call is over: what has changed since the line before was
+A row has `row_format.LIFE_COLUMNS`. It is written when the next line begins, or the call is over: what has changed since the line before was
 changed by this line, or by what it has called.
 """
 
@@ -14,8 +14,6 @@ from .. import guard
 from ..values import cells
 from . import calls
 
-COLUMNS = ("file", "line", "changed")
-"""`changed` is a list in JSON: name, value before (empty: none), value now (the same: changed within)."""
 MOST_NAMES = 40
 """Local variables that are looked at."""
 MAX_CHANGED_PARTS = 3

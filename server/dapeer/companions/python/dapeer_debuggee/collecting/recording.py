@@ -1,14 +1,6 @@
-"""Rows that outlive the program: in a file that is mapped into memory. Numbers are little-endian.
+"""Rows that outlive the program: in a file that is mapped into memory, of the form that `row_format` tells.
 
-The file begins with a header of `HEADER_BYTES` bytes: `FORM`, and from `NAMES_OFFSET` on lines that say what numbers in rows stand for. Chunks of
-`CHUNK_BYTES` bytes follow: 8 bytes tell which chunk it is, counted from 1 in the order in which they were begun (0: it is unused), then rows, then
-zeros. A row never goes over into the next chunk. The first chunks stay; of the others the oldest is used again, and its rows count as dropped.
-
-A row is a line of UTF-8 text, or, where all its values are plain, `HEAD`, 8 bytes for each value, and the time of `perf_counter` as a double,
-whose last byte is never 0: so a row is complete. Its first byte is `PLAIN` and the number of its values; no line begins so.
-
-Where a disk has no room for the header, there is an empty file instead, `<pid>.lost`: its time of access is the number of the error, and its
-time of change how many rows are lost. Once something could not be written, nothing is tried for `PAUSE_SECONDS`.
+Once something could not be written, nothing is tried for `PAUSE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -16,45 +8,20 @@ from __future__ import annotations
 import _thread
 import contextlib
 import os
-import re
-import struct
 import time
 from collections.abc import Callable
 from typing import Any
 
-from . import files
+from . import files, row_format
 
-HEADER_BYTES = 4 * 65536
-"""Bytes; a multiple of what can be mapped on every system."""
-NAMES_OFFSET = 72
-"""Where the lines of the header begin: each a letter, and what follows it.
-
-`c`: number, thread, task and caller; `b`: point, and a function that was called, though its calls are not over; `s`:
-number, point, and the letter of each value (`LETTERS`).
-"""
-CHUNK_BYTES = 1 << 20
 CHUNKS = 63
 """With the header less than 64 MiB."""
 FIRST_CHUNKS = 8
 """Chunks that stay."""
-MAGIC = b"dapeerR3"
-FORM = struct.Struct("<8sIIIIddQQI")
-"""The fields of the header.
-
-Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, the same by `perf_counter`, rows
-dropped, rows that could not be kept, and the number of the system's error for that; 0: it was none of the system's.
-"""
-LOST_OFFSET = 48
-"""Where the number of these rows is."""
 PAUSE_SECONDS = 1.0
-"""Seconds."""
-HEAD = "<IIQ"
-"""Of a row of plain values: `PLAIN` + count + 256 * shape, number of thread, task and caller, and hit."""
-PLAIN = 128
-LETTERS = {int: "q", float: "d", bool: "?", type(None): "x"}
-"""By the type of a value; a `?` is a whole number, an `x` has nothing in its 8 bytes."""
-SERIAL = struct.Struct("<Q")
-ROOM = CHUNK_BYTES // 4
+REPORTED_AFTER_ROWS = 64
+"""Rows that are lost before the header tells it, after the first ones."""
+ROOM = row_format.CHUNK_BYTES // 4
 """Bytes of a row; a longer one is not kept."""
 
 
@@ -89,7 +56,7 @@ class Rows:
         """By number: thread, task and caller, between tabs."""
         self._numbers: dict[str, int] = {}
         self._shapes: dict[str, int] = {}
-        self._named = NAMES_OFFSET
+        self._named = row_format.NAMES_OFFSET
 
     def open(self) -> str:
         """Make the file, or what tells how many rows are lost without it; return why neither can be made."""
@@ -105,7 +72,7 @@ class Rows:
         path, file = "", -1
         try:
             path, file = files.made(self.folder)
-            self._header = files.mapped(file, 0, HEADER_BYTES)
+            self._header = files.mapped(file, 0, row_format.HEADER_BYTES)
         except OSError as error:
             files.removed(path, file)
             self._fail(error)
@@ -176,7 +143,7 @@ class Rows:
     def _name(self, line: str) -> bool:
         """Write a line into the header; whether there is room for it."""
         text = line.encode()
-        if self._named + len(text) >= HEADER_BYTES or not self._is_open():
+        if self._named + len(text) >= row_format.HEADER_BYTES or not self._is_open():
             return False
         self._header[self._named : self._named + len(text)] = text
         self._named += len(text)
@@ -191,8 +158,8 @@ class Rows:
         with self._lock:
             self.lost += 1
             if self._header is not None:
-                SERIAL.pack_into(self._header, LOST_OFFSET, self.lost)
-            elif self.lost < ROWS_AHEAD or not self.lost % ROWS_AHEAD:
+                row_format.SERIAL.pack_into(self._header, row_format.LOST_OFFSET, self.lost)
+            elif self.lost < REPORTED_AFTER_ROWS or not self.lost % REPORTED_AFTER_ROWS:
                 self._write_header()
 
     def close(self) -> None:
@@ -224,17 +191,21 @@ class Rows:
         if not self._is_open():
             return False
         try:
-            chunk = files.mapped(self._file, HEADER_BYTES + place * CHUNK_BYTES, CHUNK_BYTES)
+            chunk = files.mapped(
+                self._file,
+                row_format.HEADER_BYTES + place * row_format.CHUNK_BYTES,
+                row_format.CHUNK_BYTES,
+            )
         except OSError as error:
             # The disk is full. What was never reserved must not be written: that would kill the program.
             self._fail(error)
             return False
         if self._serial >= self.chunks:
-            self.dropped += count(chunk[SERIAL.size :])
-            chunk[:] = bytes(CHUNK_BYTES)
+            self.dropped += count(chunk[row_format.SERIAL.size :])
+            chunk[:] = bytes(row_format.CHUNK_BYTES)
         self._serial += 1
-        SERIAL.pack_into(chunk, 0, self._serial)
-        chunk.seek(SERIAL.size)
+        row_format.SERIAL.pack_into(chunk, 0, self._serial)
+        chunk.seek(row_format.SERIAL.size)
         self.write = chunk.write
         self._write_header()
         return True
@@ -247,8 +218,8 @@ class Rows:
     def _write_header(self) -> None:
         """Write the header, or what tells of lost rows without it."""
         if self._header is not None:
-            FORM.pack_into(
-                self._header, 0, MAGIC, os.getpid(), HEADER_BYTES, CHUNK_BYTES, self.chunks, self._started,
+            row_format.HEADER.pack_into(
+                self._header, 0, row_format.MAGIC, os.getpid(), row_format.HEADER_BYTES, row_format.CHUNK_BYTES, self.chunks, self._started,
                 self.zero / 1e9, self.dropped, self.lost, self.error,
             )  # fmt: skip
         elif self._spare:
@@ -256,32 +227,18 @@ class Rows:
                 os.utime(self._spare, (self.error, self.lost))
 
 
-LINES = re.compile(rb"\n(?=[\x80-\xff\0]|\Z)")
-"""The end of lines that follow each other."""
-ROWS_AHEAD = 64
-"""Rows that are looked at before more are, or lost before it is told."""
-
-
 def count(chunk: bytes) -> int:
     """Return how many rows there are."""
     rows = at = 0
     while at < len(chunk) and chunk[at]:
-        if chunk[at] < PLAIN:
-            lines = LINES.search(chunk, at)
+        if chunk[at] < row_format.PLAIN:
+            lines = row_format.LINES.search(chunk, at)
             if lines is None:
                 break
             rows += chunk.count(b"\n", at, lines.end())
             at = lines.end()
             continue
-        size = struct.calcsize(HEAD) + 8 * (chunk[at] - PLAIN + 1)
-        alike = leading(chunk[at : at + ROWS_AHEAD * size : size])
-        if alike == ROWS_AHEAD:
-            alike = leading(chunk[at::size])
+        alike = row_format.count_alike(chunk, at)
         rows += alike
-        at += alike * size
+        at += alike * row_format.row_bytes(chunk[at] - row_format.PLAIN)
     return rows
-
-
-def leading(text: bytes) -> int:
-    """Return how many bytes at the beginning are as the first one."""
-    return len(text) - len(text.lstrip(text[:1]))

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..values import cells
-from . import recording
+from . import row_format
 
 MAX_VALUES = 127
 """Values of a row that is not text."""
 SHAPES = 1 << 24
-LETTERS = {id(kind): letter for kind, letter in recording.LETTERS.items()}
+LETTERS = {id(kind): letter for kind, letter in row_format.LETTERS.items()}
 """By number of a type: its hash may be code of the program's."""
-NOTHING: str = recording.LETTERS[type(None)]
+NOTHING: str = row_format.LETTERS[type(None)]
 NONE = "-"
 """Stands for the letter of a type that has none."""
 
@@ -86,6 +86,6 @@ class Shapes:
         if not 0 < number < SHAPES:
             return None
         form = "".join({"?": "q", "x": "8x"}.get(each, each) for each in letters)
-        pack = struct.Struct(f"{recording.HEAD}{form}d").pack
-        shape = self._known[letters] = pack, recording.PLAIN + len(letters) + (number << 8)
+        pack = struct.Struct(f"{row_format.HEAD}{form}d").pack
+        shape = self._known[letters] = pack, row_format.PLAIN + len(letters) + (number << 8)
         return shape

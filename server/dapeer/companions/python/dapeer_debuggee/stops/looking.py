@@ -1,4 +1,4 @@
-"""Rows about what is watched: where it could be looked at, and where not."""
+"""Rows of `LOOK_COLUMNS` about what is watched: where it could be read, and where not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from .. import functions
 from ..values import cells
 from . import watched
 
-LOOKED = ("function", "file", "line", "value")
-"""The columns."""
 MAX_ROWS = 500
 """Rows."""
 

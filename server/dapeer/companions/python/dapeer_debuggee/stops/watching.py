@@ -1,7 +1,7 @@
 """Stops at the line that makes an expression true or changes a value, or tells every such line.
 
 After each line of the scope a watch is looked at; the line that is told is the one that the function has executed just before. A row is
-written for it (`COLUMNS`, and the point's expressions), and where that is wanted pydevd suspends the thread there.
+written for it (`row_format.WATCH_COLUMNS`, and the point's expressions), and where that is wanted pydevd suspends the thread there.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from ..collecting import contexts, expressions
 from ..values import cells, states
 from . import breaking, deadline, looking, watched
 
-COLUMNS = ("function", "file", "line", "before", "after")
-"""Of a row; line 0: it was so when the function began, by what is not in the scope."""
 NOTHING: Any = watched.NOTHING
 EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
 """Files of the code of conditions, and of what collects."""
