@@ -165,12 +165,28 @@ ROWS = (
 """The rows of the adapter, in the order in which they are applied."""
 
 
+def refuse_insecure_version() -> None:
+    """End this process where a row that secures debugpy does not fit a version that it was not tried with.
+
+    A user who has switched such a row off has decided that.
+    """
+    for row in ROWS:
+        is_off = row.off and not patching.is_switched_off(row.name)
+        if row.secures and is_off and not row.is_tried():
+            last = patching.tried["debugpy"][1]
+            sys.exit(
+                f"dapeer does not start debugpy {patching.versions['debugpy']()}, which it has not been tried with, for its patch "
+                f"`{row.name}` does not fit: {row.lost} Install the version that works: pip install debugpy=={last}"
+            )
+
+
 def main() -> None:
     """Run `python -m debugpy.adapter` with those patches that fit."""
     # The program may want its warnings to be errors; what debugpy warns of in its adapter is none of them.
     warnings.simplefilter("ignore")
     patching.reporters.append(patching.to_stderr)
     apply_rows()
+    refuse_insecure_version()
     sys.argv[0] = "debugpy.adapter"
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)
 

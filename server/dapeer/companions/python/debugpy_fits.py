@@ -13,8 +13,8 @@ from dapeer.companions.python import debugpy_adapter, debugpy_injector
 from dapeer.companions.python.debugpy_launcher import beside, patching
 
 
-def main() -> None:
-    """Apply all rows in this process, and print them."""
+def apply_everything() -> None:
+    """Apply all rows of the adapter, the launcher and the program in this process."""
     # pydevd warns of Python's frozen modules where a program is debugged: none is here.
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     debugpy_adapter.apply_rows()
@@ -37,6 +37,11 @@ def main() -> None:
     ):
         beside(f"dapeer_debuggee.{module}")
     patching.apply_all()
+
+
+def main() -> None:
+    """Apply all rows in this process, and print them."""
+    apply_everything()
     rows: list[dict[str, Any]] = patching.listed()
     json.dump(rows, sys.stdout)
 

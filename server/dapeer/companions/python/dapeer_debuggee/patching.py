@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import probing
+from .tried_code import DIGESTS
 
 Misfit: Any = probing.Misfit
 Meant: Any = probing.Meant
@@ -84,8 +85,10 @@ class Row:
         self.off_note: dict[str, str] | None = None
         """What tells that it is off."""
         self.replaces, self.uses = dict(replaces or {}), tuple(uses)
-        self.exact = bool(self.replaces) or adds or any(each.endswith(")") for each in self.uses)
-        """Whether it may be applied to a version that it was not tried with."""
+        self.adds = adds
+        called = [each[:-1].split("(") for each in self.uses if each.endswith(")")]
+        self.signatures = {**self.replaces, **dict(called)}
+        """By target: the shape of each function that it replaces or calls."""
         self.secures = secures
         self.since = since
         self.off = _NOT_YET
@@ -168,17 +171,36 @@ class Row:
             Misfit: Something is not.
             Exception: A module of the other software raises that when it is imported.
         """
-        called = [each[:-1].split("(") for each in self.uses if each.endswith(")")]
-        for target, known in (*self.replaces.items(), *called):
+        for target, known in self.signatures.items():
             found = probing.shape(probing.attribute(target))
             if found != known:
                 raise Misfit(f"{target} takes ({found}), not ({known})")
         for target in self.uses:
             probing.attribute(target.partition("(")[0])
-        if not self.exact and not self._is_tried():
-            raise Misfit(f"it was not tried with this version of {self.whose}")
+        if not self.adds and not self.is_tried():
+            self._check_code()
 
-    def _is_tried(self) -> bool:
+    def _check_code(self) -> None:
+        """Check that a version that the row was not tried with has the same functions as one that it was tried with.
+
+        Where nobody has recorded the code of a software, the shapes must do.
+
+        Raises:
+            Misfit: It has others, or the row has nothing to compare.
+        """
+        tried_code = DIGESTS.get(self.whose)
+        if not self.signatures or tried_code is None:
+            if not self.signatures:
+                raise Misfit(f"it was not tried with this version of {self.whose}")
+            return
+        for target in self.signatures:
+            if probing.digest(probing.attribute(target)) not in tried_code.get(target, ()):
+                raise Misfit(
+                    f"{target} is not as in {self.whose} {tried[self.whose][1]}, the last that it was tried with"
+                )
+
+    def is_tried(self) -> bool:
+        """Whether it was tried with the installed version of the software that it changes."""
         version = versions.get(self.whose, str)()
         first, last = map(probing.ordered, tried[self.whose])
         now = probing.ordered(version)

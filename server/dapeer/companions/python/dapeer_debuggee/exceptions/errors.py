@@ -45,7 +45,7 @@ NO_CURRENT = patching.Row(
     "exception-names",
     "debugpy",
     "The type of an exception is shown with a text of debugpy's own behind it.",
-    uses=(f"{LISTS}:FramesList#current_frame",),
+    uses=(f"{LISTS}:FramesList#current_frame", f"{LISTS}:FramesList.__init__(self)"),
 )
 UNTRACED = patching.Row(
     "recursion-errors",
