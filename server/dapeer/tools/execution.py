@@ -52,8 +52,7 @@ _TOOLS: Mapping[str, str] = {
 async def dap_continue(call: Call, thread_id: ThreadId = None, *, options: ResumeOptions) -> Reply:
     """Run to the next stop or the end."""
     session, arguments = stepping(call, options.session_id, thread_id)
-    sent = session.resume("continue", arguments)
-    return await resume(call, session, sent, options)
+    return await resume(call, session, "continue", arguments, options)
 
 
 @tool("Step over", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
@@ -126,11 +125,11 @@ async def _step(
     keeps = _keeps_step(call, session)
     begun = session.mirror.history.interrupted_step(thread)
     if keeps and begun is not None and begun.left_with == command:
-        reply = await resume(call, session, session.resume("continue", arguments), options)
+        reply = await resume(call, session, "continue", arguments, options)
     elif set(arguments) == {"threadId"} and options.wait_until_paused and options.timeout_ms:
         reply = await _step_where_shown(call, session, command, thread, options)
     else:
-        reply = await resume(call, session, session.resume(command, arguments), options)
+        reply = await resume(call, session, command, arguments, options)
     interrupted = await _interrupted(session, thread, command, keeps=keeps)
     return noted(reply, [*interrupted, *_elsewhere(session, before)])
 
@@ -146,7 +145,7 @@ async def _step_where_shown(
         reply = await next_stop(call, session, epoch, left.ms, old, options=options)
         return noted(reply, _unbegun(session, calling))
     rest = replace(options, timeout_ms=int(left.ms))
-    return await resume(call, session, session.resume(command, {"threadId": thread}), rest)
+    return await resume(call, session, command, {"threadId": thread}, rest)
 
 
 def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
@@ -221,8 +220,7 @@ async def dap_run_to(call: Call, filename: str, line: Line, *, options: ResumeOp
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
-    sent = session.resume("continue", {"threadId": stop.thread_id})
-    return await resume(call, session, sent, options)
+    return await resume(call, session, "continue", {"threadId": stop.thread_id}, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +256,8 @@ async def dap_goto(
             f"Execution cannot be moved to line {line}.",
             "Choose a line with code in the same function.",
         )
-    sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
-    return await resume(call, session, sent, options)
+    target = {"threadId": thread, "targetId": targets[0]["id"]}
+    return await resume(call, session, "goto", target, options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ async def dap_step_back(
     command = "reverseContinue" if to_breakpoint else "stepBack"
     granularity = None if to_breakpoint else granularity
     session, arguments = stepping(call, options.session_id, thread_id, granularity)
-    sent = session.resume(command, arguments)
-    return await resume(call, session, sent, options)
+    return await resume(call, session, command, arguments, options)
 
 
 @tool("Restart a frame", section=Section.RUN, kinds=RESUMES_PROGRAM, needs=["restartFrame"])
@@ -37,5 +36,4 @@ async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: Wa
     frame = await frame_of(session, frame_id)
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
-    sent = session.resume("restartFrame", {"frameId": frame})
-    return await resume(call, session, sent, options)
+    return await resume(call, session, "restartFrame", {"frameId": frame}, options)

@@ -74,8 +74,8 @@ async def dap_run_until(
         return await _driven(call, session, watched, where, frame, left, options)
     await session.watching.begin(watched, where, frame)
     call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
-    sent = session.resume("continue", {"threadId": stop.thread_id})
-    return await resume(call, session, sent, replace(options, timeout_ms=int(left.ms)))
+    rest = replace(options, timeout_ms=int(left.ms))
+    return await resume(call, session, "continue", {"threadId": stop.thread_id}, rest)
 
 
 async def _driven(

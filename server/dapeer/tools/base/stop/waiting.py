@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-
 import anyio
 
+from dapeer.base.json_types import Json
 from dapeer.mirror.places import Seen
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
@@ -128,12 +127,12 @@ async def look(
 
 
 async def resume(
-    call: Call, session: Session, send: Awaitable[None], options: StopOptions
+    call: Call, session: Session, command: str, arguments: Json, options: StopOptions
 ) -> Reply:
-    """Resume the program, and wait for its next stop if `options` say so."""
+    """Resume the program by a request of DAP, and wait for its next stop if `options` say so."""
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = Left(options.timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
     with anyio.move_on_after(min(SECONDS_TO_ACCEPT, left.to_ask)):
-        await send
+        await session.resume(command, arguments)
     return await next_stop(call, session, epoch, left.ms, old, options=options)
