@@ -113,7 +113,7 @@ def test_there_are_shipped_definitions() -> None:
         ),
         ("[launch_env]\nX = 1", "key `launch_env.X` must be a string, not 1"),
         ("[quirks]\nexit_code = 'odd'", "key `quirks.exit_code` is 'odd'; it can be plain"),
-        ("[quirks]\nrepl_is_command = 1", "key `quirks.repl_is_command` must be true or false"),
+        ("[quirks]\ndetach_launched = 1", "key `quirks.detach_launched` must be true or false"),
         ("[[install]]\nmanager = 'pip'", "key `install[0].command` is missing"),
         ("[install]\nmanager = 'pip'", "key `install` must be a list"),
         (

@@ -88,8 +88,10 @@ async def _pipes(incoming: int, outgoing: int) -> AsyncGenerator[Streams]:
     reading, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(incoming), "rb", 0)
     )
+    # Nothing arrives there; of the protocol's reader only the end is used, which a writer that drains waits for.
     writing, flow = await loop.connect_write_pipe(
-        asyncio.streams.FlowControlMixin, os.fdopen(os.dup(outgoing), "wb", 0)
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
+        os.fdopen(os.dup(outgoing), "wb", 0),
     )
     with contextlib.closing(reading), contextlib.closing(writing):
         yield reader, asyncio.StreamWriter(writing, flow, None, loop)
