@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from dapeer.base.json_types import is_array
 from dapeer.base.sources import relative
@@ -213,12 +214,15 @@ _OPTIONS = (
 
 
 def breakpoint_state(made: Breakpoint | None) -> str:
-    """Return verified, pending or rejected; waiting if no session has got it.
+    """Return verified, pending or rejected; waiting if no session has got it."""
+    return "waiting for a session" if made is None else answered_state(made)
+
+
+def answered_state(made: Breakpoint) -> Literal["verified", "pending", "rejected"]:
+    """Return the state of a breakpoint that an adapter has answered.
 
     An adapter that says "not verified" without a reason will often verify when the code is loaded.
     """
-    if made is None:
-        return "waiting for a session"
     if made.get("verified"):
         return "verified"
     return "rejected" if made.get("message") and not _is_pending(made) else "pending"

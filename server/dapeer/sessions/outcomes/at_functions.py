@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
 
-from dapeer.base.text.fitting import shortened
 from dapeer.collecting.points import LATE, without_calls
 from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
@@ -13,14 +11,9 @@ from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.failures import TRACING
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.outcomes.verdicts import State, quoted_reason
 from dapeer.view.render import breakpoint_state
 
-State = Literal[
-    "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
-    "never ended", "not known",
-]  # fmt: skip
-REASON_CHARS = 160
-"""Characters of why a breakpoint was rejected, or not sent."""
 NO_FUNCTIONS = "has no function breakpoints: set one on a line of it"
 NEVER_HELD = " (or its condition never held)"
 OF_LIBRARY = " (a library's function needs its module: `json.dumps`)"
@@ -63,7 +56,7 @@ def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tupl
     seen = any(each.reaches_function(name) for each in placed)
     states = {breakpoint_state(each) for each in made}
     if made and not seen and "verified" not in states:
-        why = reason(str(each.get("message") or "") for each in made)
+        why = quoted_reason(str(each.get("message") or "") for each in made)
         yield "pending" if "pending" in states else "rejected", text, why
 
 
@@ -78,7 +71,7 @@ def _not_collecting(
         if all(why) and why:
             yield "not collected", title, f" ({why[0]})"
         elif made and not any(each.get("verified") or "reason" in each for each in made):
-            yield "rejected", title, reason(str(m.get("message") or "") for m in made)
+            yield "rejected", title, quoted_reason(str(m.get("message") or "") for m in made)
         elif final:
             never = without_calls(first.program.collected, point["name"], calls=point["calls"])
             held = NEVER_HELD if "condition" in point else unseen(first)
@@ -99,12 +92,6 @@ def _with_hint(
     for each in every:
         hinted = bare and each is bare[-1] and first.lines.road == TRACER
         yield (each[0], each[1], OF_LIBRARY) if hinted else each
-
-
-def reason(messages: Iterable[str]) -> str:
-    """Return the first of these messages, in brackets."""
-    message = next(filter(None, (" ".join(message.split()) for message in messages)), "")
-    return f" ({shortened(message, REASON_CHARS)})" if message else ""
 
 
 def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:

@@ -14,8 +14,8 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.source_versions import RESTART
-from dapeer.sessions.outcomes.at_functions import REASON_CHARS
 from dapeer.sessions.outcomes.outcomes import as_loaded
+from dapeer.sessions.outcomes.verdicts import REASON_CHARS
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dapeer.base.sources import relative
-from dapeer.base.text.fitting import quoted, shortened
+from dapeer.base.text.fitting import quoted
 from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import can
@@ -16,17 +16,22 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import REASON_CHARS, State, at_functions, doubt, reason
-from dapeer.view.render import breakpoint_state
+from dapeer.sessions.outcomes.at_functions import at_functions, doubt
+from dapeer.sessions.outcomes.verdicts import (
+    BreakpointAnswer,
+    BreakpointFacts,
+    State,
+    Verdict,
+    unknown_verdict,
+    verdicts_of,
+)
+from dapeer.view.render import answered_state
 from dapeer.view.snapshot import KILLED
 
 MAX_LISTED_BREAKPOINTS = 10
 """Breakpoints of one state."""
-UNMET = "has reported no code of it"
-UNFOLLOWED = ", and follows no other program that this one starts"
 UNPROVEN: Collection[State] = {"not hit", "never called", "never ended"}
-"""What only an adapter that sees the whole program can tell."""
-NO_SUCH_FILES = "debugs no such files; debug the program that they are of by itself"
+"""What of a function only an adapter that sees the whole program can tell."""
 NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
 """Names of the options of breakpoints."""
 
@@ -89,25 +94,35 @@ def unreported(
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return BreakpointOutcomes({}, (), known, awaited)
-    found = dict.fromkeys(_outcomes(first, sessions, breakpoints, ended=ended, final=final))
-    found |= dict.fromkeys(
-        BreakpointOutcome(state, name, 0, why)
-        for state, name, why in at_functions(first, sessions, breakpoints, final=final)
-    )
-    found |= {} if ended else dict.fromkeys(_ignored(first, sessions, breakpoints, hits))
-    if lost and not cut_short:
-        found = dict.fromkeys(_unproven(first, each) for each in found)
+    situation = _Situation(first, sessions, breakpoints, hits, ended, final, lost and not cut_short)
+    found = dict.fromkeys([*_at_lines(situation), *_at_functions(situation)])
     new = found if ended else [each for each in found if each.key not in awaited.reported]
     texts = _texts(first, new, mute=mute)
     return BreakpointOutcomes(texts, [each.key for each in new], known, awaited)
 
 
-def _unproven(first: Session, outcome: BreakpointOutcome) -> BreakpointOutcome:
-    """Return an outcome as what it is where the adapter ended first: perhaps at this very breakpoint."""
-    if outcome.state not in UNPROVEN and UNMET not in outcome.detail:
-        return outcome
-    why = f" ({first.adapter} ended before it could tell)"
-    return replace(outcome, state="not known", detail=why, requested=None)
+@dataclass(frozen=True, slots=True)
+class _Situation:
+    """A program whose breakpoints are judged."""
+
+    first: Session
+    sessions: Sequence[Session]
+    breakpoints: Breakpoints
+    hits: str
+    """The pattern of the hit conditions that the adapter understands; empty: of all."""
+    is_over: bool
+    is_final: bool
+    adapter_ended_first: bool
+
+
+def _at_functions(situation: _Situation) -> Iterator[BreakpointOutcome]:
+    """Yield the outcomes of function breakpoints and of points at functions."""
+    first = situation.first
+    found = at_functions(first, situation.sessions, situation.breakpoints, final=situation.is_final)
+    for state, name, why in found:
+        unproven = situation.adapter_ended_first and state in UNPROVEN
+        verdict = unknown_verdict(first.adapter) if unproven else Verdict(state, why)
+        yield BreakpointOutcome(verdict.state, name, 0, verdict.detail)
 
 
 def _texts(first: Session, new: Iterable[BreakpointOutcome], *, mute: bool) -> dict[str, list[str]]:
@@ -165,36 +180,66 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
     return {**requested, "line": then} if then is not None and then in lines else requested
 
 
-def _outcomes(
-    first: Session,
-    sessions: Sequence[Session],
-    breakpoints: Breakpoints,
-    *,
-    ended: bool,
-    final: bool,
-) -> Iterator[BreakpointOutcome]:
-    mirrors = [each.mirror for each in sessions]
-    loaded = _loaded(mirrors)
-    failed = {(of.path, of.line) for each in mirrors for of in each.failures}
-    for path in breakpoints.paths:
-        changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
-        for each in breakpoints.of(path):
+def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
+    """Yield the outcomes of breakpoints on lines: of those that were set for the program, or in files that it has loaded."""
+    awaited = situation.first.program.awaited
+    loaded = _loaded(each.mirror for each in situation.sessions)
+    for path in situation.breakpoints.paths:
+        for each in situation.breakpoints.of(path):
             place = path, each["line"]
-            if place in first.program.awaited.kept_from:
+            if place in awaited.kept_from:
                 continue
-            if place in first.program.awaited.places or path in loaded:
-                if why := _why_not_collected(first, sessions, breakpoints, path, each):
-                    yield BreakpointOutcome("not collected", path, each["line"], f" ({why})")
-                    continue
-                then = (as_loaded(session, path, each) for session in changed)
-                sent = next((one for one in then if one is not each), each)
-                # Where a part of it has failed, the program has come there, though the adapter may not have told that it is bound.
-                tried = (path, sent["line"]) in failed
-                for found in _outcome(
-                    first, mirrors, path, sent, ended=ended, final=final, tried=tried
-                ):
-                    doubtful = each if found.state == "not hit" else None
-                    yield replace(found, line=each["line"], requested=doubtful)
+            if place not in awaited.places and path not in loaded:
+                continue
+            for verdict in verdicts_of(_facts_of(situation, path, each)):
+                doubtful = each if verdict.state == "not hit" else None
+                yield BreakpointOutcome(
+                    verdict.state, path, each["line"], verdict.detail, requested=doubtful
+                )
+
+
+def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) -> BreakpointFacts:
+    """Read what the sessions know of a breakpoint."""
+    first, sessions = situation.first, situation.sessions
+    changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
+    loaded = (as_loaded(session, path, requested) for session in changed)
+    sent = next((one for one in loaded if one is not requested), requested)
+    line, mirrors = sent["line"], [each.mirror for each in sessions]
+    refusals = (each.placed.unanswered.get(path) for each in mirrors)
+    lacking, count = _ignored_options(situation, path, requested)
+    return BreakpointFacts(
+        adapter=first.adapter,
+        line=line,
+        answers=tuple(_answers(mirrors, path, sent)),
+        is_reached=any(_reached(mirror, path, line) for mirror in mirrors),
+        # The adapter may not have told that it is bound.
+        has_failed=any((path, line) == (of.path, of.line) for m in mirrors for of in m.failures),
+        # Log messages of breakpoints that an editor has set cannot be told from the program's output.
+        may_have_printed=first.feed is not None
+        and _may_have_printed(first, requested.get("logMessage", "")),
+        collects="collect" in requested,
+        not_collected=_why_not_collected(first, sessions, situation.breakpoints, path, requested),
+        is_over=situation.is_over,
+        is_final=situation.is_final,
+        adapter_ended_first=situation.adapter_ended_first,
+        refusal=next(filter(None, refusals), ""),
+        debugs_such_files=first.takes(path),
+        follows_children=first.follows_children(),
+        ignored_options=lacking,
+        unknown_hit_condition=count,
+    )
+
+
+def _answers(
+    mirrors: Iterable[Mirror], path: str, requested: RequestedBreakpoint
+) -> Iterator[BreakpointAnswer]:
+    """Yield what each adapter that has got a breakpoint has answered."""
+    for mirror in mirrors:
+        made = answered(mirror, path, requested)
+        if made is not None:
+            line = made.get("line", requested["line"])
+            message = str(made.get("message") or "")
+            yield BreakpointAnswer(state=answered_state(made), line=line, message=message)
 
 
 def _why_not_collected(
@@ -216,69 +261,20 @@ def _why_not_collected(
     return f"{first.adapter} has no log points"
 
 
-def _ignored(
-    first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, hits: str
-) -> Iterator[BreakpointOutcome]:
-    """Yield the breakpoints of a program with options that its adapter ignores."""
-    places = first.program.awaited.places
-    for path in dict.fromkeys(path for path, _ in places):
-        for each in breakpoints.of(path):
-            line = each["line"]
-            if (path, line) not in places or not any(option in each for option in OPTIONS):
-                continue
-            answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
-            lacking = [NAMES[option] for s in answers[:1] for option in unsupported(s.mirror, each)]
-            count = str(each.get("hitCondition") or "")
-            if not answers:
-                continue
-            if lacking:
-                why = f" ({first.adapter} has no {' and no '.join(lacking)})"
-                yield BreakpointOutcome("stops anyway", path, line, why)
-            elif count and hits and not re.fullmatch(hits, count.strip()):
-                why = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON_CHARS)}`)"
-                yield BreakpointOutcome("stops anyway", path, line, why)
-
-
-def _outcome(
-    first: Session,
-    mirrors: Sequence[Mirror],
-    path: str,
-    requested: RequestedBreakpoint,
-    *,
-    ended: bool,
-    final: bool,
-    tried: bool,
-) -> Iterator[BreakpointOutcome]:
-    """Yield what to report of one breakpoint: nothing, if the program has hit it."""
-    line = requested["line"]
-    # Log messages of breakpoints that an editor has set cannot be told from the program's output.
-    printed = first.feed is not None and _may_have_printed(first, requested.get("logMessage", ""))
-    made = [each for m in mirrors if (each := answered(m, path, requested)) is not None]
-    states = {breakpoint_state(each) for each in made}
-    reached = any(_reached(mirror, path, line) for mirror in mirrors)
-    if reached or tried or "verified" in states:
-        at = next((each.get("line", line) for each in made if each.get("verified")), line)
-        moved = f" → {at}" if at != line else ""
-        if moved and ("collect" in requested or not (ended and reached)):
-            yield BreakpointOutcome(
-                "not hit" if ended and not reached else "moved", path, line, moved
-            )
-        elif final and not reached and not printed:
-            yield BreakpointOutcome("not hit", path, line)
-    elif not made:
-        errors = (each.placed.unanswered.get(path) for each in mirrors)
-        unasked = "had not begun to debug" if first.takes(path) else NO_SUCH_FILES
-        error = next(filter(None, errors), unasked)
-        why = f" ({first.adapter} {shortened(' '.join(error.split()), REASON_CHARS)})"
-        yield BreakpointOutcome("never bound" if ended else "rejected", path, line, why)
-    else:
-        pending = "pending" in states
-        alone = "" if first.follows_children() else UNFOLLOWED
-        unmet = f" ({first.adapter} {UNMET}{alone})" if ended else ""
-        why = unmet if pending else reason(str(each.get("message") or "") for each in made)
-        yield BreakpointOutcome(
-            "never bound" if ended else "pending" if pending else "rejected", path, line, why
-        )
+def _ignored_options(
+    situation: _Situation, path: str, requested: RequestedBreakpoint
+) -> tuple[tuple[str, ...], str]:
+    """Return the names of a breakpoint's options that its adapter lacks, and its hit condition if that is not understood."""
+    if (path, requested["line"]) not in situation.first.program.awaited.places:
+        return (), ""
+    mirrors = (each.mirror for each in situation.sessions)
+    mirror = next((m for m in mirrors if answered(m, path, requested) is not None), None)
+    lacking = (
+        () if mirror is None else tuple(NAMES[each] for each in unsupported(mirror, requested))
+    )
+    count = str(requested.get("hitCondition") or "")
+    is_understood = not situation.hits or re.fullmatch(situation.hits, count.strip())
+    return lacking, "" if is_understood else count
 
 
 def _may_have_printed(first: Session, message: str) -> bool:

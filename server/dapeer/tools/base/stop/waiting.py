@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 
 from dapeer.base.json_types import Json
+from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.mirror.places import Seen
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
@@ -127,7 +128,7 @@ async def look(
 
 
 async def resume(
-    call: Call, session: Session, command: str, arguments: Json, options: StopOptions
+    call: Call, session: Session, command: ResumingCommand, arguments: Json, options: StopOptions
 ) -> Reply:
     """Resume the program by a request of DAP, and wait for its next stop if `options` say so."""
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)

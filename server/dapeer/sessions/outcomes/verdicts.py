@@ -1,0 +1,145 @@
+"""What became of one breakpoint of a program: a pure function of the facts that are known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from dapeer.base.text.fitting import shortened
+
+State = Literal[
+    "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
+    "never ended", "not known",
+]  # fmt: skip
+REASON_CHARS = 160
+"""Characters of an adapter's reason."""
+UNMET = "has reported no code of it"
+UNFOLLOWED = ", and follows no other program that this one starts"
+NO_SUCH_FILES = "debugs no such files; debug the program that they are of by itself"
+NOT_BEGUN = "had not begun to debug"
+
+
+class Verdict(NamedTuple):
+    """A state that the caller should know."""
+
+    state: State
+    detail: str = ""
+    """Follows the place: ` (a reason)`, or ` → line`; empty if there is nothing to say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakpointAnswer:
+    """What the adapter of one process has answered for a breakpoint."""
+
+    state: Literal["verified", "pending", "rejected"]
+    line: int
+    """Where it is; the requested line if the adapter names none."""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakpointFacts:
+    """What is known of one breakpoint on a line."""
+
+    adapter: str
+    line: int
+    """The line that was sent to the adapter."""
+    answers: tuple[BreakpointAnswer, ...] = ()
+    """One for each process whose adapter has got it."""
+    is_reached: bool = False
+    """A process was seen there: it stopped, printed the log message or collected a row."""
+    has_failed: bool = False
+    """A condition or expression of it has failed, so a process has been there."""
+    may_have_printed: bool = False
+    """Its log message may be among the output, where that cannot be told apart."""
+    collects: bool = False
+    not_collected: str = ""
+    """Why nothing is collected there; empty: it is, or need not be."""
+    is_over: bool = False
+    """The program has ended."""
+    is_final: bool = False
+    """It has ended by itself or is about to, so it comes to no more breakpoints."""
+    adapter_ended_first: bool = False
+    """The adapter ended before the program, perhaps at this very breakpoint."""
+    refusal: str = ""
+    """What the adapter said of a request for this file's breakpoints that failed; empty: nothing."""
+    debugs_such_files: bool = True
+    follows_children: bool = True
+    ignored_options: tuple[str, ...] = ()
+    """Plural names of the breakpoint's options that the adapter lacks: `log points`."""
+    unknown_hit_condition: str = ""
+    """Its hit condition, if the adapter does not understand it."""
+
+
+def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
+    """Yield what the caller should know of a breakpoint: nothing of one that works or has worked."""
+    if facts.not_collected:
+        yield Verdict("not collected", f" ({facts.not_collected})")
+    else:
+        verdict = _verdict_on_place(facts)
+        if verdict is not None:
+            unproven = facts.adapter_ended_first and _is_unproven(verdict)
+            yield unknown_verdict(facts.adapter) if unproven else verdict
+    if facts.answers and not facts.is_over:
+        yield from _verdicts_on_options(facts)
+
+
+def unknown_verdict(adapter: str) -> Verdict:
+    """Return what stands for a verdict that only an adapter which sees the whole program can prove."""
+    return Verdict("not known", f" ({adapter} ended before it could tell)")
+
+
+def quoted_reason(messages: Iterable[str]) -> str:
+    """Return the first message that says something, shortened and in brackets; empty if none does."""
+    message = next(filter(None, (" ".join(message.split()) for message in messages)), "")
+    return f" ({shortened(message, REASON_CHARS)})" if message else ""
+
+
+def _is_unproven(verdict: Verdict) -> bool:
+    return verdict.state == "not hit" or UNMET in verdict.detail
+
+
+def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
+    """Return whether it was bound, where, and whether the program came there; None if all went well."""
+    states = {each.state for each in facts.answers}
+    if facts.is_reached or facts.has_failed or "verified" in states:
+        return _verdict_on_bound(facts)
+    if not facts.answers:
+        unasked = NOT_BEGUN if facts.debugs_such_files else NO_SUCH_FILES
+        reason = shortened(" ".join((facts.refusal or unasked).split()), REASON_CHARS)
+        state = "never bound" if facts.is_over else "rejected"
+        return Verdict(state, f" ({facts.adapter} {reason})")
+    if "pending" in states:
+        alone = "" if facts.follows_children else UNFOLLOWED
+        unmet = f" ({facts.adapter} {UNMET}{alone})"
+        return Verdict("never bound", unmet) if facts.is_over else Verdict("pending")
+    why = quoted_reason(each.message for each in facts.answers)
+    return Verdict("never bound" if facts.is_over else "rejected", why)
+
+
+def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
+    bound = next((each for each in facts.answers if each.state == "verified"), None)
+    has_moved = bound is not None and bound.line != facts.line
+    is_hit = facts.is_over and facts.is_reached
+    if bound is not None and has_moved:
+        # Rows name their own line, so the caller is told of the move also at the end.
+        if is_hit and not facts.collects:
+            return None
+        missed = facts.is_over and not facts.is_reached
+        return Verdict("not hit" if missed else "moved", f" → {bound.line}")
+    if facts.is_final and not facts.is_reached and not facts.may_have_printed:
+        return Verdict("not hit")
+    return None
+
+
+def _verdicts_on_options(facts: BreakpointFacts) -> Iterator[Verdict]:
+    if facts.ignored_options:
+        names = " and no ".join(facts.ignored_options)
+        yield Verdict("stops anyway", f" ({facts.adapter} has no {names})")
+    elif facts.unknown_hit_condition:
+        condition = shortened(facts.unknown_hit_condition, REASON_CHARS)
+        yield Verdict(
+            "stops anyway",
+            f" ({facts.adapter} does not understand the hit condition `{condition}`)",
+        )
