@@ -49,11 +49,11 @@ def text_with(found: Mapping[str, str]) -> str:
     """Return the text of the file with these digests added, without targets that no row has any more."""
     known = DIGESTS.get(WHOSE, {})
     lines = [
-        f'        "{target}": {tuple(sorted({*known.get(target, ()), digest}))!r},'
+        f'        "{target}": ({" ".join(f"{each!r}," for each in sorted({*known.get(target, ()), digest}))}),'
         for target, digest in sorted(found.items())
     ]
     body = "\n".join([f'    "{WHOSE}": {{', *lines, "    }"]).replace("'", '"')
-    return f"{HEAD}{body}\n}}\n"
+    return f"{HEAD}{body}\n}}  # fmt: skip\n"
 
 
 if __name__ == "__main__":

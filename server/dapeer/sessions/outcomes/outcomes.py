@@ -181,7 +181,7 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
 
 
 def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
-    """Yield the outcomes of breakpoints on lines: of those that were set for the program, or in files that it has loaded."""
+    """Yield the outcomes of breakpoints on lines that were set for the program, or in its files."""
     awaited = situation.first.program.awaited
     loaded = _loaded(each.mirror for each in situation.sessions)
     for path in situation.breakpoints.paths:
@@ -264,7 +264,7 @@ def _why_not_collected(
 def _ignored_options(
     situation: _Situation, path: str, requested: RequestedBreakpoint
 ) -> tuple[tuple[str, ...], str]:
-    """Return the names of a breakpoint's options that its adapter lacks, and its hit condition if that is not understood."""
+    """Return the names of options that the adapter lacks, and the hit condition if it is unknown."""
     if (path, requested["line"]) not in situation.first.program.awaited.places:
         return (), ""
     mirrors = (each.mirror for each in situation.sessions)

@@ -181,7 +181,7 @@ class Row:
             self._check_code()
 
     def _check_code(self) -> None:
-        """Check that a version that the row was not tried with has the same functions as one that it was tried with.
+        """Check that an untried version has the functions of one that was tried.
 
         Where nobody has recorded the code of a software, the shapes must do.
 

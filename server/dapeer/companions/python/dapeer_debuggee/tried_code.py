@@ -17,54 +17,26 @@ DIGESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "_pydevd_bundle.pydevd_comm:build_exception_info_response": ("19a42d0590b9",),
         "_pydevd_bundle.pydevd_comm:pydevd_schema.EvaluateResponseBody.__init__": ("a1a381045680",),
         "_pydevd_bundle.pydevd_frame_utils:FramesList.__init__": ("ec21b4693cf7",),
-        "_pydevd_bundle.pydevd_frame_utils:create_frames_list_from_exception_cause": (
-            "10f3a18903ca",
-        ),
+        "_pydevd_bundle.pydevd_frame_utils:create_frames_list_from_exception_cause": ("10f3a18903ca",),
         "_pydevd_bundle.pydevd_frame_utils:create_frames_list_from_frame": ("c34fa7a45a1c",),
         "_pydevd_bundle.pydevd_frame_utils:create_frames_list_from_traceback": ("b9c49ed74687",),
-        "_pydevd_bundle.pydevd_net_command_factory_json:ModulesManager.track_module": (
-            "5f47727d89f2",
-        ),
-        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_get_thread_stack_message": (
-            "64c6f6644594",
-        ),
-        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_io_message": (
-            "6c942086eea2",
-        ),
-        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_list_threads_message": (
-            "fd86ccdc1c71",
-        ),
-        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_thread_suspend_single_notification": (
-            "2c1b22c7f86e",
-        ),
-        "_pydevd_bundle.pydevd_net_command_factory_json:build_exception_info_response": (
-            "19a42d0590b9",
-        ),
+        "_pydevd_bundle.pydevd_net_command_factory_json:ModulesManager.track_module": ("5f47727d89f2",),
+        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_get_thread_stack_message": ("64c6f6644594",),
+        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_io_message": ("6c942086eea2",),
+        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_list_threads_message": ("fd86ccdc1c71",),
+        "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson.make_thread_suspend_single_notification": ("2c1b22c7f86e",),
+        "_pydevd_bundle.pydevd_net_command_factory_json:build_exception_info_response": ("19a42d0590b9",),
         "_pydevd_bundle.pydevd_net_command_factory_json:get_thread_id": ("3ef08a47b95b",),
-        "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_disconnect_request": (
-            "ea0a90a2318d",
-        ),
-        "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_setbreakpoints_request": (
-            "761503a476a3",
-        ),
-        "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_source_request": (
-            "ee6a90c4ae92",
-        ),
-        "_pydevd_bundle.pydevd_process_net_command_json:convert_dap_log_message_to_expression": (
-            "d1fa40528580",
-        ),
+        "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_disconnect_request": ("ea0a90a2318d",),
+        "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_setbreakpoints_request": ("761503a476a3",),
+        "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_source_request": ("ee6a90c4ae92",),
+        "_pydevd_bundle.pydevd_process_net_command_json:convert_dap_log_message_to_expression": ("d1fa40528580",),
         "_pydevd_bundle.pydevd_resolver:DefaultResolver._get_py_dictionary": ("434dcd1a6e00",),
         "_pydevd_bundle.pydevd_safe_repr:SafeRepr.__call__": ("e9e59fe8301b",),
-        "_pydevd_bundle.pydevd_suspended_frames:_AbstractVariable._group_entries": (
-            "3024ccfd2db5",
-        ),
+        "_pydevd_bundle.pydevd_suspended_frames:_AbstractVariable._group_entries": ("3024ccfd2db5",),
         "_pydevd_bundle.pydevd_suspended_frames:_FrameVariable._group_entries": ("3024ccfd2db5",),
-        "_pydevd_bundle.pydevd_suspended_frames:_FrameVariable.get_children_variables": (
-            "1615be376b3d",
-        ),
-        "_pydevd_bundle.pydevd_suspended_frames:_ObjectVariable.get_children_variables": (
-            "e5dda5c42d4a",
-        ),
+        "_pydevd_bundle.pydevd_suspended_frames:_FrameVariable.get_children_variables": ("1615be376b3d",),
+        "_pydevd_bundle.pydevd_suspended_frames:_ObjectVariable.get_children_variables": ("e5dda5c42d4a",),
         "_pydevd_bundle.pydevd_suspended_frames:_ObjectVariable.get_var_data": ("a9f9a84d913c",),
         "_pydevd_bundle.pydevd_utils:get_clsname_for_code": ("fb814d665c4b",),
         "_pydevd_bundle.pydevd_vars:_EvalAwaitInNewEventLoop._async_func": ("257e5401f4a8",),
@@ -122,4 +94,4 @@ DIGESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "pydevd_tracing:set_trace_to_threads": ("056935607887",),
         "threading:_make_invoke_excepthook": ("1d4f7cf2c824",),
     }
-}
+}  # fmt: skip

@@ -17,7 +17,10 @@ MAX_PLACES = 10_000
 """Places that are kept."""
 
 places: dict[int, tuple[Any, dict[int, str]]] = {}
-"""By number a code, and the texts of places in it; the code is kept, or another one might get its number."""
+"""By the id of a code: the code, and the texts of places in it by line.
+
+The code is kept, or another one might get its id.
+"""
 threads: Any = threading
 ident: Callable[[], int] = threading.get_ident
 

@@ -1,6 +1,6 @@
-"""Rows that outlive the program: in a file that is mapped into memory, of the form that `row_format` tells.
+"""Rows that outlive the program, in a file that is mapped into memory.
 
-Once something could not be written, nothing is tried for `PAUSE_SECONDS`.
+`row_format` tells its form. Once something could not be written, nothing is tried for `PAUSE_SECONDS`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The form of a file of rows, which the program writes and dapeer's core reads. Numbers are little-endian.
+"""The form of a file of rows, which the program writes and dapeer's core reads.
 
-The file begins with a header of `HEADER_BYTES` bytes: `HEADER`, and from `NAMES_OFFSET` on lines that say what numbers in rows stand for. Chunks of
+Numbers are little-endian. The file begins with a header of `HEADER_BYTES` bytes: `HEADER`, and from `NAMES_OFFSET` on lines that say what numbers in rows stand for. Chunks of
 `CHUNK_BYTES` bytes follow: 8 bytes tell which chunk it is, counted from 1 in the order in which they were begun (0: it is unused), then rows, then
 zeros. A row never goes over into the next chunk. The first chunks stay; of the others the oldest is used again, and its rows count as dropped.
 
@@ -37,7 +37,10 @@ CHUNK_BYTES = 1 << 20
 SERIAL = struct.Struct("<Q")
 """The number that a chunk begins with."""
 HEAD = "<IIQ"
-"""Begins a row of plain values: `PLAIN` + count + 256 * shape, number of thread, task and caller, and hit."""
+"""Begins a row of plain values.
+
+`PLAIN` + count + 256 * shape; number of thread, task and caller; hit.
+"""
 HEAD_BYTES = struct.calcsize(HEAD)
 PLAIN = 128
 """The first byte of such a row, without the number of its values."""
@@ -57,13 +60,19 @@ CALL_COLUMNS = ("function", "depth", "took", "arguments", "result", "changed", "
 a `result` that begins with the mark of errors is what was raised; `within` is the number of the call around it, empty: none.
 """
 LIFE_COLUMNS = ("file", "line", "changed")
-"""The cells of a line of one call; `changed` is a list in JSON: name, value before (empty: none), value now (the same: changed within)."""
+"""The cells of a line of one call.
+
+`changed` is a list in JSON: name, value before (empty: none), value now (the same: changed within).
+"""
 PLACE_COLUMNS = ("function", "file", "line")
 """The cells that tell a line; line 0: none of the function's, it was so when that began."""
 WATCH_COLUMNS = (*PLACE_COLUMNS, "before", "after")
 """The cells of a change of what is watched: the line that did it, and the value before and after."""
 LOOK_COLUMNS = (*PLACE_COLUMNS, "value")
-"""The cells of a row about the watching: a function, and what the expression was there first, or its error."""
+"""The cells of a row about the watching.
+
+A function, and what the expression was there first, or its error.
+"""
 
 
 def row_bytes(values: int) -> int:
