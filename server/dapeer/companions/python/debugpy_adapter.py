@@ -168,14 +168,15 @@ ROWS = (
 def refuse_insecure_version() -> None:
     """End this process where a row that secures debugpy does not fit a version that it was not tried with.
 
-    A user who has switched such a row off has decided that.
+    A user who has switched such a row off has decided that. What tells no version is no debugpy that anybody has released.
     """
-    for row in ROWS:
+    version = patching.versions["debugpy"]()
+    for row in ROWS if version else ():
         is_off = row.off and not patching.is_switched_off(row.name)
         if row.secures and is_off and not row.is_tried():
             last = patching.tried["debugpy"][1]
             sys.exit(
-                f"dapeer does not start debugpy {patching.versions['debugpy']()}, which it has not been tried with, for its patch "
+                f"dapeer does not start debugpy {version}, which it has not been tried with, for its patch "
                 f"`{row.name}` does not fit: {row.lost} Install the version that works: pip install debugpy=={last}"
             )
 
