@@ -73,7 +73,9 @@ def files_in(folder: Path) -> list[Path]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "COMMAND"),
+        (["instal"], "Did you mean `install`?"),
+        (["evla", "x"], "Did you mean `eval`?"),
+        (["install", "cladue"], "Did you mean `claude`?"),
         (["fly"], "invalid choice: 'fly'"),
         (["serve", "--port", "70000"], "70000 is not a port from 0 to 65535"),
         (["serve", "--port", "http"], "http is not a port"),
@@ -203,7 +205,7 @@ def test_doctor_starts_an_adapter_for_real(capsys: pytest.CaptureFixture[str]) -
     assert re.search(r"ready +debugpy\n +ok +starts +process \d+\n", out)
     assert re.search(r"answers `initialize` +\d+ capabilities\n +ok +a program +debugged", out)
     assert main(["doctor", "cobol"]) == 2
-    assert "There is no adapter `cobol`. Adapters: bash-dap," in capsys.readouterr().err
+    assert "There is no adapter of type `cobol`. Give a type: bash-dap," in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

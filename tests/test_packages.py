@@ -1,10 +1,12 @@
 """What installs dapeer names one version, and says what the project says."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from dapeer.cli.debugging.table import is_command
 from tests.programs import ROOT, tool
 from tools import packages
 
@@ -54,6 +56,19 @@ def test_the_readme_names_the_entry_of_the_registry() -> None:
     assert f"<!-- mcp-name: {name} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_skill_is_short() -> None:
-    skill = ROOT / packages.AGENT / "skills/debug-with-dapeer/SKILL.md"
-    assert len(skill.read_text(encoding="utf-8").splitlines()) < LINES_OF_A_SKILL
+@pytest.mark.parametrize("form", ["skills", "command-line"])
+def test_the_skill_is_short_and_begins_with_when_to_use_it(form: str) -> None:
+    text = (ROOT / packages.AGENT / form / "debug-with-dapeer/SKILL.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < LINES_OF_A_SKILL
+    first = text.split("# Debug with dapeer\n\n", 1)[1].split("\n\n")[0]
+    assert "after your second mend" in first
+    assert "a hang, a race" in first
+
+
+def test_the_skill_with_commands_names_only_commands_that_there_are() -> None:
+    path = ROOT / packages.AGENT / "command-line/debug-with-dapeer/SKILL.md"
+    text = path.read_text(encoding="utf-8")
+    assert "dap_" not in text
+    named = {*re.findall(r"(?:`|    )dapeer ([a-z][a-z-]+)", text)}
+    assert len(named) > 10
+    assert not [each for each in named if not is_command(each)]

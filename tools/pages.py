@@ -20,7 +20,7 @@ from dapeer.tools.base.tool import Section, Tool
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
 from tests.required import REQUIRED, WELCOME
-from tools import collecting_page
+from tools import collecting_page, commands_page
 from tools.known_answers import EVERY
 
 NVIM = Path(sys.executable).parent / "nvim"
@@ -174,6 +174,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "failing-test": collecting_page.failing_test,
     },
     "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
+    "docs/command-line.md": {"commands": commands_page.command_table},
     "docs/languages.md": {"adapters": adapter_table},
     "docs/pitfalls.md": {"pitfalls": pitfall_table},
     "docs/collecting.md": {

@@ -89,7 +89,7 @@ def test_an_adapter_is_got_verified_and_given_back(
 
 def test_what_is_no_adapter_or_not_dapeers_is_left(person: Person) -> None:
     defined(person, "npm")
-    assert "There is no adapter `nobody`." in person.installs(
+    assert "There is no adapter of type `nobody`." in person.installs(
         "install", "nobody", command="adapters", code=2
     )
     assert "No adapter is named." in person.installs("install", command="adapters", code=2)

@@ -494,3 +494,23 @@ def test_who_has_dapeer_switched_off_in_a_client_learns_which_key_says_so(
     (found,) = anyio.run(reached, here())
     assert found.state == "note"
     assert f"has it switched off; take `{member}` out" in found.detail
+
+
+def test_a_dry_run_shows_what_would_change_for_several_clients(person: Person) -> None:
+    told = person.installs("Claude", "cursor", "--dry-run")
+    assert told.count("Nothing was changed: this is what would.") == 2
+    assert ".cursor/mcp.json" in told
+    assert not [*person.files()]
+
+
+def test_the_skill_alone_names_commands_and_configures_no_server(person: Person) -> None:
+    person.installs("claude", "--skill-only", "--yes")
+    written = {".agents/skills", ".claude/skills"}
+    paths = [person.home / each / "debug-with-dapeer" / "SKILL.md" for each in written]
+    assert sorted(person.files()) == sorted(
+        str(each.relative_to(person.home.parent)) for each in paths
+    )
+    for path in paths:
+        assert "dapeer run shop.py -b shop.py:27" in path.read_text("utf-8")
+    person.installs("claude", "--skill-only", "--remove", "--yes")
+    assert not [*person.files()]

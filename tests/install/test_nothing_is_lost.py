@@ -67,7 +67,7 @@ class File:
 def runs(client: Client, *, remove: bool = False) -> str:
     """Do as `dapeer install CLIENT --yes` does, without its command line, which takes longer than all else."""
     with redirect_stdout(StringIO()) as told:
-        assert command.run(client.id, "user", remove=remove, agreed=True) == 0
+        assert command.run(client.id, "user", remove=remove, agreement="yes") == 0
     return told.getvalue()
 
 

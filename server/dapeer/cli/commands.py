@@ -24,7 +24,12 @@ log = logging.getLogger(__name__)
 
 
 def stdio(arguments: argparse.Namespace) -> int:
-    """Serve the client at stdin and stdout, by a server that runs already or by one of its own."""
+    """Serve the client at stdin and stdout, by a server that runs already or by one of its own.
+
+    With `--detached` there is no such client: commands and others come to its socket.
+    """
+    if arguments.detached:
+        return _serve_detached(arguments)
     nvim = arguments.nvim or _neovim_around()
     if not (arguments.no_bridge or arguments.successor or arguments.front):
         from dapeer.mcp.rendezvous import bridge, standing
@@ -44,6 +49,19 @@ def stdio(arguments: argparse.Namespace) -> int:
 
         offer = _offer(arguments, nvim)
     anyio.run(serve_stdio, offer, arguments.front)
+    return 0
+
+
+def _serve_detached(arguments: argparse.Namespace) -> int:
+    import anyio
+
+    from dapeer.mcp import loading
+
+    with loading.quickly():
+        from dapeer.mcp.serving import serve_detached
+
+        offer = _offer(arguments, AUTO)
+    anyio.run(serve_detached, offer)
     return 0
 
 
@@ -133,6 +151,14 @@ def rtp(_arguments: argparse.Namespace) -> int:
     return 0
 
 
+def debug(arguments: argparse.Namespace) -> int:
+    """Call a tool, or run a script, where options of the log stand before the command."""
+    from dapeer.cli.debugging import calls, table
+
+    at = next(n for n, word in enumerate(arguments.given) if table.is_command(word))
+    return calls.run(arguments.given[at:])
+
+
 def demo(arguments: argparse.Namespace) -> int:
     """Play a demo."""
     import anyio
@@ -150,14 +176,16 @@ def doctor(arguments: argparse.Namespace) -> int:
 
     if arguments.patches:
         return patches.report_patches()
-    return doctor.check(arguments.adapter) if arguments.adapter else doctor.report()
+    if arguments.adapter:
+        return doctor.check(arguments.adapter, as_data=arguments.json)
+    return doctor.report_as_data() if arguments.json else doctor.report()
 
 
-def adapters(_arguments: argparse.Namespace) -> int:
+def adapters(arguments: argparse.Namespace) -> int:
     """List the debug adapters."""
     from dapeer.cli import doctor
 
-    return doctor.report_adapters()
+    return doctor.report_adapters_as_data() if arguments.json else doctor.report_adapters()
 
 
 def adapters_changed(arguments: argparse.Namespace) -> int:

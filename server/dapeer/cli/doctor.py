@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import shutil
 import sys
@@ -17,14 +18,14 @@ from typing import Final, Literal
 import anyio
 
 import dapeer
-from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.choice import named
 from dapeer.adapters.choice.detection import Detection, Patch, detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.retired import RETIRED, retired_in
 from dapeer.adapters.definition.table import parsed
 from dapeer.base.connections import ownership
-from dapeer.base.errors import AdapterUnknown, DapeerError
+from dapeer.base.errors import DapeerError
 from dapeer.base.system.process_table import ptrace_scope
 from dapeer.base.text.fitting import shortened
 from dapeer.cli.install.clients import CLIENTS
@@ -50,6 +51,10 @@ class Finding:
     what: str
     detail: str = ""
 
+    def data(self) -> dict[str, str]:
+        """Return it as data."""
+        return {"state": self.state, "what": self.what, "detail": self.detail}
+
     def __str__(self) -> str:
         return f"  {self.state:8} {self.what:22} {self.detail}".rstrip()
 
@@ -63,6 +68,40 @@ def report() -> int:
     _print([f"  Put your own into {user_folder()}"])
     _print(["", "Assistants", *map(str, _assistants())])
     return 0 if any(finding.state == "ready" for finding in found) else NOTHING_READY
+
+
+def report_as_data() -> int:
+    """Print the same as data: the findings by what they are about; return the exit code."""
+    found = _examined()
+    _print_data(
+        {
+            "version": dapeer.__version__,
+            "installation": [each.data() for each in _installation()],
+            "adapters": [each.data() for each in (*found, *_retired_keys())],
+            "assistants": [each.data() for each in _assistants()],
+        }
+    )
+    return 0 if any(finding.state == "ready" for finding in found) else NOTHING_READY
+
+
+def report_adapters_as_data() -> int:
+    """Print each known debug adapter as data."""
+    rows: list[dict[str, object]] = []
+    for definition in _definitions():
+        found = detect(definition)
+        rows.append(
+            {
+                "adapter": definition.id,
+                "languages": list(definition.languages),
+                "ready": found.ready,
+                "version": found.version,
+                "missing": found.missing,
+                "install": found.install,
+                "definition": str(definition.path),
+            }
+        )
+    _print_data({"adapters": rows})
+    return 0
 
 
 def report_adapters() -> int:
@@ -82,27 +121,24 @@ def report_adapters() -> int:
     return 0
 
 
-def check(name: str) -> int:
+def check(name: str, *, as_data: bool = False) -> int:
     """Start one adapter for real, debug a program with it, and print all that; return the exit code.
 
     Raises:
         AdapterUnknown: There is no adapter of this name.
     """
-    known = load_all(shipped(), user_folder())
-    definition = typed(known, name)
-    if definition is None:
-        raise AdapterUnknown(
-            f"There is no adapter `{name}`.", f"Adapters: {', '.join(sorted(known))}."
-        )
-    return anyio.run(_check, definition)
+    return anyio.run(_check, named(load_all(shipped(), user_folder()), name), as_data)
 
 
-async def _check(definition: Definition) -> int:
+async def _check(definition: Definition, as_data: bool) -> int:
     findings: list[Finding] = []
     async with aclosing(_trial(definition)) as trial:
         async for finding in trial:
             findings.append(finding)
-            _print([str(finding)])
+            if not as_data:
+                _print([str(finding)])
+    if as_data:
+        _print_data({"adapter": definition.id, "findings": [each.data() for each in findings]})
     return NOTHING_READY if findings[-1].state in ("missing", "failed", "slow") else 0
 
 
@@ -258,6 +294,10 @@ def ptrace_finding(scope: int) -> Finding:
         what,
         "attaching by pid needs: sudo sysctl kernel.yama.ptrace_scope=0; launching works",
     )
+
+
+def _print_data(data: object) -> None:
+    sys.stdout.write(f"{json.dumps(data, ensure_ascii=False, indent=2)}\n")
 
 
 def _print(lines: Iterable[str]) -> None:

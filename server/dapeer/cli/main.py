@@ -44,9 +44,20 @@ def _run(given: Sequence[str]) -> int:
 
         if (code := stdio.run(given)) is not None:
             return code
+    if given and _debugs(given[0]):
+        from dapeer.cli.debugging import calls
+
+        return calls.run(given)
     from dapeer.cli import command_line
 
     return command_line.run(given)
+
+
+def _debugs(word: str) -> bool:
+    """Whether a word is a command that debugs."""
+    from dapeer.cli.debugging.table import is_command
+
+    return not word.startswith("-") and is_command(word)
 
 
 def _doctor_in_windows() -> str:

@@ -30,6 +30,11 @@ def run(given: Sequence[str]) -> int | None:
     Args:
         given: The command line, from `stdio` on.
     """
+    if os.isatty(0) and os.isatty(1):
+        from dapeer.base.system.stderr import say
+        from dapeer.cli.install.short_help import STDIO_AT_A_TERMINAL
+
+        say(STDIO_AT_A_TERMINAL)
     options = _read(given[1:])
     if options is None or not _is_usual():
         return None

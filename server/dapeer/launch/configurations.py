@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names, foreign_files
+from dapeer.base.system.environment import of_starter
 from dapeer.launch import keys
 from dapeer.launch.launch_json import (
     IN_EDITOR,
@@ -200,7 +200,7 @@ def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
 
 def _around(project: Path) -> Surroundings:
     platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
-    return Surroundings(str(project), folder_names.home(), os.environ, platform)
+    return Surroundings(str(project), folder_names.home(), of_starter(), platform)
 
 
 def _own(values: Json) -> dict[str, Any]:

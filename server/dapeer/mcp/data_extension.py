@@ -17,6 +17,15 @@ EXTENSION: Final = "dapeer/data"
 """Among `extensions` of the client's capabilities; it has no settings."""
 KEEP: Final = "notifications/dapeer/keep"
 """A script tells the server by it that a session is to outlive the script: its `session_id`."""
+COMMAND: Final = "dapeer/command"
+"""Among the same extensions: the client is one command of the command line.
+
+All of them are one client. Its setting `environment` has the variables that programs get, each byte as one character.
+"""
+NEWS: Final = "dapeer/news"
+"""In `_meta` of what a command gets: sentences on what became of sessions without a command."""
+END: Final = "dapeer/end"
+"""Request of `dapeer end --all`: end what commands have started, and the server, if it is theirs."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """Where a request has them in its `_meta`, since MCP 2026-07-28."""
 

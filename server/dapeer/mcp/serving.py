@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mappi
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import anyio
 
@@ -18,6 +19,7 @@ from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front.front import Front
+from dapeer.mcp.rendezvous import lifetime
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
 from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
@@ -27,9 +29,13 @@ from dapeer.mcp.transports import jsonl, stdio, unix_socket
 from dapeer.mcp.transports.page import PersonsPage
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.registry import SessionChange
 from dapeer.tools.base.call import AnyTool
 
 log = logging.getLogger(__name__)
+
+SECONDS_UNUSED: Final = 600.0
+"""Seconds after which a detached server ends that has no client and no program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,38 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
                 await stdio.serve(server, front)
                 await guests.gone()
         tasks.cancel_scope.cancel()
+
+
+async def serve_detached(offer: ServerOptions) -> None:
+    """Serve clients at the project's socket until nobody has used it for long, or commands have ended it."""
+    async with running(offer) as (server, stop), anyio.create_task_group() as tasks:
+        tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
+        with lifetime.shown(str(server.debugger.project)):
+            async with unix_socket.serve(server, offer.nvim, detached=True) as guests:
+                # Who has started this process waits until it can be found, or has ended: for the end of its input.
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                await _unused(server, guests)
+        tasks.cancel_scope.cancel()
+
+
+async def _unused(server: DapeerServer, guests: unix_socket.Guests) -> None:
+    """Wait until no client or program was there for long, or commands have said that it is to end."""
+    changed = anyio.Event()
+
+    def note_change(*_change: SessionChange) -> None:
+        changed.set()
+
+    guests.subscribe(note_change)
+    server.debugger.sessions.subscribe(note_change)
+    while True:
+        changed = anyio.Event()
+        is_used = bool(guests.count or server.debugger.sessions.programs)
+        if not is_used and server.commands.has_said_end:
+            return
+        with anyio.move_on_after(None if is_used else SECONDS_UNUSED) as limit:
+            await changed.wait()
+        if limit.cancelled_caught and not guests.count:
+            return
 
 
 def _whoever_it_is(_: Context) -> bool:

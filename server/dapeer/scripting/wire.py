@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import IO, Any, Final, Self
 
-from dapeer.mcp.data_extension import EXTENSION
+from dapeer.mcp.data_extension import EXTENSION, NEWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import IO, Any, Final, Self
 
 PROTOCOL: Final = "2025-11-25"
 """MCP's version that this client speaks."""
+NOTHING: Final[Mapping[str, Mapping[str, Any]]] = {}
 
 
 class ToolError(Exception):
@@ -44,8 +48,16 @@ class Answer(str):
 class Connection:
     """A connection to a server, which answers one call after the other."""
 
-    def __init__(self, reader: IO[bytes], writer: IO[bytes], name: str) -> None:
+    def __init__(
+        self,
+        reader: IO[bytes],
+        writer: IO[bytes],
+        name: str,
+        extensions: Mapping[str, Mapping[str, Any]] = NOTHING,
+    ) -> None:
         """Introduce a client of this name to the server at the other end.
+
+        `extensions` of MCP are what it is besides, with their settings.
 
         Raises:
             ServerGone: It does not answer.
@@ -53,11 +65,15 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._id = 0
-        self._request(
+        self._awaited: dict[int, bool] = {}
+        """The numbers of requests whose answer is awaited, and whether an error answers."""
+        self.news: list[str] = []
+        """What the server has told besides its answers, a sentence each."""
+        self.request(
             "initialize",
             {
                 "protocolVersion": PROTOCOL,
-                "capabilities": {"extensions": {EXTENSION: {}}},
+                "capabilities": {"extensions": {EXTENSION: {}, **extensions}},
                 "clientInfo": {"name": name, "version": "1"},
             },
         )
@@ -71,12 +87,28 @@ class Connection:
             ServerGone: The server has ended.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
-        result = self._request("tools/call", {"name": tool, "arguments": given})
+        result = self.request("tools/call", {"name": tool, "arguments": given})
+        self.news += result.get("_meta", {}).get(NEWS, ())
         parts = (part["text"] for part in result["content"] if part["type"] == "text")
         text = "\n".join(parts)
         if result.get("isError"):
             raise ToolError(text.strip())
         return Answer(text, result.get("structuredContent"))
+
+    def call_beside(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Call a tool while another call waits, which returns whichever answer comes first.
+
+        Errors of this one are dropped. It may be called by the handler of a signal.
+
+        Raises:
+            ServerGone: The server has ended.
+        """
+        self._sent("tools/call", {"name": tool, "arguments": arguments}, takes_error=False)
+
+    def close(self) -> None:
+        """Close both ends."""
+        self._writer.close()
+        self._reader.close()
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification, which the server does not answer.
@@ -86,16 +118,33 @@ class Connection:
         """
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def _request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        self._id += 1
-        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+    def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request, and return its result.
+
+        Raises:
+            ToolError: The server answers by an error.
+            ServerGone: The server has ended.
+        """
+        self._sent(method, params, takes_error=True)
         while True:
             message = self._received()
-            if message.get("id") != self._id or "method" in message:
+            number = message.get("id")
+            if number not in self._awaited or "method" in message:
                 continue
+            is_error = "error" in message or message["result"].get("isError")
+            if is_error and not self._awaited[number]:
+                del self._awaited[number]
+                continue
+            self._awaited.clear()
             if "error" in message:
                 raise ToolError(message["error"]["message"])
             return message["result"]
+
+    def _sent(self, method: str, params: Mapping[str, Any], *, takes_error: bool) -> None:
+        """Send a request whose answer is awaited from here on, also an error if it `takes_error`."""
+        self._id += 1
+        self._awaited[self._id] = takes_error
+        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
 
     def _send(self, message: Mapping[str, Any]) -> None:
         try:

@@ -9,6 +9,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.program_files import has_section, holds, is_binary, shebang
+from dapeer.base.text.likeness import meant
 
 Definitions = Mapping[str, Definition]
 Ready = Callable[[Definition], bool]
@@ -36,9 +37,7 @@ def choose(
         ArgumentError: The program is a folder that no adapter can run.
     """
     if type is not None:
-        found = typed(definitions, type, ready)
-        if found is None:
-            raise AdapterUnknown(f"There is no adapter of type `{type}`.", _types(definitions))
+        found = named(definitions, type, ready)
     elif program is not None:
         found = _for_program(definitions, program, ready)
     else:
@@ -55,13 +54,27 @@ def choose(
     return found
 
 
+def named(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition:
+    """Return the definition that is meant by a type.
+
+    Raises:
+        AdapterUnknown: None is; the hint names the nearest type, and those that there are.
+    """
+    found = typed(definitions, kind, ready)
+    if found is None:
+        names = [each for d in definitions.values() for each in (*d.names, *d.languages)]
+        hint = f"{meant(kind, names)} {_types(definitions)}".strip()
+        raise AdapterUnknown(f"There is no adapter of type `{kind}`.", hint)
+    return found
+
+
 def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition | None:
     """Return the definition that is meant by a type."""
-    named = [d for d in definitions.values() if kind in d.names]
+    called = [d for d in definitions.values() if kind in d.names]
     others = [d for d in definitions.values() if kind in d.stands_in_for]
-    speaking = [d for d in definitions.values() if kind.lower() in {d.id, *d.languages}]
+    speaking = [d for d in definitions.values() if kind.lower() in {*d.names, *d.languages}]
     # An adapter with this name comes before others, whatever its rank.
-    return _best(named + _ranked(others), ready) or _best(_ranked(speaking), ready)
+    return _best(called + _ranked(others), ready) or _best(_ranked(speaking), ready)
 
 
 def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:

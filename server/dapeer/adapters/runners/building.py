@@ -19,6 +19,7 @@ from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.runners.runner import Build, Lookup, Naming
 from dapeer.base.errors import AdapterFailed
 from dapeer.base.json_types import as_array, is_array, is_object
+from dapeer.base.system.environment import of_starter
 
 MAX_QUOTED_CHARS = 1500
 """Characters of a failed command's output in an error."""
@@ -152,7 +153,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=cwd,
-            env={**os.environ, **env},
+            env={**of_starter(), **env},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 _OF_AN_ACTIVATION = ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
@@ -16,12 +18,34 @@ _OF_UV = ("UV", "UV_RUN_RECURSION_DEPTH")
 """Other variables that `uv run` and `uvx` set."""
 
 
+_OF_THE_STARTER: ContextVar[Mapping[str, str] | None] = ContextVar("environment", default=None)
+"""The variables of the command that starts a program; None: dapeer's own are its starter's.
+
+Each task that a start begins inherits it, and so does a thread.
+"""
+
+
+def of_starter() -> Mapping[str, str]:
+    """Return the environment of whoever starts programs in this task: a command's, else dapeer's own."""
+    return _OF_THE_STARTER.get() or os.environ
+
+
+@contextmanager
+def started_from(environment: Mapping[str, str] | None) -> Generator[None]:
+    """Have programs that are started in the body get this environment; None: what they got before."""
+    token = _OF_THE_STARTER.set(environment or _OF_THE_STARTER.get())
+    try:
+        yield
+    finally:
+        _OF_THE_STARTER.reset(token)
+
+
 def surroundings(cwd: Path) -> dict[str, str]:
-    """Return dapeer's environment, adapted to a program that runs in this folder.
+    """Return the starter's environment, adapted to a program that runs in this folder.
 
     Where dapeer's virtual environment is the one of the folder's project, nothing is taken out.
     """
-    environment = dict(os.environ)
+    environment = dict(of_starter())
     if not in_virtual_environment() or is_of(cwd):
         return environment
     folders = environment.get("PATH", "").split(os.pathsep)

@@ -5,16 +5,26 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
+from dapeer.base.text.likeness import meant
+
 TARGETS: Final = (
     "claude", "cursor", "vscode", "opencode", "gemini", "codex", "qwen", "copilot", "kiro", "windsurf", "zed",
     "claude-desktop", "lm-studio", "amp", "cline", "nvim",
 )  # fmt: skip
+OTHER_NAMES: Final = {
+    "claudecode": "claude", "code": "vscode", "visualstudiocode": "vscode", "neovim": "nvim", "vim": "nvim",
+    "geminicli": "gemini", "codexcli": "codex", "openaicodex": "codex", "qwencode": "qwen", "copilotcli": "copilot",
+    "githubcopilot": "copilot", "cursorai": "cursor", "ampcode": "amp", "zededitor": "zed",
+}  # fmt: skip
+"""What people call clients as well, without blanks and hyphens."""
 SUMMARY: Final = "let a client, or Neovim, use dapeer"
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Give the command its arguments."""
-    parser.add_argument("target", choices=TARGETS, metavar="CLIENT", help="%(choices)s")
+    parser.add_argument(
+        "target", type=target_of, nargs="+", metavar="CLIENT", help=", ".join(TARGETS)
+    )
     scope = parser.add_mutually_exclusive_group()
     for name, description in (
         ("user", "for you, in all projects (default)"),
@@ -24,13 +34,53 @@ def add_to(parser: argparse.ArgumentParser) -> None:
             f"--{name}", dest="scope", action="store_const", const=name, help=description
         )
     parser.add_argument("--remove", action="store_true", help="take it away again")
-    parser.add_argument("--yes", action="store_true", help="change the files without asking")
+    parser.add_argument(
+        "--skill-only",
+        action="store_true",
+        help="no MCP: a skill that names dapeer's commands, also in ~/.agents/skills",
+    )
+    agreement = parser.add_mutually_exclusive_group()
+    agreement.add_argument("--yes", action="store_true", help="change the files without asking")
+    agreement.add_argument(
+        "--dry-run", action="store_true", help="show what would change, and change nothing"
+    )
     parser.set_defaults(command=_install, scope="user")
+
+
+def target_of(word: str) -> str:
+    """Return the client that is called so, whatever its capitals, blanks and hyphens.
+
+    >>> target_of("Claude"), target_of("claude-code"), target_of("VS Code")
+    ('claude', 'claude', 'vscode')
+
+    Raises:
+        ArgumentTypeError: None is; the nearest is named.
+    """
+    plain = _plain(word)
+    known = {**{_plain(each): each for each in TARGETS}, **OTHER_NAMES}
+    if plain in known:
+        return known[plain]
+    question = meant(word, TARGETS)
+    raise argparse.ArgumentTypeError(
+        f"there is no client {word!r}. {question} They are: {', '.join(TARGETS)}".replace("  ", " ")
+    )
+
+
+def _plain(word: str) -> str:
+    return "".join(each for each in word.casefold() if each.isalnum())
 
 
 def _install(arguments: argparse.Namespace) -> int:
     from dapeer.cli.install import command
 
-    return command.run(
-        arguments.target, arguments.scope, remove=arguments.remove, agreed=arguments.yes
-    )
+    codes = [
+        command.run(
+            target,
+            arguments.scope,
+            remove=arguments.remove,
+            skill_only=arguments.skill_only,
+            agreement="no" if arguments.dry_run else "yes" if arguments.yes else "ask",
+        )
+        for target in dict.fromkeys(arguments.target)
+    ]
+    return max(codes)

@@ -28,6 +28,11 @@ from dapeer.cli.install.edits import (
 )
 
 TOML: Final = ".toml"
+SKILLS: Final = "skills"
+WITH_COMMANDS: Final = "command-line"
+"""Where our skill is in the form that names commands instead of tools."""
+OF_SEVERAL_AGENTS: Final = ".agents"
+"""The folder, in a home or a project, that several agents read skills from."""
 OWNER_WRITES: Final = 0o200
 
 
@@ -191,8 +196,33 @@ def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileCha
     changes = [FileChange(path, text, after, root)]
     for source, goal in _extras(client, scope, places):
         there = _read(goal)
+        ours = {_read(source), _read(_shipped(WITH_COMMANDS) / Path(*source.parts[-2:]))}
         # What a person has changed is theirs.
-        changes.append(FileChange(goal, there, None if there == _read(source) else there, root))
+        changes.append(FileChange(goal, there, None if there in ours else there, root))
+    return changes
+
+
+def of_skill(
+    client: Client, scope: ConfigScope, places: Places, *, remove: bool
+) -> list[FileChange]:
+    """Return what gives an agent the skill that names commands, or takes it away; no server is configured.
+
+    It goes where the client reads skills, and where several agents do.
+
+    Raises:
+        ArgumentError: A file cannot be read.
+    """
+    folders = [(client.folder(scope, places), client.root(scope, places))] * bool(client.own)
+    base = places.project if scope == "project" else places.home
+    folders.append((base / OF_SEVERAL_AGENTS, base))
+    changes: list[FileChange] = []
+    for source in sorted(_shipped(WITH_COMMANDS).rglob("*.md")):
+        for folder, root in folders:
+            goal = folder / SKILLS / source.relative_to(_shipped(WITH_COMMANDS))
+            there, ours = _read(goal), _read(source)
+            # What a person has changed is theirs.
+            after = (None if there == ours else there) if remove else ours
+            changes.append(FileChange(goal, there, after, root))
     return changes
 
 
@@ -238,9 +268,13 @@ def link(data: Path, plugin: Path, *, remove: bool) -> Link:
 def _extras(client: Client, scope: ConfigScope, places: Places) -> Iterator[tuple[Path, Path]]:
     """Yield each further file of ours, and where it goes."""
     for kind in client.extras:
-        ours = shipped_folder("_agent", "packages/agent") / kind
+        ours = _shipped(kind)
         for path in sorted(ours.rglob("*.md")):
             yield path, client.folder(scope, places) / kind / path.relative_to(ours)
+
+
+def _shipped(kind: str) -> Path:
+    return shipped_folder("_agent", "packages/agent") / kind
 
 
 def _editor(path: Path) -> TextEditor:

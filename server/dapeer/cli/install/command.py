@@ -11,16 +11,18 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import folder_names
-from dapeer.cli.install.changes import FileChange, Link, adding, entry_in, link, removing
+from dapeer.cli.install.changes import FileChange, Link, adding, entry_in, link, of_skill, removing
 from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places, switched_off
 from dapeer.neovim.discovery.program import plugin_folder, refusal
 
 NVIM: Final = "nvim"
+Agreement = Literal["yes", "no", "ask"]
+"""Whether the person has agreed to a change; `no`: they only want to see it."""
 DECLINED: Final = 1
 """Exit code when nothing was changed because nobody has agreed."""
 LAZY: Final = Path("lazy", "lazy.nvim")
@@ -32,14 +34,25 @@ _CACHES: Final = (
 """Environments of uv and pipx that go again, the command that makes one anew, and its source option."""
 
 
-def run(target: str, scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
+def run(
+    target: str,
+    scope: ConfigScope,
+    *,
+    remove: bool,
+    agreement: Agreement,
+    skill_only: bool = False,
+) -> int:
     """Install dapeer for a client or for Neovim, or remove it; return the exit code.
+
+    With `skill_only` the client gets no server, but the skill that names commands.
 
     Raises:
         ArgumentError: A file cannot be read or written, or the target has no such scope.
     """
+    if skill_only:
+        return _run_skill(target, scope, remove=remove, agreement=agreement)
     if target == NVIM:
-        return _run_neovim(scope, remove=remove, agreed=agreed)
+        return _run_neovim(scope, remove=remove, agreement=agreement)
     client = CLIENTS[target]
     if scope == "project" and not client.project_file:
         raise ArgumentError(
@@ -55,7 +68,22 @@ def run(target: str, scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
             _say(f"left: {change.path}, which is not as this dapeer writes it")
     if not any(changes):
         return _has_nothing_to_do(client.title, remove=remove)
-    return _change(changes, f"Restart {client.title}{check}.", agreed=agreed)
+    return _change(changes, f"Restart {client.title}{check}.", agreement=agreement)
+
+
+def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
+    """Give a client the skill that names commands, or take it away; return the exit code.
+
+    Raises:
+        ArgumentError: A file cannot be read or written, or the target is no client.
+    """
+    if target == NVIM:
+        raise ArgumentError("Neovim reads no skills.", "Leave --skill-only out.")
+    client = CLIENTS[target]
+    changes = of_skill(client, scope, here(), remove=remove)
+    if not any(changes):
+        return _has_nothing_to_do(client.title, remove=remove)
+    return _change(changes, f"Start {client.title} anew.", agreement=agreement)
 
 
 def _has_nothing_to_do(title: str, *, remove: bool) -> int:
@@ -64,12 +92,15 @@ def _has_nothing_to_do(title: str, *, remove: bool) -> int:
     return 0
 
 
-def _change(changes: Sequence[FileChange | Link], then: str, *, agreed: bool) -> int:
+def _change(changes: Sequence[FileChange | Link], then: str, *, agreement: Agreement) -> int:
     """Show what changes, ask, and change it; return the exit code."""
     real = list(filter(None, changes))
     for change in real:
         _say(change.shown())
-    if not (agreed or _agrees()):
+    if agreement == "no":
+        _say("Nothing was changed: this is what would.")
+        return 0
+    if agreement == "ask" and not _agrees():
         _say("Nothing was changed. `--yes` agrees without asking.")
         return DECLINED
     for change in real:
@@ -132,7 +163,7 @@ def origin(direct_url: str | None) -> str | None:
     return unquote(urlsplit(url).path) if url.startswith("file:") else url
 
 
-def _run_neovim(scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
+def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")
     data, plugin = _neovim_data(remove=remove), plugin_folder()
@@ -147,7 +178,7 @@ def _run_neovim(scope: ConfigScope, *, remove: bool, agreed: bool) -> int:
     if not change:
         return _has_nothing_to_do("Neovim", remove=remove)
     then = "" if remove else "Call `require('dapeer').setup({})` in your init.lua. "
-    return _change([change], f"{then}Restart Neovim.", agreed=agreed)
+    return _change([change], f"{then}Restart Neovim.", agreement=agreement)
 
 
 def _spec(plugin: Path) -> str:

@@ -30,7 +30,13 @@ def file_of_neovim(address: str) -> Path:
 
 @contextmanager
 def announced(
-    project: Path, socket_path: Path, nvim: str | None = None, *, url: str = "", token: str = ""
+    project: Path,
+    socket_path: Path,
+    nvim: str | None = None,
+    *,
+    url: str = "",
+    token: str = "",
+    detached: bool = False,
 ) -> Generator[bool]:
     """Announce the server of a project while the body runs, and of its Neovim, if it has one.
 
@@ -40,11 +46,14 @@ def announced(
         nvim: The address of the Neovim that it is attached to, or `auto`.
         url: Where it serves HTTP.
         token: The token of HTTP clients.
+        detached: Whether it outlives its clients.
 
     Yields:
         Whether the project had no server before; another one that lives stays the one to be found.
     """
-    mine = Announcement(str(project), str(socket_path), os.getpid(), nvim, url, token)
+    mine = Announcement(
+        str(project), str(socket_path), os.getpid(), nvim, url, token, detached=detached
+    )
     address = None if nvim == "auto" else nvim
     of_neovim = _announced(file_of_neovim(address), mine) if address else nullcontext()
     with _announced(file_of(project), mine) as first, of_neovim:

@@ -40,6 +40,7 @@ class Announcement:
         url: Where it serves HTTP; empty: nowhere.
         token: The token of its HTTP clients. A process that can read it can also reach the socket, which gives
             the same access.
+        detached: It outlives its clients: a command has started it.
     """
 
     def __init__(
@@ -50,9 +51,12 @@ class Announcement:
         nvim: str | None = None,
         url: str = "",
         token: str = "",
+        *,
+        detached: bool = False,
     ) -> None:
         self.project, self.socket, self.pid = project, socket, pid
         self.nvim, self.url, self.token = nvim, url, token
+        self.detached = detached
 
 
 class Reached:
@@ -85,11 +89,25 @@ def candidates(folder: str, target: str) -> Iterator[str]:
     if target not in (ANY, AUTO, NONE):
         yield file_of_neovim(target)
         return
-    for path in map(file_of, _upwards(folder)):
-        if target == ANY or ((found := read(path)) and (found.nvim is None) == (target == NONE)):
+    for path in map(file_of, upwards(folder)):
+        if (found := read(path)) and _fits(found, folder, target):
             yield path
     if target != NONE:
         yield from _beside(folder)
+
+
+def _fits(found: Announcement, folder: str, target: str) -> bool:
+    """Whether the server of a folder, or of one above it, fits a client there, as in `reach`."""
+    if target != ANY and (found.nvim is None) != (target == NONE):
+        return False
+    if not found.detached or found.project == folder:
+        return True
+    from pathlib import Path
+
+    from dapeer.neovim.discovery.project import steps_between
+
+    # One that a command has started, say in the home folder, is not the server of all projects below it.
+    return steps_between(Path(folder), Path(found.project)) is not None
 
 
 def file_of(project: str) -> str:
@@ -100,6 +118,16 @@ def file_of(project: str) -> str:
 def lock_of(project: str) -> str:
     """Return the file that is locked while a project's ended server is replaced."""
     return _file("start", project).removesuffix("json") + "lock"
+
+
+def log_of(project: str) -> str:
+    """Return the file that a project's detached server writes its log to."""
+    return _file("core", project).removesuffix("json") + "log"
+
+
+def sign_of_life_of(project: str) -> str:
+    """Return the file that a project's detached server has locked while it lives, and removes at its end."""
+    return _file("core", project).removesuffix("json") + "alive"
 
 
 def file_of_neovim(address: str) -> str:
@@ -114,7 +142,8 @@ def _file(kind: str, key: str) -> str:
     return os.path.join(folder_names.runtime(), f"{kind}-{name}.json")
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def upwards(folder: str) -> Iterator[str]:
+    """Yield a folder, and all above it."""
     yield folder
     while (above := os.path.dirname(folder)) != folder:
         yield above

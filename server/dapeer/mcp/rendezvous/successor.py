@@ -136,18 +136,22 @@ def own(wish: ClientWish, project: str) -> tuple[socket.socket, subprocess.Popen
                 start_new_session=True,
             )
         if listener is not None:
-            _wait_until_found(listener, ours, project, wish.nvim)
+            wait_until_found(listener, ours, project, wish.nvim)
     return ours, process
 
 
-def _wait_until_found(
-    listener: socket.socket, server: socket.socket, project: str, nvim: str
+def wait_until_found(
+    listener: socket.socket,
+    server: socket.socket,
+    project: str,
+    nvim: str,
+    seconds: float = SECONDS_TO_BE_FOUND,
 ) -> None:
     """Wait until a server that starts has announced itself, or has ended.
 
     It knocks then. Before, it may look whether somebody listens at this door, as every server does that starts.
     """
-    deadline = time.monotonic() + SECONDS_TO_BE_FOUND
+    deadline = time.monotonic() + seconds
     while not any(map(read, candidates(project, nvim))):
         left = max(0, deadline - time.monotonic())
         ready, _, _ = select.select([listener, server], [], [], left)

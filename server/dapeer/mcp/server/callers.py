@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from dapeer.mcp.data_extension import EXTENSION
+from dapeer.mcp.server.commands import Commands, settings_of
 from dapeer.peers import Company
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
+
+_COMMANDS: Final = "dapeer.commands"
 
 
 def client_of(context: ServerRequestContext[Any, Any]) -> str:
@@ -28,6 +31,9 @@ def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
 
     Since 2026-07-28 there is no handshake: a client exists from its first request on.
     """
+    if settings_of(context) is not None:
+        commands_of(context).welcome(company)
+        return
     modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     name = client_of(context)
     state: dict[str, Any] = context.lifespan_context if modern else connection_of(context).state
@@ -62,8 +68,10 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
     """Return which session is the client's default.
 
     Up to 2025-11-25 it is known by its connection, since then by what it was served on: stdio, a
-    bridge, or HTTP, where nothing but its name tells one from another.
+    bridge, or HTTP, where nothing but its name tells one from another. All commands are one client.
     """
+    if settings_of(context) is not None:
+        return commands_of(context).begin()
     state: dict[str, Any]
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
         state = context.lifespan_context
@@ -78,10 +86,18 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
     return state[key]
 
 
+def commands_of(context: ServerRequestContext[Any, Any]) -> Commands:
+    """Return the client that all commands are."""
+    return context.lifespan_context[_COMMANDS]
+
+
 @asynccontextmanager
-async def lifespan(debugger: Debugger) -> AsyncGenerator[dict[str, Any]]:
-    """Yield what is known of the clients that are served on one thing since 2026-07-28; they go with it."""
-    state: dict[str, Any] = {}
+async def lifespan(debugger: Debugger, commands: Commands) -> AsyncGenerator[dict[str, Any]]:
+    """Yield what is known of the clients that are served on one thing since 2026-07-28; they go with it.
+
+    `commands` are the same client, whatever they are served on.
+    """
+    state: dict[str, Any] = {_COMMANDS: commands}
     yield state
     _left(state, debugger)
 

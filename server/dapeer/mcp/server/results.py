@@ -19,6 +19,7 @@ from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
 from dapeer.base.text.lines import escaped, escaped_in, with_texts
+from dapeer.mcp.data_extension import NEWS
 from dapeer.tools.base.call import AnyTool, Reply
 
 LONGEST_NAME: Final = 128
@@ -67,6 +68,15 @@ def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.
         for each in result.content
     ]
     return result.model_copy(update={"content": content})
+
+
+def with_news(result: t.CallToolResult, news: Sequence[str]) -> t.CallToolResult:
+    """Return a result with what became of sessions that commands have left alone, in its `_meta`."""
+    return (
+        result.model_copy(update={"meta": {**(result.meta or {}), NEWS: [*news]}})
+        if news
+        else result
+    )
 
 
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:

@@ -20,8 +20,9 @@ from mcp.shared.subscriptions import (
 )
 
 import dapeer
-from dapeer.mcp.data_extension import EXTENSION, KEEP
+from dapeer.mcp.data_extension import END, EXTENSION, KEEP
 from dapeer.mcp.server.callers import connection_of, lifespan, welcome
+from dapeer.mcp.server.commands import Commands, Ended, EndParams
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
 from dapeer.mcp.server.integration import Integration
@@ -56,6 +57,7 @@ class DapeerServer(Server[Any]):
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
+        self.commands = Commands(debugger)
         self.live = Live(debugger, shows_secrets=selection.shows_secrets)
         self._peers = peers
         self._listen = ListenHandler(self.hub)
@@ -63,15 +65,14 @@ class DapeerServer(Server[Any]):
         toolbox = self._toolbox = Toolbox(
             debugger, peers, tools, selection, integrations, heartbeat=heartbeat, serve_script=scripts
         )  # fmt: skip
-        prompts = Prompts(integrations, toolbox.note)
-        secrets = selection.shows_secrets
+        prompts, secrets = Prompts(integrations, toolbox.note), selection.shows_secrets
         resources = Resources(debugger, integrations, self.hub, shows_secrets=secrets)
         super().__init__(
             "dapeer",
             version=dapeer.__version__,
             title="dapeer debugger",
             instructions=instructions(toolbox.allowed),
-            lifespan=lambda _: lifespan(debugger),
+            lifespan=lambda _: lifespan(debugger, self.commands),
             cache_hints=_CACHE_HINTS,
             get_tool_input_schema=toolbox.input_schema,
             on_list_tools=toolbox.list,
@@ -95,6 +96,7 @@ class DapeerServer(Server[Any]):
         self._follow(integrations)
 
     def _handle_notifications(self) -> None:
+        self.add_request_handler(END, EndParams, self._end_of_commands)
         self.add_notification_handler(KEEP, KeepParams, keep_session)
         self.add_notification_handler(
             "notifications/initialized", t.NotificationParams, self._initialized
@@ -141,6 +143,12 @@ class DapeerServer(Server[Any]):
         self._tools_changed()
         self.hub.note(PromptsListChanged())
         self.hub.note(ResourcesListChanged())
+
+    async def _end_of_commands(
+        self, _context: ServerRequestContext[Any, Any], _params: EndParams
+    ) -> Ended:
+        lines = await self.commands.end()
+        return Ended(lines=lines, alone=not self.debugger.sessions.programs)
 
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams

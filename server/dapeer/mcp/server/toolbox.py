@@ -14,11 +14,13 @@ from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_system
 from dapeer.base.secrets.redaction import redacted
+from dapeer.base.system.environment import started_from
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server import results
-from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, welcome
+from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, focus_of, welcome
 from dapeer.mcp.server.calls import Calls, while_there
+from dapeer.mcp.server.commands import environment_of, settings_of
 from dapeer.mcp.server.instructions import instead, not_offered
 from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.progress import Progress, Send
@@ -179,7 +181,10 @@ class Toolbox:
             answer = await self.calls.while_served(self._answer(context, tool, work))
         if answer and results.shows_programs(tool):
             answer = results.without_echo(answer, arguments)
-        return results.with_note(answer or results.failure(SERVER_ENDED), self.note)
+        answer = results.with_note(answer or results.failure(SERVER_ENDED), self.note)
+        if settings_of(context) is None:
+            return answer
+        return results.with_news(answer, commands_of(context).take_news())
 
     async def _answer(
         self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
@@ -220,7 +225,10 @@ class Toolbox:
                 self._selection.read_only,
                 serve_script=None if script else self._serve_script,
             )
-            reply = await tool(call, arguments)
+            commands_of(context).note_use()
+            with started_from(environment_of(settings_of(context))):
+                reply = await tool(call, arguments)
+            commands_of(context).note_use()
             with_data = self._selection.gives_data(context)
             if masks:
                 reply = results.masked_reply(reply, arguments, with_data=with_data)

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -31,22 +31,33 @@ class Guests:
     """The clients at a socket."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self._left = anyio.Event()
+        self._listeners: list[Callable[[], None]] = []
 
     @contextmanager
     def one(self) -> Generator[None]:
         """Count one more while the body runs."""
-        self._count += 1
+        self.count += 1
+        self._notify()
         try:
             yield
         finally:
-            self._count -= 1
+            self.count -= 1
             self._left.set()
+            self._notify()
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` whenever one has come or left."""
+        self._listeners.append(listener)
+
+    def _notify(self) -> None:
+        for listener in self._listeners:
+            listener()
 
     async def gone(self) -> None:
         """Wait until none is there."""
-        while self._count:
+        while self.count:
             self._left = anyio.Event()
             await self._left.wait()
 
@@ -58,6 +69,7 @@ async def serve(
     *,
     url: str = "",
     token: str = "",
+    detached: bool = False,
     watching: Clients | None = None,
 ) -> AsyncGenerator[Guests]:
     """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients.
@@ -67,6 +79,7 @@ async def serve(
         nvim: The Neovim that it was started for: an address, or `auto`.
         url: Where it serves HTTP, too.
         token: The token that clients must send there.
+        detached: Whether it outlives its clients.
         watching: Those after whose end this process ends, whatever hangs; the clients here are counted among them.
     """
     guests = Guests()
@@ -88,7 +101,9 @@ async def serve(
                 path.chmod(0o600)
                 await stack.enter_async_context(listener)
                 first = stack.enter_context(
-                    announced(server.debugger.project, path, nvim, url=url, token=token)
+                    announced(
+                        server.debugger.project, path, nvim, url=url, token=token, detached=detached
+                    )
                 )
         except OSError as error:
             log.warning("other clients of this project do not find this server: %s", error)

@@ -39,15 +39,19 @@ def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int |
     """
     if cwd == project:
         return 0
-    root = root_of(project, holds or _in_file_system)
+    root = root_of(project, holds)
     if root is None or not cwd.is_relative_to(root):
         return None
     shared = Path(os.path.commonpath((cwd, project)))
     return len(cwd.relative_to(shared).parts) + len(project.relative_to(shared).parts)
 
 
-def root_of(folder: Path, holds: Holds) -> Path | None:
-    """Return the root of the project that a folder is in, if it is in one."""
+def root_of(folder: Path, holds: Holds | None = None) -> Path | None:
+    """Return the root of the project that a folder is in, if it is in one.
+
+    `holds` looks into a folder; the file system is asked by default.
+    """
+    holds = holds or _in_file_system
     upwards = [each for each in (folder, *folder.parents) if each not in _never_a_project()]
     for markers in (HISTORIES, MANIFESTS):
         for each in upwards:

@@ -19,6 +19,7 @@ from dapeer.adapters.definition.quirks import ANY_FILE
 from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.base.system import foreign_files
+from dapeer.base.system.environment import of_starter
 from dapeer.base.system.program_files import C_LIBRARY, has_section, named_libraries
 from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
@@ -60,6 +61,8 @@ class Plan:
     """Whether the program calls one of the `unfollowed` functions of its adapter."""
     breakpoints: Breakpoints | None = None
     """Where it stops and collects; None: as all others do."""
+    environment: Mapping[str, str] = field(default_factory=of_starter, repr=False, compare=False)
+    """The variables of whoever has asked for the start; a restart has them as well."""
 
     @property
     def post_mortem(self) -> PostMortem | None:

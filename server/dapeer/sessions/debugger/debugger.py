@@ -24,6 +24,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
+from dapeer.base.system.environment import started_from
 from dapeer.base.system.exchange import unless_cancelled
 from dapeer.base.system.folders import sweep
 from dapeer.base.system.threads import beside
@@ -112,7 +113,7 @@ class Debugger:
         arguments = plan.to_entry.arguments if stops else plan.arguments
         if plan.launched:
             self.files.add(Path(str(plan.inputs["project"])))
-        with self.breakpoints.wanting(breakpoints):
+        with self.breakpoints.wanting(breakpoints), started_from(plan.environment):
             session = await self._supervisor.start(plan, arguments)
         if session.delegates:
             limit = plan.definition.timeouts.launch

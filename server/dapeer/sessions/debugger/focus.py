@@ -40,6 +40,10 @@ class Focus:
         """The first sessions of the programs that the client has started, and that live; the oldest first."""
         return [each for each in self._debugger.sessions.programs if each in self._started]
 
+    def forget_what_was_read(self) -> None:
+        """Show the client each fact again, as if it had read nothing."""
+        self.reader = Reader()
+
     def use(self, session: Session) -> None:
         """Take note that the client works on a session."""
         self._used = session

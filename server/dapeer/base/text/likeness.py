@@ -1,0 +1,28 @@
+"""Which known word was meant by a mistyped one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+MIN_LIKENESS: Final = 0.6
+"""From 0 to 1: how like two words are of which one may be the other, mistyped."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is nearest to a mistyped one; empty if none is near.
+
+    >>> nearest("instal", ["install", "stdio"]), nearest("x", ["install"])
+    ('install', '')
+    """
+    by_letters = {each.casefold(): each for each in known}
+    return next(
+        (by_letters[each] for each in get_close_matches(word.casefold(), by_letters, 1, MIN_LIKENESS)), ""
+    )  # fmt: skip
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return the question whether the nearest known word was meant, as a sentence; empty if none is near."""
+    found = nearest(word, known)
+    return f"Did you mean `{found}`?" if found else ""

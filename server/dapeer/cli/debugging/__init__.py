@@ -1,0 +1,1 @@
+"""Debugging by commands: each calls a tool of the project's server."""

@@ -1,0 +1,131 @@
+"""`dapeer run`, `dapeer status` and the others: a command calls a tool, and writes what it answers.
+
+Only the standard library, and little of it: each command waits for this.
+"""
+
+from __future__ import annotations
+
+import os
+
+from dapeer.base.system.stderr import say
+from dapeer.cli.debugging import answers, core, table
+from dapeer.scripting.wire import ServerGone, ToolError
+from dapeer.tools.base.known_tools import known_tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Final
+
+    from dapeer.cli.debugging.answers import Form
+    from dapeer.cli.debugging.core import Core
+    from dapeer.scripting.wire import Answer, Connection
+
+GONE: Final = (
+    "the dapeer server has ended before it answered, and what it had started with it. The next command starts another one; if whatever "
+    "runs these commands ends all that a command leaves, use `dapeer script FILE`."
+)
+
+
+def run(given: Sequence[str]) -> int:
+    """Run the command of a tool, and return its exit code.
+
+    `given` is the command line, from the command on.
+    """
+    name, *words = given
+    if name == table.SCRIPT:
+        from dapeer.cli.debugging import script
+
+        return script.run(given)
+    if name == table.CALL:
+        from dapeer.cli.debugging import parsers
+
+        tool, arguments, form = parsers.read_any(words)
+        return call(tool, arguments, form, starts=True, waits=False)
+    tool = table.tools_by_command()[name]
+    known = known_tools()[tool]
+    arguments: dict[str, Any] = {}
+    form, is_about_all = answers.Form(), False
+    if words or table.by_place(tool, known):
+        # A command without a word does without `argparse`, which takes as long as all else here.
+        from dapeer.cli.debugging import parsers
+
+        arguments, form, is_about_all = parsers.read_command(name, tool, words)
+    if is_about_all:
+        from dapeer.cli.debugging import ending
+
+        return ending.end_all()
+    waiting = table.waits(tool, known) and arguments.get("wait_until_paused", True)
+    return call(tool, arguments, form, starts=known["starts"], waits=waiting)
+
+
+def call(
+    tool: str,
+    arguments: Mapping[str, Any],
+    form: Form,
+    *,
+    starts: bool,
+    waits: bool,
+) -> int:
+    """Call a tool, write its answer, and return the exit code.
+
+    Args:
+        tool: Its whole name.
+        arguments: Those of the tool, with files as they are called in this folder.
+        form: How the answer is written.
+        starts: Whether it may start a program, which gets the environment of this process.
+        waits: Whether it waits for a program, whose fate is the exit code.
+    """
+    from dapeer.base.errors import DapeerError
+    from dapeer.base.secrets import credentials
+    from dapeer.integrations.variables import SECRETS
+
+    secrets = credentials.taken(SECRETS)
+    try:
+        server = core.joined_or_started(os.environ if starts else None, secrets)
+        answer = _answer(server, tool, arguments, starts=starts, waits=waits)
+    except ToolError as error:
+        answers.write_error(str(error), form.color)
+        return answers.FAILED
+    except (DapeerError, ServerGone) as error:
+        say(GONE if isinstance(error, ServerGone) else str(error))
+        return answers.FAILED
+    except KeyboardInterrupt:
+        return answers.INTERRUPTED
+    if form.is_data:
+        answers.write_data(answer)
+    else:
+        answers.write_text(answer, form.color)
+    return answers.exit_code(answer) if waits else 0
+
+
+def _answer(
+    server: Core, tool: str, arguments: Mapping[str, Any], *, starts: bool, waits: bool
+) -> Answer:
+    connection, announcement = server.connection, server.announcement
+    arguments = core.arguments_from_here({**arguments}, tool, announcement.project)
+    if starts and (whose := core.whose_sessions_end(announcement)):
+        say(whose)
+    if waits:
+        _pause_at_interrupt(connection, arguments.get("session_id"))
+    try:
+        return connection.call(tool, arguments)
+    finally:
+        for sentence in connection.news:
+            say(sentence)
+
+
+def _pause_at_interrupt(connection: Connection, session_id: int | None) -> None:
+    """Have Ctrl-C pause the program that a call waits for; a second one leaves.
+
+    The answer of the call is then where the program is.
+    """
+    import signal
+
+    arguments = {} if session_id is None else {"session_id": session_id}
+
+    def pause(_number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        connection.call_beside("dap_pause", arguments)
+
+    signal.signal(signal.SIGINT, pause)

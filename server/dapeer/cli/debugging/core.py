@@ -1,0 +1,154 @@
+"""Connects a command to the server of its project, which is started if none runs, and stays.
+
+Only the standard library, and little of it, unless a server is started: each command waits for this.
+"""
+
+from __future__ import annotations
+
+import os
+
+from dapeer.base.system.stderr import say
+from dapeer.mcp.data_extension import COMMAND
+from dapeer.mcp.rendezvous import reaching
+from dapeer.scripting.wire import Connection, ServerGone
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Final
+
+    from dapeer.mcp.rendezvous.reaching import Announcement, Reached
+
+NAME: Final = "dapeer command"
+ELSEWHERE: Final = {"configuration", "core", "pid", "port"}
+"""Arguments of a start that is not of a program in this folder."""
+KILLED: Final = (
+    "the dapeer server of this project was killed after the last command, and what it had started with it. If whatever runs "
+    "these commands ends all that a command leaves, use `dapeer script FILE`, which does everything in one command."
+)
+ENDS_WITH: Final = "this is the server of {whose} (process {pid}), which was there before: what is started here ends with it."
+
+
+class Core:
+    """The server that a command talks to."""
+
+    def __init__(self, connection: Connection, reached: Reached) -> None:
+        self.connection = connection
+        self.announcement = reached.announcement
+        self._wire = reached.connection
+
+    def close(self) -> None:
+        """Disconnect from it."""
+        self.connection.close()
+        self._wire.close()
+
+
+def joined(environment: Mapping[str, str] | None) -> Core | None:
+    """Connect to the server of this folder's project; None if there is none.
+
+    Args:
+        environment: What programs get that are started; None: the command starts none.
+
+    Raises:
+        ServerGone: It has ended in that moment.
+    """
+    reached = _reach()
+    if reached is None or reached.announcement.detached:
+        _tell_of_a_killed_one(reached)
+    return _opened(reached, environment) if reached else None
+
+
+def joined_or_started(
+    environment: Mapping[str, str] | None, credentials: Mapping[str, str]
+) -> Core:
+    """Connect to the server of this folder's project, which is started if there is none.
+
+    Raises:
+        SystemRefuses: It cannot be started.
+        ServerGone: It ends at once.
+    """
+    try:
+        if core := joined(environment):
+            return core
+    except ServerGone:
+        pass  # it was about to end
+    from pathlib import Path
+
+    from dapeer.mcp.rendezvous import detached
+
+    return _opened(detached.started(Path.cwd(), credentials), environment)
+
+
+def _reach() -> Reached | None:
+    """Connect to the server of the Neovim in whose terminal this is, else to that of the project."""
+    here = os.getcwd()
+    if os.environ.get("NVIM"):
+        from dapeer.neovim.discovery import sockets
+
+        around = sockets.terminal_of()
+        if around is not None and (reached := reaching.reach(here, around)):
+            return reached
+    return reaching.reach(here)
+
+
+def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
+    # Arguments of a process are often no UTF-8, and so are variables.
+    sent = {_as_bytes(k): _as_bytes(v) for k, v in environment.items()} if environment else {}
+    wire = reached.connection
+    connection = Connection(
+        wire.makefile("rb"), wire.makefile("wb"), NAME, {COMMAND: {"environment": sent}}
+    )
+    return Core(connection, reached)
+
+
+def _as_bytes(text: str) -> str:
+    return os.fsencode(text).decode("latin-1")
+
+
+def _tell_of_a_killed_one(reached: Reached | None) -> None:
+    """Say once that the server of earlier commands was killed."""
+    from dapeer.mcp.rendezvous import lifetime
+
+    for project in reaching.upwards(os.getcwd()):
+        if lifetime.is_killed(project):
+            say(KILLED)
+            return
+        if reached is not None and project == reached.announcement.project:
+            return
+
+
+def whose_sessions_end(announcement: Announcement) -> str:
+    """Return that sessions end with another's server; empty where they do not."""
+    if announcement.detached:
+        return ""
+    nvim = announcement.nvim not in (None, reaching.AUTO)
+    whose = "your Neovim" if nvim else "another client"
+    return ENDS_WITH.format(whose=whose, pid=announcement.pid)
+
+
+def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> dict[str, Any]:
+    """Return arguments whose files are those of this folder, where the server's is another one."""
+    here = os.getcwd()
+    if here == project:
+        return arguments
+    found = {**arguments}
+    for name in ("filename", "core"):
+        if name in found:
+            found[name] = _from_here(found[name], here)
+    points = found.get("breakpoints", ())
+    if points:
+        found["breakpoints"] = [
+            {**each, "filename": _from_here(each["filename"], here)} if "filename" in each else each
+            for each in points
+        ]
+    if "cwd" in found:
+        found["cwd"] = os.path.join(here, found["cwd"])
+    elif tool == "dap_run" and not found.keys() & ELSEWHERE and found.get("request") != "attach":
+        found["cwd"] = here
+    return found
+
+
+def _from_here(name: str, here: str) -> str:
+    """Return the path of a file of this folder; a name that no file here has is the server's to find."""
+    path = os.path.join(here, name)
+    return path if os.path.exists(path) else name

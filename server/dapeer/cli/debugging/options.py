@@ -1,0 +1,237 @@
+"""The options of a command, made from its tool's schema; and arguments, from what was typed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from dapeer.base.json_types import is_array, is_object
+from dapeer.cli.debugging import answers
+from dapeer.cli.debugging.table import PLACE, by_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Final
+
+    from dapeer.tools.base.known_tools import KnownTool
+
+POINTS: Final = "breakpoints"
+"""The argument that is a list of breakpoints: `-b`, with the options of each behind it."""
+ALSO: Final[Mapping[str, Sequence[str]]] = {
+    POINTS: ("-b",),
+    "session_id": ("-s",),
+    "condition": ("--if",),
+}
+"""Short options of arguments."""
+PLACES: Final[Mapping[str, str]] = {
+    "dap_goto": "[FILE:]LINE",
+    "dap_run_to": "FILE:LINE",
+    "dap_source": "FILE[:LINE]",
+}
+"""How a place is written; elsewhere it may be a function as well."""
+FILE_OR_FUNCTION: Final = "FILE:LINE|FUNCTION"
+IN_A_POINT: Final = ("filename", "line", "function")
+"""Of a breakpoint, what `-b` itself says."""
+
+
+class Point(argparse.Action):
+    """Adds a breakpoint; the options behind it belong to it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Add it."""
+        del parser, option_string
+        points = [*getattr(namespace, POINTS, ()), _place(str(values))]
+        setattr(namespace, POINTS, points)
+
+
+class OfPoint(argparse.Action):
+    """Sets something of the breakpoint before it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Set it, or add to its list."""
+        points = getattr(namespace, POINTS, ())
+        if not points:
+            parser.error(f"{option_string} belongs to the -b before it: give -b FILE:LINE first")
+        if isinstance(self.const, list):
+            points[-1].setdefault(self.dest, []).append(values)
+        else:
+            points[-1][self.dest] = values
+
+
+def alone(name: str, **how: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - those of argparse
+    """Return the parser of one command, which costs less than that of all."""
+    del how["help"]
+    return argparse.ArgumentParser(prog=f"dapeer {name}", formatter_class=Help, **how)
+
+
+class Help(argparse.HelpFormatter):
+    """Help as wide as the terminal; argparse would load `shutil` to find that out."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=answers.columns() - 2)
+
+
+def add_to(parser: argparse.ArgumentParser, tool: str, known: KnownTool) -> None:
+    """Add all that a tool takes to the parser of its command."""
+    schemas = known["arguments"].get("properties", {})
+    places = by_place(tool, known)
+    for name in places:
+        _add_place(parser, tool, name, known)
+    taken = {*places, *(IN_A_POINT if PLACE in places else ())}
+    for name, schema in schemas.items():
+        if name == POINTS:
+            _add_points(parser, schema["items"]["properties"])
+        elif name not in taken:
+            _add_option(parser, name, schema)
+
+
+def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: KnownTool) -> None:
+    if name == PLACE:
+        metavar = PLACES.get(tool, FILE_OR_FUNCTION)
+        parser.add_argument(PLACE, metavar=metavar, nargs="?" if tool == "dap_source" else None)
+        return
+    arguments = known["arguments"]
+    schema = arguments["properties"][name]
+    required = name in arguments.get("required", ())
+    many = schema.get("type") == "array"
+    nargs = ("+" if required else "*") if many else (None if required else "?")
+    how: dict[str, Any] = {**_how(schema["items"] if many else schema), "nargs": nargs}
+    how |= {"metavar": _dashed(name).upper(), "default": argparse.SUPPRESS, "help": _help(schema)}
+    parser.add_argument(name, **how)
+
+
+def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str, Any]) -> None:
+    """Add the option of an argument, `--session-id` of `session_id`."""
+    flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
+    common: dict[str, Any] = {
+        "dest": name, "default": argparse.SUPPRESS, "help": _help(schema)
+    }  # fmt: skip
+    match schema.get("type"):
+        case "boolean" if schema.get("default") is True:
+            parser.add_argument(f"--no-{_dashed(name)}", action="store_false", **common)
+        case "boolean":
+            parser.add_argument(*flags, action="store_true", **common)
+        case "array":
+            parser.add_argument(*flags, action="append", **common, **_how(schema["items"]))
+        case "object" if schema.get("additionalProperties") == {"type": "string"}:
+            parser.add_argument(
+                *flags, action="append", metavar="NAME=VALUE", type=_assignment, **common
+            )
+        case "object":
+            parser.add_argument(*flags, metavar="JSON", type=json_object, **common)
+        case _:
+            parser.add_argument(*flags, **common, **_how(schema))
+
+
+def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add `-b`, and an option for each thing that a breakpoint may have."""
+    group = parser.add_argument_group("breakpoints", "each option belongs to the -b before it")
+    group.add_argument(
+        "-b", "--breakpoint", action=Point, metavar=FILE_OR_FUNCTION, dest=POINTS,
+        default=argparse.SUPPRESS, help="a breakpoint",
+    )  # fmt: skip
+    for name, schema in schemas.items():
+        if name in IN_A_POINT:
+            continue
+        many = schema.get("type") == "array"
+        how = _how(schema["items"] if many else schema)
+        flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
+        group.add_argument(
+            *flags, action=OfPoint, dest=name, const=[] if many else None,
+            default=argparse.SUPPRESS, help=_help(schema), **how,
+        )  # fmt: skip
+
+
+def _how(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how argparse reads one value."""
+    if "enum" in schema:
+        return {"choices": schema["enum"]}
+    match schema.get("type"):
+        case "integer":
+            return {"type": int, "metavar": "N"}
+        case "number":
+            return {"type": float, "metavar": "N"}
+        case "object":
+            return {"type": json_object, "metavar": "JSON"}
+        case _:
+            return {}
+
+
+def _help(schema: Mapping[str, Any]) -> str | None:
+    text = str(schema.get("description", ""))
+    default = schema.get("default")
+    if default is not None and not isinstance(default, bool):
+        text = f"{text} (default: {default})".strip()
+    return text.replace("%", "%%") or None
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE")
+    return name, value
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the object that a text of JSON is.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    try:
+        value: object = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no JSON: {error}") from error
+    if not is_object(value):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a JSON object")
+    return value
+
+
+def _place(text: str) -> dict[str, Any]:
+    """Return file and line of a place, or the function that it names.
+
+    >>> _place("shop.py:27"), _place("27"), _place("shop.total")
+    ({'filename': 'shop.py', 'line': 27}, {'line': 27}, {'function': 'shop.total'})
+    """
+    filename, _, line = text.rpartition(":")
+    if not (line.isascii() and line.isdigit()):
+        return {"function": text}
+    return {**({"filename": filename} if filename else {}), "line": int(line)}
+
+
+def arguments_of(typed: Mapping[str, Any], tool: str, known: KnownTool) -> dict[str, Any]:
+    """Return the arguments of a tool that were typed; what was left out is not in them."""
+    schemas = known["arguments"].get("properties", {})
+    arguments = {name: value for name, value in typed.items() if name in schemas}
+    for name, value in arguments.items():
+        if schemas[name].get("type") == "object" and is_array(value):
+            arguments[name] = dict(value)
+        elif value == [""]:
+            # An empty list, such as that of no exception filters.
+            arguments[name] = []
+    if (place := typed.get(PLACE)) is not None:
+        arguments.update(_placed(_place(place), tool))
+    return arguments
+
+
+def _placed(place: Mapping[str, Any], tool: str) -> Iterator[tuple[str, Any]]:
+    """Yield the arguments of a place, where a name without a line is a file's, or a function's."""
+    for name, value in place.items():
+        yield ("filename" if name == "function" and tool in PLACES else name), value

@@ -1,0 +1,88 @@
+"""Starts the server that the commands of a project use one after the other, and that outlives each."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from dapeer.base.errors import SystemRefuses
+from dapeer.base.system.folder_names import private
+from dapeer.mcp.rendezvous import reaching
+from dapeer.mcp.rendezvous.announcement import runtime_folder
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
+from dapeer.mcp.rendezvous.reaching import Reached
+from dapeer.mcp.rendezvous.successor import in_turn, wait_until_found
+from dapeer.neovim.discovery.project import root_of
+
+MAX_LOG_CHARS: Final = 800
+"""Characters of a failed server's log in an error."""
+SECONDS_TO_START: Final = 120
+"""How long the server may take to start on a busy machine, while it has not ended."""
+SCRIPT_INSTEAD: Final = (
+    "`dapeer script FILE` runs a whole story in one command, without a server that stays."
+)
+
+
+def project_of(folder: Path) -> Path:
+    """Return the project of a folder: the root of its repository or its package, else itself."""
+    return root_of(folder) or folder
+
+
+def started(folder: Path, credentials: Mapping[str, str]) -> Reached:
+    """Return the server of a folder's project, started unless another command has done so just now.
+
+    Args:
+        folder: Where the command was typed.
+        credentials: Those that were in the environment.
+
+    Raises:
+        SystemRefuses: It has ended at once, or cannot be found.
+    """
+    project = project_of(folder)
+    with in_turn(str(project)):
+        if reached := reaching.reach(str(folder)):
+            return reached
+        failure = _start(project, credentials)
+        if reached := reaching.reach(str(folder), seconds_to_greet=30):
+            return reached
+    raise SystemRefuses(
+        f"dapeer's server for {project} cannot be started{failure and f': {failure}'}.",
+        SCRIPT_INSTEAD,
+    )
+
+
+def _start(project: Path, credentials: Mapping[str, str]) -> str:
+    """Start the server, and wait until it can be found or has ended; return the end of its log."""
+    log = reaching.log_of(str(project))
+    ours, its = socket.socketpair()
+    try:
+        private(runtime_folder())
+        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise SystemRefuses(
+            f"dapeer's server cannot be started: {error.filename}: {error.strerror}.",
+            SCRIPT_INSTEAD,
+        ) from error
+    with ours, door(FOR_CORES) as listener:
+        with its:
+            try:
+                subprocess.Popen(
+                    # -P: a file of the project must not be taken for a module.
+                    [sys.executable, "-P", "-m", "dapeer", "stdio", "--detached"],
+                    stdin=its.fileno(),
+                    stdout=file,
+                    stderr=file,
+                    cwd=project,
+                    env={**os.environ, **credentials},
+                    start_new_session=True,
+                )
+            finally:
+                os.close(file)
+        if listener is not None:
+            wait_until_found(listener, ours, str(project), reaching.ANY, SECONDS_TO_START)
+    return Path(log).read_text("utf-8", "replace").strip()[-MAX_LOG_CHARS:]

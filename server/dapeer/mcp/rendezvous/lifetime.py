@@ -1,0 +1,65 @@
+"""A detached server's sign of life: a file that is locked while it lives.
+
+A command knows by it that the server was killed.
+
+Only the standard library, and little of it: each command looks.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+
+from dapeer.mcp.rendezvous.reaching import log_of, sign_of_life_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+try:
+    import fcntl
+except ImportError:  # Windows has no detached servers
+    fcntl = None
+
+
+@contextmanager
+def shown(project: str) -> Generator[None]:
+    """Lock the sign of life of a project's detached server while the body runs.
+
+    It is removed afterwards, with an empty log.
+    """
+    sign = sign_of_life_of(project)
+    # It gets its name when it is locked: one without a lock is of a server that was killed.
+    unnamed = f"{sign}.{os.getpid()}"
+    file = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        os.replace(unnamed, sign)
+        yield
+        with suppress(OSError):
+            os.unlink(sign)
+            log = log_of(project)
+            if not os.path.getsize(log):
+                os.unlink(log)
+    finally:
+        os.close(file)
+
+
+def is_killed(project: str) -> bool:
+    """Whether a project's detached server was killed; true once only, for its sign of life is removed."""
+    sign = sign_of_life_of(project)
+    try:
+        file = os.open(sign, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if fcntl is None or os.fstat(file).st_uid != os.getuid():
+            return False
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(sign)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True

@@ -1,0 +1,180 @@
+"""The commands of the command line: all of them are one client, whose sessions outlive each command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import anyio
+import mcp.types as t
+from mcp.server.context import ServerRequestContext
+
+from dapeer.base.errors import DapeerError
+from dapeer.base.json_types import as_object
+from dapeer.base.system.tasks import BackgroundTask, Timer, later
+from dapeer.mcp.data_extension import COMMAND
+from dapeer.peers import Company
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.debugger.focus import Focus
+from dapeer.sessions.debugger.registry import SessionChange
+
+SECONDS_AN_ATTACHED_PROGRAM_WAITS: Final = 600.0
+"""Seconds without a command after which an attached program that is stopped runs on."""
+SECONDS_A_LAUNCHED_PROGRAM_LIVES: Final = 8 * 3600.0
+"""Seconds without a command after which a launched program is ended."""
+SECONDS_TO_END: Final = 5.0
+"""Seconds in which one session is ended."""
+NAME: Final = "dapeer command line"
+"""The client's name, for people."""
+
+
+class Commands:
+    """The client that all commands of a project are, and the watch over sessions that they leave alone."""
+
+    def __init__(self, debugger: Debugger) -> None:
+        self.focus = Focus(debugger)
+        """Their default session, and the programs that they have started."""
+        self.has_said_end = False
+        """Whether the last of them was `dapeer end --all`."""
+        self._debugger = debugger
+        self._used = 0.0
+        """When a client has called a tool last."""
+        self._moved: dict[int, float] = {}
+        """When a session has stopped or run on last."""
+        self._news: dict[str, None] = {}
+        self._timer: Timer | None = None
+        self._leave: Callable[[], None] | None = None
+        """Takes them from the clients that people see."""
+        debugger.sessions.subscribe(self._note_change)
+
+    def welcome(self, company: Company) -> None:
+        """Count them as one client from the first command on."""
+        if self._leave is None:
+            self._leave = company.come(NAME)
+
+    def begin(self) -> Focus:
+        """Return the focus for the next command, to which nothing counts as read."""
+        self.has_said_end = False
+        self.focus.forget_what_was_read()
+        return self.focus
+
+    def note_use(self) -> None:
+        """Note that a client, whichever, works with the sessions now."""
+        self._used = anyio.current_time()
+        self._watch()
+
+    def take_news(self) -> list[str]:
+        """Return what became of sessions since the last command, a sentence each, once."""
+        news, self._news = list(self._news), {}
+        return news
+
+    async def end(self) -> list[str]:
+        """End what commands have launched, detach from what they have attached to; return a line for each."""
+        self.has_said_end = True
+        if self._leave is not None:
+            self._leave()
+            self._leave = None
+        lines: list[str] = []
+        for session in self.focus.own:
+            try:
+                with anyio.fail_after(SECONDS_TO_END):
+                    ended = await self._debugger.disconnect(session, terminate=None)
+                lines.append(f"{'Ended' if ended else 'Detached from'} session {session.id}.")
+            except (DapeerError, TimeoutError) as error:
+                lines.append(f"Session {session.id} could not be ended: {error}")
+        return lines
+
+    # -- sessions that are left alone
+
+    def _note_change(self, change: SessionChange) -> None:
+        if change.kind in {"state", "sessions"}:
+            self._moved[change.session_id] = anyio.current_time()
+            self._watch()
+
+    def _watch(self) -> None:
+        """Wake up when the next session has been left alone for too long."""
+        if self._timer is not None:
+            self._timer.cancel()
+        now = anyio.current_time()
+        dues = [due for each in self._own() if (due := self._due(each)) < float("inf")]
+        self._timer = later(max(0, min(dues) - now), self._see_to_them) if dues else None
+
+    def _own(self) -> Sequence[DirectSession]:
+        """Return those of their sessions that no person has in an editor."""
+        return [each for each in self.focus.own if isinstance(each, DirectSession)]
+
+    def _due(self, session: DirectSession) -> float:
+        """Return when a session has been left alone for too long, if nothing happens until then."""
+        ids = [each.id for each in session.program.sessions]
+        since = max(self._used, *(self._moved.get(each, 0) for each in ids))
+        waits = not session.launched and bool(session.program.stopped)
+        if session.launched:
+            return since + SECONDS_A_LAUNCHED_PROGRAM_LIVES
+        return since + SECONDS_AN_ATTACHED_PROGRAM_WAITS if waits else float("inf")
+
+    def _see_to_them(self) -> None:
+        now = anyio.current_time()
+        for session in [each for each in self._own() if self._due(each) <= now]:
+            BackgroundTask(self._end(session) if session.launched else self._resume(session))
+
+    async def _resume(self, session: Session) -> None:
+        minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
+        try:
+            for each in session.program.stopped:
+                thread = each.mirror.stopped().thread_id
+                await each.resume("continue", {"threadId": thread})
+        except DapeerError as error:
+            self._tell(f"Session {session.id} is left stopped since {minutes:g} minutes: {error}")
+            return
+        self._tell(
+            f"Session {session.id} ({session.name}) was attached and stopped, and no command came for "
+            f"{minutes:g} minutes, so its program runs on: `dapeer pause -s {session.id}` stops it again."
+        )
+
+    async def _end(self, session: Session) -> None:
+        hours = SECONDS_A_LAUNCHED_PROGRAM_LIVES / 3600
+        try:
+            await self._debugger.terminate(session)
+        except DapeerError as error:
+            self._tell(f"Session {session.id} could not be ended after {hours:g} hours: {error}")
+            return
+        self._tell(
+            f"Session {session.id} ({session.name}) was ended, for no command came for {hours:g} hours: "
+            f"`dapeer restart -s {session.id}` starts it again."
+        )
+
+    def _tell(self, sentence: str) -> None:
+        self._news[sentence] = None
+
+
+class EndParams(t.RequestParams):
+    """What `dapeer end --all` sends: nothing."""
+
+
+class Ended(t.Result):
+    """What `dapeer end --all` is told."""
+
+    lines: list[str]
+    """What became of each session of a command."""
+    alone: bool
+    """Whether nobody else has a program here."""
+
+
+def settings_of(context: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
+    """Return the settings with which a command has introduced itself; None: the client is no command."""
+    capabilities = context.session.client_capabilities
+    extensions = (capabilities and capabilities.extensions) or {}
+    return as_object(extensions[COMMAND]) if COMMAND in extensions else None
+
+
+def environment_of(settings: Mapping[str, Any] | None) -> Mapping[str, str] | None:
+    """Return the environment in which a command was typed; None: it is of no use for what it calls."""
+    sent = as_object((settings or {}).get("environment"))
+    return {_decoded(name): _decoded(str(value)) for name, value in sent.items()} or None
+
+
+def _decoded(text: str) -> str:
+    return os.fsdecode(text.encode("latin-1"))

@@ -1,0 +1,1 @@
+"""Debugging by commands of the command line."""

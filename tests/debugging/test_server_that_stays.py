@@ -1,0 +1,159 @@
+"""The server that commands leave behind: who shares it, what ends it, and what it does with what nobody uses."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dapeer.mcp.rendezvous import reaching
+from dapeer.mcp.rendezvous.announcement import runtime_folder
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, opened
+from tests import second_user
+from tests.debugging.project import Shell, shell
+from tests.e2e.running import free_port
+from tests.mcp.wire import call, started
+from tests.processes import LIMIT
+
+__all__ = ["shell"]
+
+
+def server_of(shell: Shell) -> reaching.Announcement:
+    """Return where the project's server announces itself."""
+    found = reaching.read(reaching.file_of(str(shell.folder)))
+    assert found is not None
+    return found
+
+
+@contextmanager
+def impatient(shell: Shell, limit: str) -> Generator["subprocess.Popen[bytes]"]:
+    """Run the project's server, as a command starts it, with a time limit of its own (`module.NAME=0.5`)."""
+    module, _, setting = limit.rpartition(".")
+    code = f"import {module} as limits; limits.{setting}; from dapeer.cli.main import main; main(['stdio', '--detached'])"
+    command = [sys.executable, "-c", code]
+    with (
+        opened(FOR_CORES) as listener,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, cwd=shell.folder, start_new_session=True
+        ) as process,
+    ):
+        try:
+            listener.settimeout(LIMIT)
+            listener.accept()[0].close()
+            yield process
+        finally:
+            process.terminate()
+
+
+def ended(process: int) -> None:
+    """Wait until the process of a descriptor has ended."""
+    assert select.select([process], [], [], LIMIT)[0]
+    os.close(process)
+
+
+async def test_two_shells_and_a_client_share_the_server(shell: Shell) -> None:
+    shell.says("run", "shop.py", "-b", "shop.py:6")
+    below = shell.folder / "below"
+    below.mkdir()
+    assert "shop.py:6 in total" in Shell(below).says("status")
+    async with started("dapeer", "stdio", cwd=shell.folder) as client:
+        await client.handshake()
+        answer = await client.ask(call(1, "dap_evaluate", expressions=["price"]))
+        assert answer["result"]["content"][0]["text"].startswith("price = 1\n")
+        done = shell.dapeer("end", "--all")
+        assert "Ended session 1." in done.stdout
+        assert await client.end() == 0
+
+
+def test_a_killed_server_is_told_once_and_costs_only_its_sessions(shell: Shell) -> None:
+    shell.says("run", "shop.py", "-b", "shop.py:6")
+    pid = server_of(shell).pid
+    process = os.pidfd_open(pid)
+    os.kill(pid, signal.SIGKILL)
+    ended(process)
+    next_one = shell.dapeer("status")
+    assert next_one.returncode == 0
+    assert "was killed" in next_one.stderr
+    assert "dapeer script FILE" in next_one.stderr
+    assert "No debug sessions." in next_one.stdout
+    assert shell.dapeer("status").stderr == ""
+    assert "Stopped" in shell.says("run", "shop.py", "-b", "shop.py:6")
+
+
+def test_a_server_with_nothing_to_do_ends(shell: Shell) -> None:
+    with impatient(shell, "dapeer.mcp.serving.SECONDS_UNUSED=0.5") as server:
+        assert server.wait(LIMIT) == 0
+    assert not list(runtime_folder().glob("*.alive"))
+    assert "was killed" not in shell.dapeer("status").stderr
+
+
+def test_a_launched_program_that_nobody_uses_is_ended(shell: Shell) -> None:
+    limit = "dapeer.mcp.server.commands.SECONDS_A_LAUNCHED_PROGRAM_LIVES=1.0"
+    with impatient(shell, limit):
+        shell.says("run", "shop.py", "-b", "shop.py:6")
+        row = json.loads(shell.says("status", "--json"))["sessions"][0]
+        ended(os.pidfd_open(row["pid"]))
+        told = shell.dapeer("status")
+        assert "Session 1 (shop.py) was ended" in told.stderr
+        assert "Session 1" not in shell.dapeer("status").stderr
+
+
+def test_an_attached_program_does_not_wait_for_ever(shell: Shell) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "debugpy", "--listen", f"127.0.0.1:{port}"]
+    limit = "dapeer.mcp.server.commands.SECONDS_AN_ATTACHED_PROGRAM_WAITS=1.0"
+    with (
+        impatient(shell, limit),
+        subprocess.Popen(
+            [*command, "--wait-for-client", "shop.py"], cwd=shell.folder,
+            stdout=subprocess.PIPE, text=True,
+        ) as program,
+    ):  # fmt: skip
+        words = ("--request", "attach", "--type", "python", "--host", "127.0.0.1")
+        assert "shop.py:10" in shell.says("run", *words, "--port", str(port), "-b", "shop.py:10")
+        assert program.stdout is not None
+        # It goes on without a command.
+        assert str(shell.folder) in program.stdout.readline()
+        assert program.wait(LIMIT) == 0
+        assert "no command came" in shell.dapeer("status").stderr
+
+
+def test_an_interrupted_command_shows_where_the_program_is(shell: Shell) -> None:
+    ready = shell.folder / "ready"
+    os.mkfifo(ready)
+    code = "import time\nopen('ready', 'w').close()\nwhile True:\n    time.sleep(0.01)\n"
+    shell.folder.joinpath("loop.py").write_text(code, "utf-8")
+    command = [sys.executable, "-m", "dapeer", "run", "loop.py"]
+    with subprocess.Popen(command, cwd=shell.folder, stdout=subprocess.PIPE, text=True) as waiting:
+        # It is open at both ends once the program runs.
+        ready.read_text()
+        waiting.send_signal(signal.SIGINT)
+        out, _ = waiting.communicate(timeout=LIMIT)
+    assert re.search(r"loop.py:[34]", out), out
+    assert waiting.returncode == 0
+    assert "stopped" in shell.says("status")
+
+
+@second_user.needed
+def test_no_other_user_reaches_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    with second_user.folder_for_all() as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+        shell.says("status")
+        there = server_of(shell).socket
+        code = (
+            "s = socket.socket(socket.AF_UNIX)\n"
+            "try:\n    s.connect(sys.argv[1]); print('connected', flush=True)\n"
+            "except OSError as error:\n    print(type(error).__name__, flush=True)\n"
+        )
+        with second_user.runs(code, there) as stranger:
+            assert second_user.says(stranger) == "PermissionError"
+        for path in Path(there).parent.iterdir():
+            assert not path.lstat().st_mode & 0o077, path
+        shell.says("end", "--all")

@@ -1,0 +1,89 @@
+"""Commands are made from the table of tools: their names, options, and the arguments that they give."""
+
+import argparse
+
+import pytest
+
+from dapeer.cli.command_line import command_parser
+from dapeer.cli.debugging import options, parsers, table
+from dapeer.tools.base.known_tools import known_tools
+
+COMMANDS = table.tools_by_command()
+
+
+def typed(command: str, *words: str) -> dict[str, object]:
+    """Return the arguments of the tool that a command calls."""
+    tool = COMMANDS[command]
+    known = known_tools()[tool]
+    parser = parsers.add_parser(options.alone, command, tool)
+    return options.arguments_of(vars(parser.parse_intermixed_args(words)), tool, known)
+
+
+def test_no_two_commands_have_one_name() -> None:
+    parsers = next(
+        each.choices
+        for each in command_parser()._actions
+        if each.nargs == argparse.PARSER and each.choices
+    )
+    others = {"adapters", "install", "serve", "demo", "doctor", "opencode", "stdio", "rtp"}
+    assert others <= {*parsers}
+    assert not others & {*COMMANDS, table.CALL, table.SCRIPT}
+    names = [table.name_of(tool) for tool in known_tools() if table.name_of(tool)]
+    assert len(names) == len({*names, *table.SHORT}) - len(table.SHORT)
+    assert not {table.CALL, table.SCRIPT} & {*COMMANDS}
+
+
+def test_every_debugging_tool_has_a_command_and_no_other() -> None:
+    without = {tool for tool in known_tools() if not table.name_of(tool)}
+    assert {tool for tool in without if tool.startswith("dap_")} == {"dap_adapters", "dap_script"}
+    assert {*COMMANDS.values()} == {*known_tools()} - without
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_takes_every_argument_of_its_tool(command: str) -> None:
+    tool = COMMANDS[command]
+    properties = known_tools()[tool]["arguments"].get("properties", {})
+    parser = parsers.add_parser(options.alone, command, tool)
+    dests = {each.dest for each in parser._actions}
+    if table.PLACE in dests:
+        dests |= {"filename", "line", "function"}
+    assert {*properties} <= dests
+    assert parser.format_help()
+
+
+def test_options_of_a_breakpoint_belong_to_the_one_before_them() -> None:
+    words = "app.py -b app.py:27 --if n>3 --collect order.total --collect n -b shop.total"
+    assert typed("run", *words.split()) == {
+        "program": "app.py",
+        "breakpoints": [
+            {"filename": "app.py", "line": 27, "condition": "n>3", "collect": ["order.total", "n"]},
+            {"function": "shop.total"},
+        ],
+    }
+
+
+def test_an_option_of_no_breakpoint_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        typed("run", "app.py", "--if", "n > 3")
+    assert "--if belongs to the -b before it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "arguments"),
+    [
+        ("break", "shop.py:7 --if n>3", {"filename": "shop.py", "line": 7, "condition": "n>3"}),
+        ("break", "shop.total", {"function": "shop.total"}),
+        ("run-to", "shop.py:7 -s 2", {"filename": "shop.py", "line": 7, "session_id": 2}),
+        ("goto", "9", {"line": 9}),
+        ("source", "shop.py", {"filename": "shop.py"}),
+        ("eval", "a b --frame-id 3", {"expressions": ["a", "b"], "frame_id": 3}),
+        ("set-variable", "order.n 5", {"path": "order.n", "value": "5"}),
+        ("collected-call", "7", {"n": 7}),
+        ("run", "--env A=1 --env B=", {"env": {"A": "1", "B": ""}}),
+        ("run", "a.py --no-just-my-code", {"program": "a.py", "just_my_code": False}),
+        ("set-exception-breakpoints", "raised uncaught", {"filters": ["raised", "uncaught"]}),
+        ("request", "threads --arguments {}", {"command": "threads", "arguments": {}}),
+    ],
+)
+def test_words_become_arguments(command: str, words: str, arguments: dict[str, object]) -> None:
+    assert typed(command, *words.split()) == arguments
