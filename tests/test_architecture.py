@@ -73,7 +73,7 @@ INSIDES = {
     "dap": (
         ("content_length", "handshake"),
         ("channel", "decoding", "sent_requests"),
-        ("mapped", "shapes"),
+        ("empty_lines", "mapped", "shapes"),
         ("bodies", "requested_breakpoints", "transport"),
         ("exception_filters", "messages", "requests"),
         ("types",),

@@ -1,6 +1,6 @@
 """Paths of sources that are called otherwise on the other side of a transport."""
 
-from dapeer.dap.mapped import PathMapping, mapped
+from dapeer.dap.mapped import MappedTransport, PathMapping, PathNames
 from dapeer.dap.messages import Request, Response
 from tests.transports import transport_pair
 
@@ -10,7 +10,7 @@ MAPPINGS = [PathMapping("/home/me/shop", "/app")]
 
 async def test_paths_are_translated_both_ways() -> None:
     left, right = transport_pair()
-    ours = mapped(left, MAPPINGS)
+    ours = MappedTransport(left, PathNames(MAPPINGS, lambda _: False))
     await ours.send(Request(1, "setBreakpoints", {"source": {"path": HERE}}))
     sent = await right.receive()
     assert isinstance(sent, Request)
@@ -24,9 +24,14 @@ async def test_paths_are_translated_both_ways() -> None:
     await right.aclose()
 
 
-async def test_a_transport_without_mappings_is_itself() -> None:
-    one, other = transport_pair()
-    assert mapped(one, []) is one
-    assert mapped(one, MAPPINGS) is not one
-    await one.aclose()
-    await other.aclose()
+def test_a_file_beside_one_that_has_moved_is_here_if_it_exists_here_alone() -> None:
+    here = {"/home/me/shop/src/a.c", "/home/me/shop/lib/b.c", "/usr/include/stdio.h"}
+    names = PathNames([], here.__contains__)
+    assert not names
+    names.learn("/home/me/shop/src/a.c", "/build/src/a.c")
+    assert names.remote("/home/me/shop/src/a.c") == "/build/src/a.c"
+    # It is not known whether the program knows it so, too.
+    assert names.remote("/home/me/shop/lib/b.c") == "/home/me/shop/lib/b.c"
+    assert names.local("/build/lib/b.c") == "/home/me/shop/lib/b.c"
+    assert names.local("/build/lib/gone.c") == "/build/lib/gone.c"
+    assert names.local("/usr/include/stdio.h") == "/usr/include/stdio.h"

@@ -435,3 +435,34 @@ async def test_js_debug_tells_how_breakpoints_are_that_it_numbers_alike() -> Non
             (p.line("inner"), "verified", p.line("inner")),
             (p.line("inner_return"), "verified", p.line("inner_return")),
         }
+
+
+EMPTY_LINES = {
+    "debugpy": (
+        "a.py",
+        "def twice(n):\n\n    # Then:\n    out = n * 2\n    return out\n\ntwice(4)\n",
+    ),
+    "delve": (
+        "a.go",
+        "package main\n\n// Then:\nfunc twice(n int) int {\n\n\t// Then:\n\treturn n * 2\n}\n\nfunc main() { twice(4) }\n",
+    ),
+    "rdbg": ("a.rb", "def twice(n)\n\n  # Then:\n  out = n * 2\n  out\nend\ntwice(4)\n"),
+    "bash-dap": ("a.sh", "twice() {\n\n    # Then:\n    echo $(($1 * 2))\n}\n\ntwice 4\n"),
+}
+"""By adapter a file and its text; one that does not move a breakpoint from an empty line itself."""
+
+
+@pytest.mark.parametrize("adapter", EMPTY_LINES)
+async def test_a_breakpoint_on_an_empty_line_goes_to_the_next_one_that_runs(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    name, source = EMPTY_LINES[adapter]
+    (tmp_path / name).write_text(source)
+    lines = source.splitlines()
+    line = lines.index("", lines.index("") + 1) + 1 if adapter == "delve" else 2
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=name, breakpoints=[{"filename": name, "line": line}])
+        assert (stop["reason"], stop["line"]) == ("breakpoint", line + 2)
+        assert stop["breakpoints"] == {"moved": [f"{name}:{line} → {line + 2}"]}
+        assert "breakpoints" not in await ask(c, "dap_continue")

@@ -149,8 +149,7 @@ async def test_a_reloader_starts_the_program_again_without_a_stop(tmp_path: Path
     (tmp_path / "serves.py").write_text(RELOADED)
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         stop = await ask(c, "dap_run", program="serves.py", args=["a b"])
-        # No reloader has started this one, so its exit code is an error.
-        assert (stop["exception"], stop["session_id"]) == ("SystemExit: 3", 1)
+        assert (stop["exit_code"], stop["session_id"]) == (3, 1)
         assert stop["output"].splitlines() == ["run 1 ['a b']", "run 2 ['a b']", "ended 0"]
         names = {row["name"] for row in (await sessions(c)).values()}
         assert names == {"serves.py", "serves.py a b"}

@@ -135,6 +135,26 @@ async def test_a_throw_is_an_exception_where_the_adapter_says_breakpoint(
         assert (stop["reason"], stop["function"].partition("(")[0]) == ("exception", "main")
 
 
+@pytest.mark.parametrize(
+    ("adapter", "throw"), [("gdb", "throw"), ("lldb-dap", "cpp_throw"), ("codelldb", "cpp_throw")]
+)
+async def test_a_throw_of_cpp_has_its_type_and_its_text_without_running_code_of_the_program(
+    adapter: str, throw: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = compiled("thrown.cpp", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter, exception_filters=[throw])
+        said = 'std::out_of_range: index 7 of "a"\nis out of range'
+        assert (stop["reason"], stop["line"]) == ("exception", p.line("out_of_range"))
+        assert stop["exception"] == said
+        texts = {"own": "CartError: cart 1", "number": "int", "loud": "Loud"}
+        for marker, text in texts.items():
+            stop = await ask(c, "dap_continue")
+            assert (stop["line"], stop["exception"]) == (p.line(marker), text)
+            assert "output" not in stop
+
+
 @pytest.mark.parametrize("adapter", NATIVE)
 async def test_a_panic_of_rust_stops_with_its_message(
     adapter: str, tmp_path: Path, shows: Shows

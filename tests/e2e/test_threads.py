@@ -1,6 +1,7 @@
 """Programs of more than one thread."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -220,3 +221,23 @@ async def test_a_step_that_another_thread_interrupts_names_both_and_the_call_tha
         assert has_all(note, f"the step of thread {main} ", f"for thread {worker} ", goes_on)
         done = await ask(c, "dap_step_over", thread_id=main)
         assert (done["line"], done["thread_id"]) == (p.line("after"), main)
+
+
+async def test_a_frame_of_a_waiting_task_is_read_at_a_stop_by_the_id_that_is_listed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tasks.py").write_text(
+        "import asyncio\n\nasync def child(n):\n    mine = n * 10\n    await asyncio.sleep(30)\n\n"
+        "async def main():\n    task = asyncio.create_task(child(4))\n    await asyncio.sleep(0.01)\n    print(task.done())\n\n"
+        "asyncio.run(main())\n"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = {"filename": "tasks.py", "line": 10}
+        await ask(c, "dap_run", program="tasks.py", breakpoints=[at])
+        listed = await read(c, "dap_threads")
+        (frame,) = re.findall(r"child\(\) at .* \[frame_id (\d+)\]", listed)
+        told = await read(c, "dap_evaluate", expressions=["mine"], frame_id=int(frame))
+        assert told.split()[0] == "40"
+        assert "mine = 40" in await read(c, "dap_variables", frame_id=int(frame))
+        # The stop itself is what is looked at without an id.
+        assert "task = " in await read(c, "dap_variables")

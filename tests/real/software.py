@@ -21,7 +21,13 @@ CACHE = NPM_CACHE.with_name("real")
 SECONDS_TO_INSTALL = 600
 
 ENVIRONMENTS = {
-    "web": ("django==5.2.19", "fastapi==0.165.0", "flask==3.1.3", "uvicorn==0.54.0"),
+    "web": (
+        "django==5.2.19",
+        "fastapi==0.165.0",
+        "flask==3.1.3",
+        "uvicorn==0.54.0",
+        "gunicorn==27.0.1",
+    ),
     "networkx": ("networkx==3.6.1", "pytest==9.0.2", "pytest-xdist==3.8.0"),
     "pandas": ("pandas==2.3.3",),
     "trio": ("trio==0.35.0", "anyio==4.16.0"),

@@ -65,8 +65,10 @@ def facts(*answers: BreakpointAnswer, **more: Any) -> BreakpointFacts:  # noqa: 
         (facts(REJECTED, has_failed=True), []),
         (facts(PENDING, has_failed=True, **OVER), [("not hit", "")]),
         # The adapter waits for its code.
-        (facts(PENDING), [("pending", "")]),
-        (facts(PENDING, REJECTED), [("pending", "")]),
+        (facts(PENDING), [("pending", f" (toy {UNMET} yet)")]),
+        (facts(PENDING, REJECTED), [("pending", f" (toy {UNMET} yet)")]),
+        (facts(PENDING, name_in_program="it is b.c"), [("pending", " (it is b.c)")]),
+        (facts(VERIFIED, name_in_program="it is b.c"), [("renamed", " (it is b.c)")]),
         (facts(PENDING, **OVER), [("never bound", UNMET_BY_TOY)]),
         (facts(PENDING, **GONE), [("never bound", UNMET_BY_TOY)]),
         (

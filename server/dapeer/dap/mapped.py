@@ -40,25 +40,91 @@ class PathMapping:
         return _moved(path, self.remote, self.local)
 
 
-def mapped(transport: Transport, mappings: Sequence[PathMapping]) -> Transport:
-    """Return a transport that translates these paths; the same transport if there are none."""
-    return MappedTransport(transport, mappings) if mappings else transport
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A file here, and the name that the program has of it; other files may have moved with it."""
+
+    local: str
+    remote: str
+
+    def beside(self, remote: str) -> str | None:
+        """Return where another file of the program's would be here; None: it is in another folder there.
+
+        >>> Renamed("/home/me/shop/src/a.c", "/build/src/a.c").beside("/build/lib/b.c")
+        '/home/me/shop/lib/b.c'
+        >>> Renamed("/home/me/shop/src/a.c", "shop/src/a.c").beside("other/b.c")
+        """
+        parts = common_suffix(self.local, self.remote)
+        here, there = (each.split("/")[:-parts] for each in (self.local, self.remote))
+        names = remote.split("/")
+        return "/".join(here + names[len(there) :]) if names[: len(there)] == there else None
+
+
+def common_suffix(one: str, other: str) -> int:
+    """Return how many names two paths have in common, from the last one on.
+
+    >>> common_suffix("/home/me/shop/src/a.c", "/build/src/a.c")
+    2
+    """
+    pairs = zip(reversed(one.split("/")), reversed(other.split("/")), strict=False)
+    return next(
+        (count for count, (a, b) in enumerate(pairs) if a != b),
+        min(len(one.split("/")), len(other.split("/"))),
+    )
+
+
+class PathNames:
+    """What a program calls the files of this machine: by a configuration, and as was found out since."""
+
+    def __init__(self, mappings: Sequence[PathMapping], exists: Callable[[str], bool]) -> None:
+        """`exists` says whether there is a file here."""
+        self._mappings = mappings
+        self._exists = exists
+        self._renamed: list[Renamed] = []
+
+    def learn(self, local: str, remote: str) -> None:
+        """Call a file by the name that the program has of it, from now on."""
+        self._renamed.append(Renamed(local, remote))
+
+    def remote(self, path: str) -> str:
+        """Return the program's name of a file here."""
+        known = (each.remote for each in self._renamed if each.local == path)
+        return next(known, "") or next(
+            filter(None, (each.to_remote(path) for each in self._mappings)), path
+        )
+
+    def local(self, path: str) -> str:
+        """Return the name here of a file of the program's."""
+        known = next((each.local for each in self._renamed if each.remote == path), "")
+        if known or not self._renamed:
+            return known or next(
+                filter(None, (each.to_local(path) for each in self._mappings)), path
+            )
+        beside = (each.beside(path) for each in self._renamed)
+        moved = next((each for each in beside if each and self._exists(each)), "")
+        return path if not moved or self._exists(path) else moved
+
+    def __bool__(self) -> bool:
+        """Whether any name differs."""
+        return bool(self._mappings or self._renamed)
 
 
 class MappedTransport:
     """Translates the paths of sources in all messages of another transport."""
 
-    def __init__(self, transport: Transport, mappings: Sequence[PathMapping]) -> None:
+    def __init__(self, transport: Transport, names: PathNames) -> None:
         self._transport = transport
-        self._mappings = mappings
+        self._names = names
 
     async def send(self, message: Message) -> None:
         """Send a message with the other side's paths."""
-        await self._transport.send(_translated(message, self._remote))
+        names = self._names
+        await self._transport.send(_translated(message, names.remote) if names else message)
 
     async def receive(self) -> Message:
         """Return the next message, with this side's paths."""
-        return _translated(await self._transport.receive(), self._local)
+        message = await self._transport.receive()
+        return _translated(message, self._names.local) if self._names else message
 
     async def send_eof(self) -> None:
         """Say that nothing more will be sent."""
@@ -67,12 +133,6 @@ class MappedTransport:
     async def aclose(self) -> None:
         """Close both directions."""
         await self._transport.aclose()
-
-    def _remote(self, path: str) -> str:
-        return next(filter(None, (each.to_remote(path) for each in self._mappings)), path)
-
-    def _local(self, path: str) -> str:
-        return next(filter(None, (each.to_local(path) for each in self._mappings)), path)
 
 
 def _moved(path: str, old: str, new: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.interpreter import called
-from dapeer.adapters.definition.command import Split
+from dapeer.adapters.definition.command import Command, NotFollowed, Split
 from dapeer.adapters.definition.definition import INPUTS, Definition
 from dapeer.adapters.definition.placeholders import fill_table
 from dapeer.adapters.definition.table import own_values
@@ -35,39 +35,6 @@ SHIMS: Final = "shims"
 MODULES: Final = ".bin"
 """The folder in which npm keeps a project's programs."""
 _BEHIND: Final = "Give what it runs as `program`: "
-_BUILD_TOOLS: Final[Mapping[tuple[str, str], str]] = {
-    ("go", "run"): "Give what it runs, a folder or a file, as `program`: Delve builds it.",
-    ("go", "test"): "Give the package's folder and `::` as `program` (`./cart::`), or one test (`cart_test.go::TestTotal`).",
-    ("go", ""): "Give a folder or a file of Go as `program`; Delve builds it.",
-    ("cargo", "run"): "Build it with `cargo build` and the same options, and give the file below target/debug as `program`; examples are in target/debug/examples.",
-    ("cargo", "test"): "Give a test as `program` (`src/cart.rs::tests::adds`), or a file with its tests (`tests/cart.rs::`).",
-    ("cargo", ""): "Build it with `cargo build`, and give the file below target/debug as `program`.",
-    ("make", ""): "Build it with `make`, and give the program that the recipe starts as `program`, with its `args`.",
-    ("bun", ""): "Run it in Node.js: give its file as `program`; Bun's debugger does not speak DAP.",
-    ("deno", ""): "Start it with `deno run --inspect-wait`, and attach: dap_run(request=\"attach\", type=\"node\", port=9229).",
-}  # fmt: skip
-"""Commands that build a program or start it, by their verb (empty: any), and what to give instead."""
-_STARTERS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
-    ("uv", "run"): {},
-    ("poetry", "run"): {},
-    ("pipenv", "run"): {},
-    ("bundle", "exec"): {"RUBYOPT": "-rbundler/setup"},
-}
-"""Commands that start another one in the project's environment, by their verb; what variables it sets."""
-_VALUED: Final = frozenset(
-    {
-        "--with",
-        "--python",
-        "-p",
-        "--extra",
-        "--group",
-        "--env-file",
-        "--package",
-        "--project",
-        "--directory",
-    }
-)
-"""Options of `uv run` whose value stands behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +47,8 @@ class _Typed:
     project: Path
     program: str
     args: Sequence[str]
+    known: Sequence[tuple[Definition, Command]]
+    """The adapters that debug what some command starts, with that command."""
 
     @property
     def name(self) -> str:
@@ -149,11 +118,10 @@ def as_typed(
     program = launch.inputs.get("program")
     if program is None or is_url(str(program)) or {"module", "code"} & launch.inputs.keys():
         return launch
-    if not _can_name_a_file(str(program)):
-        return launch
     given = _Typed(
         definitions, launch, folder_of(launch.inputs.get("cwd"), project), project, str(program),
         [str(each) for each in launch.inputs.get("args") or ()],
+        [(each, each.command) for each in definitions.values() if each.command is not None],
     )  # fmt: skip
     given = _split_line(given)
     if given.is_own():
@@ -161,21 +129,12 @@ def as_typed(
     chosen = given.chosen
     if chosen is None or not chosen.binaries:
         _refuse(given)
-    for definition in definitions.values():
-        command = definition.command
-        if command is not None and command.is_interpreter(given.name):
+    for definition, command in given.known:
+        if command.is_interpreter(given.name):
             # Who names another adapter debugs the interpreter itself.
             ours = chosen is definition or (chosen is None and launch.type is None)
-            return _interpreted(given, definition) if ours else given.launch
+            return _interpreted(given, definition, command) if ours else given.launch
     return _behind(given) if chosen is None and launch.type is None else given.launch
-
-
-def _can_name_a_file(text: str) -> bool:
-    """Whether the system could have a file of this name: no NUL, no half of a surrogate pair."""
-    try:
-        return b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
 
 
 def _split_line(given: _Typed) -> _Typed:
@@ -193,12 +152,18 @@ def _split_line(given: _Typed) -> _Typed:
     except ValueError:
         return given
     alone = replace(given, program=first)
-    is_tool = any(alone.name == name for name, _ in (*_BUILD_TOOLS, *_STARTERS))
-    if not rest or not (is_tool or alone.is_own() or alone.path()):
+    is_known = any(alone.name == each.program for each in _not_followed(given.definitions))
+    if not rest or not (is_known or alone.is_own() or alone.path()):
         return given
     said = f"`program` was split as a shell does: {' '.join(map(shlex.quote, (first, *rest)))}"
     inputs = {**given.launch.inputs, "program": first, "args": rest, "remark": said}
     return replace(alone, args=rest, launch=replace(given.launch, inputs=inputs))
+
+
+def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed]:
+    """Return the commands of all definitions that build a program or start it, each once."""
+    every = (each for definition in definitions.values() for each in definition.not_followed)
+    return list({each.command: each for each in every}.values())
 
 
 def _refuse(given: _Typed) -> None:
@@ -206,39 +171,23 @@ def _refuse(given: _Typed) -> None:
 
     No debugger follows there.
     """
-    verb = next((each for each in given.args if not each.startswith(("-", "+"))), "")
-    for name, verbs in ((given.name, verb), (given.name, "")):
-        if (instead := _BUILD_TOOLS.get((name, verbs))) is not None:
-            shown = f"{name} {verb}".strip()
-            what = (
-                "builds a program and starts it, and" if verbs or not verb else "starts others, and"
-            )
-            raise ArgumentError(f"`{shown}` {what} the debugger would see {name} alone.", instead)
-    variables = _STARTERS.get((given.name, verb))
-    if variables is None and given.name not in {name for name, _ in _STARTERS}:
+    named = [each for each in _not_followed(given.definitions) if each.program == given.name]
+    if not named:
         return
-    started: Sequence[str] = ()
-    if variables is not None:
-        started = _started(given.args[given.args.index(verb) + 1 :])
-    call = _BEHIND + (_call(started, variables or {}) if started else 'dap_run(program="app.py").')
+    verb = next((each for each in given.args if not each.startswith(("-", "+"))), "")
+    exact = next((each for each in named if each.verb == verb), None)
+    found = exact or next((each for each in named if not each.verb), named[0])
+    shown = f"{given.name} {verb}".strip()
+    if found.instead:
+        does = "starts others" if verb and exact is None else "builds a program and starts it"
+        raise ArgumentError(
+            f"`{shown}` {does}, and the debugger would see {given.name} alone.", found.instead
+        )
+    started = found.started(given.args[given.args.index(verb) + 1 :]) if exact else ()
+    call = _BEHIND + (_call(started, found.env) if started else 'dap_run(program="app.py").')
     raise ArgumentError(
-        f"`{f'{given.name} {verb}'.strip()}` starts another program, and the debugger would see {given.name} alone.",
-        call,
+        f"`{shown}` starts another program, and the debugger would see {given.name} alone.", call
     )
-
-
-def _started(args: Sequence[str]) -> Sequence[str]:
-    """Return the command line behind the options of a command that starts it."""
-    rest = list(args)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option in _VALUED and rest:
-            rest.pop(0)
-        elif option in {"-m", "--module"} and rest:
-            return ["python", "-m", *rest]
-        elif option == "--":
-            break
-    return rest
 
 
 def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
@@ -256,14 +205,13 @@ def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
     return f"dap_run({', '.join(parts)}).".replace("'", '"')
 
 
-def _interpreted(given: _Typed, definition: Definition) -> LaunchRequest:
+def _interpreted(given: _Typed, definition: Definition, command: Command) -> LaunchRequest:
     """Return the request for what an interpreter runs.
 
     Raises:
         ArgumentError: The interpreter is not there, runs nothing that can be debugged, or cannot get its options.
     """
-    command, path = definition.command, given.path()
-    assert command is not None  # noqa: S101 - for the type checker
+    path = given.path()
     if path is None:
         raise ArgumentError(
             f"`program`: {given.program} was not found, neither in the project's environment nor on PATH.",
@@ -273,21 +221,21 @@ def _interpreted(given: _Typed, definition: Definition) -> LaunchRequest:
     how = found.how if found.how and definition.uses(found.how) else ""
     in_runner = command.runs_tests("", found.options if how else given.args)
     tests = in_runner or (how == "program" and command.runs_tests(Path(found.target).name, ()))
-    more: dict[str, Any] = {"env": _test_env(definition, given.launch)} if tests else {}
+    more: dict[str, Any] = {"env": _test_env(command, given.launch)} if tests else {}
     if how and not in_runner:
-        return _script(given, definition, found, path, more)
+        return _script(given, definition, command, found, path, more)
     if not given.args or command.interpreter not in definition.quirks.also_runs:
         raise ArgumentError(
             f"`{given.name}` is an interpreter, and nothing in `args` says what it runs.",
             f"Give a file of {definition.languages[0]} as `program`; `type` chooses a debugger of {given.name} itself.",
         )
-    return _alone(given, definition, path, more)
+    return _alone(given, definition, command, path, more)
 
 
-def _alone(given: _Typed, definition: Definition, path: str, more: dict[str, Any]) -> LaunchRequest:
+def _alone(
+    given: _Typed, definition: Definition, command: Command, path: str, more: dict[str, Any]
+) -> LaunchRequest:
     """Return the request for a command that the adapter starts in place of an interpreter."""
-    command = definition.command
-    assert command is not None  # noqa: S101 - for the type checker
     config = {command.interpreter: path, command.options: [*given.args]}
     return given.with_(
         "", "", (), type=definition.id, config=config, **_remark(given, path), **more
@@ -295,11 +243,14 @@ def _alone(given: _Typed, definition: Definition, path: str, more: dict[str, Any
 
 
 def _script(
-    given: _Typed, definition: Definition, found: Split, path: str, more: dict[str, Any]
+    given: _Typed,
+    definition: Definition,
+    command: Command,
+    found: Split,
+    path: str,
+    more: dict[str, Any],
 ) -> LaunchRequest:
     """Return the request for a script, a module or code, with the interpreter and its options."""
-    command = definition.command
-    assert command is not None  # noqa: S101 - for the type checker
     config: dict[str, Any] = {}
     if found.options and not command.options:
         raise ArgumentError(
@@ -328,16 +279,14 @@ def _behind(given: _Typed) -> LaunchRequest:
     found = given.path()
     if found is None:
         return given.launch
-    known = [each for each in given.definitions.values() if each.command is not None]
     path = found
     if Path(found).parent.name == SHIMS and shebang(found) in SHELLS:
-        path = next(filter(None, (_beside(given, each, Path(found)) for each in known)), found)
+        beside = (_beside(given, command, Path(found)) for _, command in given.known)
+        path = next(filter(None, beside), found)
     interpreter = script_interpreter(path)
-    for definition in known:
-        command = definition.command
-        assert command is not None  # noqa: S101 - for the type checker
+    for definition, command in given.known:
         tests = command.runs_tests(given.name, ())
-        more: dict[str, Any] = {"env": _test_env(definition, given.launch)} if tests else {}
+        more: dict[str, Any] = {"env": _test_env(command, given.launch)} if tests else {}
         more |= _remark(given, path)
         if command.is_interpreter(Path(interpreter).name) and command.interpreter in INPUTS:
             more[command.interpreter] = interpreter
@@ -347,7 +296,7 @@ def _behind(given: _Typed) -> LaunchRequest:
         if shebang(path) in definition.shebangs:
             return given.with_("program", path, given.args, type=definition.id, **more)
         del more["remark"]
-        return _alone(given, definition, path, more)
+        return _alone(given, definition, command, path, more)
     if path == found:
         return given.launch
     return given.with_("program", path, given.args, **_remark(given, path))
@@ -380,10 +329,9 @@ def _remark(given: _Typed, path: str) -> dict[str, str]:
     return {"remark": "; ".join(filter(None, [earlier, said]))} if said or earlier else {}
 
 
-def _beside(given: _Typed, definition: Definition, shim: Path) -> str | None:
+def _beside(given: _Typed, command: Command, shim: Path) -> str | None:
     """Return the program of a shim's name beside the interpreter that the shim beside it runs."""
-    command = definition.command
-    if command is None or not command.own_path:
+    if not command.own_path:
         return None
     interpreter = shutil.which(command.usual, path=str(shim.parent))
     if interpreter is None:
@@ -399,10 +347,9 @@ def _beside(given: _Typed, definition: Definition, shim: Path) -> str | None:
     return str(found) if foreign_files.is_file(found) and not is_binary(str(found)) else None
 
 
-def _test_env(definition: Definition, launch: LaunchRequest) -> Json:
+def _test_env(command: Command, launch: LaunchRequest) -> Json:
     """Return the environment of a program that may run tests: the definition's, and over it the caller's."""
-    command = definition.command
-    known = fill_table(command.env if command else {}, {**own_values(), "word": "${word}"})
+    known = fill_table(command.env, {**own_values(), "word": "${word}"})
     return {**known, **as_object(launch.inputs.get("env"))}
 
 

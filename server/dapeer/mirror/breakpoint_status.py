@@ -70,6 +70,9 @@ class Placed:
     unanswered: dict[str, str] = field(default_factory=dict[str, str])
     """By source path: why the last request has no response."""
 
+    named: dict[str, str] = field(default_factory=dict[str, str])
+    """By source path what is known of the name that the program has of the file."""
+
     news: int = 0
     """Counts the messages that may have changed the state of a breakpoint."""
 
@@ -89,6 +92,11 @@ class Placed:
     def name_data(self, data_id: str, name: str) -> None:
         """Take note of the name by which a caller knows the data of a breakpoint."""
         self.names[data_id] = name
+
+    def name_file(self, path: str, told: str) -> None:
+        """Take note of what is known of the program's name of a file."""
+        self.news += 1
+        self.named[path] = told
 
     def take_request(self, command: str, arguments: Body) -> None:
         """Apply a request, which may set breakpoints."""

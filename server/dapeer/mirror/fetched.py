@@ -76,5 +76,6 @@ class Fetched:
 
     def _exception_info(self, arguments: Body, body: Body) -> None:
         stop = self._suspended.stop_of(arguments.get("threadId", -1))
-        if stop is not None:
+        # What the program itself says of it is more.
+        if stop is not None and stop.exception is None:
             stop.take_exception(body)

@@ -223,6 +223,10 @@ class Mirror(Notes):
         """Take note of the name by which a caller knows the data of a breakpoint."""
         self.placed.name_data(data_id, name)
 
+    def name_file(self, path: str, told: str) -> None:
+        """Take note of what is known of the program's own name of a source file."""
+        self.placed.name_file(path, told)
+
     # -- events
 
     def _output(self, body: Body, at: float) -> None:

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.types import ExceptionDetails, StackFrame
+from dapeer.dap.types import ExceptionDetails
 from dapeer.mirror.failures import PATCH
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
@@ -34,6 +34,7 @@ EXCEPTION_CHARS = 600
 ASSERTION = "failed assertion"
 _ASSERTION = re.compile(r"\w*Assert(ion)?\w*Err|Error: \S*\bexpect(\.\w+)?\(")
 """How the exceptions of assertions begin; Jest's are called `Error`."""
+ONLY_PRINTED = "the place is that of the printed report: the debugger's stack has no frame of it, so it has no locals"
 KILLED = "killed by "
 """The beginning of an end's cause that is a signal; an exit code then means nothing."""
 
@@ -89,7 +90,7 @@ class Snapshot(TypedDict):
     breakpoints: NotRequired[dict[str, list[str]]]
     """By state, breakpoints that did not work as requested.
 
-    The states: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended, not known.
+    The states: rejected, moved, pending, stops anyway, never bound, not hit, never called, never ended, not known, renamed.
     """
     notes: NotRequired[list[str]]
 
@@ -124,6 +125,8 @@ class Summary(TypedDict):
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return a stop: location, source, stack, locals, changes, new output."""
     notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out))]
+    if stop.found.place is not None:
+        notes.append(ONLY_PRINTED)
     if stop.reported.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
     comparison = compared(mirror.history, stop)
@@ -137,7 +140,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         reason=stop.reason,
         description=shortened(_description(stop), EXCEPTION_CHARS),
         thread_id=stop.thread_id,
-        **_place(stop.top),
+        **_place(stop),
         exception=shortened(exception_text(stop), EXCEPTION_CHARS),
         source=_source(stop),
         stack=stacks.shown(stop, mirror.frames, project),
@@ -169,7 +172,11 @@ class Place(TypedDict, total=False):
     function: str
 
 
-def _place(frame: StackFrame | None) -> Place:
+def _place(stop: Stop) -> Place:
+    if stop.found.place is not None:
+        file, line = stop.found.place
+        return Place(file=file, line=line)
+    frame = stop.top
     if frame is None:
         return Place()
     return Place(
@@ -178,7 +185,7 @@ def _place(frame: StackFrame | None) -> Place:
 
 
 def _source(stop: Stop) -> str:
-    mark = stop.top["line"] if stop.top else None
+    mark = _place(stop).get("line")
     if stop.found.source is None:
         return ""
     first, lines = stop.found.source

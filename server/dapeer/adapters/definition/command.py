@@ -96,3 +96,46 @@ class Command:
             if pattern and re.fullmatch(pattern, option):
                 return "module" if how == "module" else "code"
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotFollowed:
+    """One `[[not_followed]]`: a command that builds or starts a program, where no debugger follows."""
+
+    command: str
+    """Its name, and perhaps its verb: `go run`. One without a verb is for all verbs that are not named."""
+    instead: str = ""
+    """What to give in its place; empty: the words behind its options are what to give."""
+    valued: tuple[str, ...] = ()
+    """Its options whose value stands behind them."""
+    module: Regex = ""
+    """The option behind which a module of Python follows."""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variables that it sets for what it starts."""
+
+    @property
+    def program(self) -> str:
+        """The name of its file."""
+        return self.command.partition(" ")[0]
+
+    @property
+    def verb(self) -> str:
+        """Its first argument; empty: any."""
+        return self.command.partition(" ")[2]
+
+    def started(self, args: Sequence[str]) -> Sequence[str]:
+        """Return the command line behind the options of one that starts it.
+
+        >>> NotFollowed("uv run", valued=("--with",), module="-m").started(["--with", "rich", "-m", "shop", "-v"])
+        ['python', '-m', 'shop', '-v']
+        """
+        rest = list(args)
+        while rest and rest[0].startswith("-"):
+            option = rest.pop(0)
+            if option in self.valued and rest:
+                rest.pop(0)
+            elif self.module and re.fullmatch(self.module, option):
+                return ["python", "-m", *rest]
+            elif option == "--":
+                break
+        return rest

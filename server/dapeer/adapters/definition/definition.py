@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.collect import Collect
-from dapeer.adapters.definition.command import Command
+from dapeer.adapters.definition.command import Command, NotFollowed
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.placeholders import added, either, fill_table, placeholders
 from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.sources import Sources
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import Evaluated, own_values
 from dapeer.adapters.definition.until import Until, Watchpoints
@@ -105,9 +106,11 @@ class Definition:
     interpreter: Interpreter
     children: Children | None
     command: Command | None
+    not_followed: tuple[NotFollowed, ...]
     tests: Tests | None
     stopping: Stopping
     collect: Collect
+    sources: Sources
     watchpoints: Watchpoints
     until: Until
     sight: Sight

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.adapters.definition.collect import Collect
-from dapeer.adapters.definition.command import Command
+from dapeer.adapters.definition.command import Command, NotFollowed
 from dapeer.adapters.definition.definition import CANNOT, INPUTS, OWN, Definition
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.sources import Sources
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import DefinitionTable, parsed
 from dapeer.adapters.definition.until import Until, Watchpoints
@@ -139,10 +140,12 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
         interpreter=Interpreter.read(table.table("interpreter")),
         children=table.table("children").read(Children) if "children" in table else None,
         command=table.table("command").read(Command) if "command" in table else None,
+        not_followed=tuple(each.read(NotFollowed) for each in table.tables("not_followed")),
         cannot=table.some_of("cannot", CANNOT),
         tests=table.table("tests").read(Tests, rest="arguments") if "tests" in table else None,
         stopping=Stopping.read(table),
         collect=Collect.read(table.table("collect")),
+        sources=table.table("sources").read(Sources),
         watchpoints=table.table("watchpoint").read(Watchpoints),
         until=table.table("until").read(Until),
         hints=tuple(map(Hint.read, table.tables("hint"))),

@@ -90,6 +90,11 @@ class Quirks:
 
     hit_conditions: Regex = ""
     """A regular expression: all of a hit condition that it understands; empty: not known."""
+    empty_line: Regex = ""
+    """A regular expression: a whole line without code, from which a breakpoint is to move to the next one.
+
+    Empty: the adapter does that itself.
+    """
     verifies_functions: bool = True
     """False: it calls a function breakpoint of any name verified, also where there is no such function."""
     passes_hits: bool = False

@@ -23,6 +23,15 @@ class Expressions:
     """What a sanitizer has found, as a text in quotes; it may call functions of the sanitizer."""
     finding_at: Compiled = None
     """A pattern of the innermost function in which that is known."""
+    printed_place: Compiled = None
+    """A pattern, with `file` and `line`, of the place in what is printed of a finding.
+
+    It counts where the debugger knows no frame of the user's.
+    """
+    thrown: str = ""
+    """A command of the debugger that prints a C++ exception's type and text, as a JSON text."""
+    thrown_at: Compiled = None
+    """A pattern of the innermost function at which it does."""
     members: Evaluated = ""
     """Its value is a JSON object: members, by name, of the variables that the adapter does not expand.
 

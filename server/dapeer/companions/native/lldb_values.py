@@ -15,6 +15,7 @@ from typing import Any
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(os.path.dirname(here), "python")]
 patching: Any = importlib.import_module("dapeer_debuggee.patching")
+thrown: Any = importlib.import_module("thrown")
 
 MAX_ELEMENTS = 20
 """Elements of a container that are shown."""
@@ -22,6 +23,10 @@ MAX_ELEMENTS_CHARS = 300
 """Characters of all shown elements together, about."""
 MAX_LEVELS = 3
 """Levels of nested values that are shown."""
+THROWS = "__cxa_throw"
+"""The function of the C++ library that throws."""
+MAX_TEXT_CHARS = 2000
+"""Characters of an exception's text."""
 
 MOST_STACK = 1 << 32
 """Bytes of one frame."""
@@ -91,6 +96,8 @@ def register(debugger: Any) -> None:
     )
     debugger.HandleCommand(of_arrays)
     debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")
+    debugger.HandleCommand(f"command script add -o -f {__name__}.tell_thrown dapeer_thrown")
+    debugger.HandleCommand(f"command script add -o -f {__name__}.tell_sources dapeer_sources")
 
 
 def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:
@@ -165,6 +172,68 @@ def _is_capacity(value: Any, address: int) -> bool:
     return any(
         _is_capacity(each, address) for each in children if not each.GetType().IsPointerType()
     )
+
+
+def tell_sources(_: Any, name: str, context: Any, result: Any, _names: Any) -> None:
+    """Print the files of the program that have a name, a line each."""
+    result.PutCString(sources_named(context.GetTarget(), name))
+
+
+def sources_named(target: Any, name: str) -> str:
+    """Return the files of a program that have a name, a line each; headers are not looked for."""
+    listed: str = VALUES.guard(_sources_named, lambda *_: "")(target, name)  # pyright: ignore[reportUnknownLambdaType]
+    return listed
+
+
+def _sources_named(target: Any, name: str) -> str:
+    units = (unit.file for module in target.modules for unit in module.compile_units)
+    return "\n".join(dict.fromkeys(each.fullpath for each in units if each.basename == name))
+
+
+def tell_thrown(_: Any, _command: str, context: Any, result: Any, _names: Any) -> None:
+    """Print the C++ exception that is being thrown, at a stop there, as JSON.
+
+    lldb-dap 19 does not select the thread that it is asked about.
+    """
+    threads = [each for each in context.GetProcess() if each.GetFrameAtIndex(0).name == THROWS]
+    described = describe_thrown(threads[0]) if len(threads) == 1 else ""
+    result.PutCString(json.dumps(described))
+
+
+def describe_thrown(thread: Any) -> str:
+    """Return the type and text of the exception that a thread throws; empty: they are not known."""
+    described: str = VALUES.guard(_describe_thrown, lambda _: "")(thread)  # pyright: ignore[reportUnknownLambdaType]
+    return described
+
+
+def _describe_thrown(thread: Any) -> str:
+    lldb: Any = sys.modules["lldb"]
+    process, frame = thread.GetProcess(), thread.GetFrameAtIndex(0)
+    target = process.GetTarget()
+    # Where the library has debug information, its registers may have changed already.
+    of_call = frame.arguments or [frame.FindRegister(name) for name in ("arg1", "arg2")]
+    error = lldb.SBError()
+
+    def pointer(address: int) -> Any:
+        return process.ReadPointerFromMemory(address, error)
+
+    def text(address: int) -> Any:
+        return process.ReadCStringFromMemory(address, MAX_TEXT_CHARS, error)
+
+    def symbol(address: int) -> Any:
+        return target.ResolveLoadAddress(address).GetSymbol().GetName() or ""
+
+    def demangled(name: str) -> str:
+        return _demangled(lldb, target.GetDebugger(), name)
+
+    memory = thrown.Memory(pointer, text, symbol, demangled)
+    return str(thrown.describe(memory, *(each.GetValueAsUnsigned() for each in of_call[:2])))
+
+
+def _demangled(lldb: Any, debugger: Any, name: str) -> str:
+    result = lldb.SBCommandReturnObject()
+    debugger.GetCommandInterpreter().HandleCommand(f"language cplusplus demangle {name}", result)
+    return (result.GetOutput() or "").partition(" ---> ")[2].strip() or name
 
 
 def contents(value: Any, names: Any) -> str:

@@ -36,6 +36,11 @@ class Findings:
     """Why the adapter has no locals for the frame to look at first."""
     left_out: str = ""
     """A note on how many frames of that thread its adapter leaves out, and why; empty if none are known."""
+    place: tuple[str, int] | None = None
+    """File and line of the user's code that the program has printed.
+
+    It is there where the debugger knows no frame of it.
+    """
     left_by: str = ""
     """The name of the client that has resumed the program; empty if unknown."""
 

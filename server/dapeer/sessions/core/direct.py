@@ -19,11 +19,16 @@ from dapeer.base.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.base.system import foreign_files
 from dapeer.base.system.exchange import Mailbox
+from dapeer.base.text.code_lines import MAX_LINES_AHEAD, line_with_code
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.mapped import mapped
+from dapeer.dap.empty_lines import EmptyLineTransport
+from dapeer.dap.mapped import MappedTransport, PathNames
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.transport import Transport
+from dapeer.sessions.breakpoints.moved_files import MovedFiles
 from dapeer.sessions.core.attached import AttachedProgram
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
@@ -75,11 +80,15 @@ class DirectSession(Session):
         self._definitions = context.definitions
         self._leaving = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
-        transport = mapped(adapter.transport, plan.mappings)
+        names = PathNames(plan.mappings, foreign_files.exists)
+        transport: Transport = MappedTransport(adapter.transport, names)
+        if plan.definition.quirks.empty_line:
+            transport = EmptyLineTransport(transport, self._line_with_code)
         super().__init__(
             context, plan.title(), plan.definition.id, transport, _traits(plan), parent
         )
         adapter.on_patch_off(self.mirror.take_patch_off)
+        self._moved = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
         self.advice = parent.advice if parent else plan.advice
         self.delegates = parent is None and plan.delegates
@@ -161,9 +170,26 @@ class DirectSession(Session):
         """Whether processes that the program starts are debugged."""
         return self.plan.definition.children is not None
 
+    def _line_with_code(self, path: str, line: int) -> int:
+        """Return the line to which a breakpoint on one without code moves."""
+        around = self.inspect.editions.window(path, line, MAX_LINES_AHEAD)
+        if around is None:
+            return line
+        first, lines = around
+        moved = line_with_code(lines, line - first + 1, self.plan.definition.quirks.empty_line)
+        return moved + first - 1
+
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Make `requested` the breakpoints of a file."""
         await self.set_breakpoints(path, requested)
+
+    async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+        """Make `requested` a file's breakpoints, by the name that the program has of it, if that is found."""
+        await super().set_breakpoints(path, requested)
+        if name := await self._moved.find(path):
+            await super().set_breakpoints(path, [])
+            await self._moved.learn(path, name)
+            await super().set_breakpoints(path, requested)
 
     @property
     def _pid(self) -> int:

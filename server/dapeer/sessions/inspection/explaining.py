@@ -18,7 +18,7 @@ from dapeer.mirror.stops.stops import Stop
 Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 """Evaluates an expression in a frame, in a context of DAP's."""
 
-_QUOTED = re.compile(r'"(.*)"')
+_QUOTED = re.compile(r'"(.+)"', re.DOTALL)
 
 
 async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
@@ -30,9 +30,13 @@ async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate
         mirror.learn(stop, replace(stop.found, signal=name))
     if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
         mirror.take_exception(stop, await evaluate(expressions.exception, innermost, "hover"))
-    if expressions.finding_at and expressions.finding_at.search(frame["name"]):
-        found = _QUOTED.search(await evaluate(expressions.finding, innermost, "watch"))
-        mirror.take_exception(stop, found[1] if found else None)
+    for where, told, context in (
+        (expressions.finding_at, expressions.finding, "watch"),
+        (expressions.thrown_at, expressions.thrown, "repl"),
+    ):
+        if where and where.search(frame["name"]):
+            found = _QUOTED.search(await evaluate(told, innermost, context))
+            mirror.take_exception(stop, _unquoted(found[0]) if found else None)
 
 
 async def evaluate_members(
@@ -51,6 +55,14 @@ async def evaluate_members(
     texts = json.loads(await evaluate(expression, stop.top["id"], "hover"))
     members = {held[name]: str(text) for name, text in texts.items() if name in held}
     mirror.take_members(stop, members)
+
+
+def _unquoted(quoted: str) -> str:
+    """Return a text without its quotes, and without escapes that JSON knows."""
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted[1:-1]
 
 
 def is_bare(variable: Variable, expressions: Expressions) -> bool:

@@ -193,8 +193,23 @@ class Inspection(Fetching):
             gives_up = stop.raised or ABORTED in signal
             if gives_up and (found := self._errors.since(stop.reported.output_start)):
                 self._mirror.take_exception(stop, found.groupdict().get("error"))
+            self._keep_printed_place(stop)
         finally:
             looked.set()
+
+    def _keep_printed_place(self, stop: Stop) -> None:
+        """Keep the place that a finding's report names, if the debugger knows no frame of the user's."""
+        pattern, whose = self._expressions.printed_place, self._mirror.frames
+        known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
+        if not (pattern and stop.raised and known) or whose.foremost(known):
+            return
+        printed = self._mirror.output.read(stop.reported.output_start).text
+        places = re.finditer(pattern.pattern, printed, re.MULTILINE)
+        found = next((each for each in places if not whose.is_librarys(each["file"])), None)
+        if found is not None:
+            path, line = found["file"], int(found["line"])
+            source = self.source(path, line, snapshot.SOURCE_AROUND)
+            self._mirror.learn(stop, replace(stop.found, place=(path, line), source=source))
 
     async def _look_around(self, stop: Stop) -> None:
         if stop.thread_id == UNKNOWN:

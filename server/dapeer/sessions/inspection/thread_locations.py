@@ -188,6 +188,10 @@ class Whereabouts:
         self._blocked[another] = place, number
         return another
 
+    def has_frame(self, frame_id: int) -> bool:
+        """Whether an id is that of a frame of a thread or task that is not stopped."""
+        return frame_id in self._blocked
+
     def line_of(self, frame_id: int, project: Path) -> str:
         """Return where a frame of a thread that is not stopped is, as a line."""
         place, number = self._blocked[frame_id]

@@ -223,6 +223,7 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
         is_final=situation.is_final,
         adapter_ended_first=situation.adapter_ended_first,
         refusal=next(filter(None, refusals), ""),
+        name_in_program=next(filter(None, (each.placed.named.get(path) for each in mirrors)), ""),
         debugs_such_files=first.takes(path),
         follows_children=first.follows_children(),
         ignored_options=lacking,

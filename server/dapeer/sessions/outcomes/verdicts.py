@@ -10,7 +10,7 @@ from dapeer.base.text.fitting import shortened
 
 State = Literal[
     "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit", "never called",
-    "never ended", "not known",
+    "never ended", "not known", "renamed",
 ]  # fmt: skip
 REASON_CHARS = 160
 """Characters of an adapter's reason."""
@@ -64,6 +64,8 @@ class BreakpointFacts:
     """The adapter ended before the program, perhaps at this very breakpoint."""
     refusal: str = ""
     """What the adapter said of a request for this file's breakpoints that failed; empty: nothing."""
+    name_in_program: str = ""
+    """What is known of the program's own name of the file, where that differs; empty: nothing."""
     debugs_such_files: bool = True
     follows_children: bool = True
     ignored_options: tuple[str, ...] = ()
@@ -83,6 +85,8 @@ def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
             yield unknown_verdict(facts.adapter) if unproven else verdict
     if facts.answers and not facts.is_over:
         yield from _verdicts_on_options(facts)
+        if facts.name_in_program and any(each.state == "verified" for each in facts.answers):
+            yield Verdict("renamed", f" ({facts.name_in_program})")
 
 
 def unknown_verdict(adapter: str) -> Verdict:
@@ -110,10 +114,14 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
         reason = shortened(" ".join((facts.refusal or unasked).split()), REASON_CHARS)
         state = "never bound" if facts.is_over else "rejected"
         return Verdict(state, f" ({facts.adapter} {reason})")
+    if facts.name_in_program:
+        state = "never bound" if facts.is_over else "pending" if "pending" in states else "rejected"
+        return Verdict(state, f" ({facts.name_in_program})")
     if "pending" in states:
         alone = "" if facts.follows_children else UNFOLLOWED
-        unmet = f" ({facts.adapter} {UNMET}{alone})"
-        return Verdict("never bound", unmet) if facts.is_over else Verdict("pending")
+        if not facts.is_over:
+            return Verdict("pending", f" ({facts.adapter} {UNMET} yet)")
+        return Verdict("never bound", f" ({facts.adapter} {UNMET}{alone})")
     why = quoted_reason(each.message for each in facts.answers)
     return Verdict("never bound" if facts.is_over else "rejected", why)
 

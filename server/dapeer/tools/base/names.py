@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +32,7 @@ def check(arguments: Mapping[str, Any]) -> None:
     """Check all names among arguments, also within breakpoints.
 
     Raises:
-        ArgumentError: One is empty, too long, or holds a NUL.
+        ArgumentError: One is empty, too long, or holds what no name of a system can have.
     """
     for argument, name in _named(arguments):
         _check(argument, name, is_path=_is_path(argument))
@@ -91,11 +92,25 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
         raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
     if "\0" in name:
         raise ArgumentError(f"`{argument}`: {shown(name)} contains a NUL character.", "Remove it.")
+    if not _can_be_encoded(name):
+        raise ArgumentError(
+            f"`{argument}`: {shown(name)} contains half of a surrogate pair, which no name can have.",
+            "Give the whole character.",
+        )
     if size > MAX_PATH_BYTES or longest > LONGEST_PART:
         raise ArgumentError(
             f"`{argument}`: {shown(name)} is too long for a name: {size} bytes.",
             f"A path has at most {MAX_PATH_BYTES} bytes, and each part of it {LONGEST_PART}.",
         )
+
+
+def _can_be_encoded(name: str) -> bool:
+    """Whether the system has bytes for a name; half of a surrogate pair has none."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def shown(name: str) -> str:

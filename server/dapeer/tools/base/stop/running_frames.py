@@ -32,7 +32,7 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
 
 
 async def chosen(session: Session, given: int | None) -> int | None:
-    """Return the id of the frame to read; None: the program is stopped, or nothing can be read.
+    """Return the id of the frame to read; None: it is a stopped thread's, or nothing can be read.
 
     By default it is the user's innermost frame of the first thread, where a pause could not stop the program.
 
@@ -40,8 +40,11 @@ async def chosen(session: Session, given: int | None) -> int | None:
         NotStopped: No thread runs code of the user.
     """
     mirror = session.mirror
-    if mirror.stop is not None or mirror.ended or not session.where.reads_running:
+    if mirror.ended or not session.where.reads_running:
         return None
+    if mirror.stop is not None:
+        # At a stop, too, a task waits somewhere, and has a frame of its own.
+        return given if given is not None and session.where.has_frame(given) else None
     if given is not None or not mirror.pausing:
         return given
     seen = await session.where.look()

@@ -60,7 +60,7 @@ UNTRACED = patching.Row(
 EXITS = patching.Row(
     "ends-that-are-no-errors",
     "debugpy",
-    "The program stops at a subclass of SystemExit that says success, and where a reloader of Flask or Django starts the program again.",
+    "The program stops where it ends itself by `sys.exit`, and where a reloader of Flask or Django starts the program again.",
     replaces={UNHANDLED: "self thread frame frames_byid arg", IGNORES: "self system_exit_exc"},
 )
 
@@ -138,10 +138,13 @@ def show_untraced(row: Any) -> None:
 def pass_exits(row: Any) -> None:
     """Have no stop where a program ends as it should."""
 
-    def is_success(error: Any) -> bool:
-        return issubclass(error[0], SystemExit) and EXIT_CODE.__get__(error[1]) in {None, 0}
+    def is_end(error: Any) -> bool:
+        """Whether the program ends itself; who asks for stops at `SystemExit` gets them."""
+        debugger: Any = sys.modules["pydevd"].get_global_debugger()
+        asked = getattr(debugger, "break_on_uncaught_exceptions", {})
+        return issubclass(error[0], SystemExit) and "SystemExit" not in asked
 
-    pass_by(row, is_success)
+    pass_by(row, is_end)
 
     @row.replace(IGNORES)
     def ignores(stock: Any, self: Any, system_exit_exc: Any, *rest: Any, **named: Any) -> Any:
@@ -167,9 +170,6 @@ def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
         if is_passed(arg):
             return None
         return stock(self, thread, frame, frames_byid, arg, *rest, **named)
-
-
-EXIT_CODE: Any = SystemExit.__dict__["code"]
 
 
 def hook_ends(row: Any, shown: Callable[..., None]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import itertools
 import sys
 import types
 from typing import Any
@@ -44,7 +45,7 @@ class Followed:
     """The instructions of a function, and what each of them may rely on."""
 
     def __init__(self, code: types.CodeType) -> None:
-        self.steps = [*dis.get_instructions(code)][:MAX_INSTRUCTIONS]
+        self.steps = [*itertools.islice(dis.get_instructions(code), MAX_INSTRUCTIONS)]
         self.places = {each.offset: number for number, each in enumerate(self.steps)}
         self.stacks = symbols.stacks(self.steps)
         self.blocks: dict[int, tuple[int, ...]] = {}

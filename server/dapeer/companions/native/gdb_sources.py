@@ -1,0 +1,63 @@
+"""Sourced by GDB: `dapeer_sources NAME` lists the files of a name, of what `dapeer_file` has read."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+SOURCES = patching.Row(
+    "gdb-sources",
+    "GDB",
+    "A breakpoint in a file that lies elsewhere than where it was compiled does not bind.",
+    adds=True,
+)
+
+
+def named(name: str) -> list[str]:
+    """Return the files of the program that have a name."""
+    pattern = f"^{re.escape(name)}$"
+    listed: Any = gdb.execute_mi("-file-list-exec-source-files", "--basename", "--", pattern)
+    return list(
+        dict.fromkeys(str(each.get("fullname") or each["file"]) for each in listed["files"])
+    )
+
+
+def read(program: str) -> None:
+    """Read a program, silently; GDB's DAP does it again, and tells what is wrong."""
+    with contextlib.suppress(gdb.error):
+        gdb.execute(f"file '{program}'", to_string=True)
+
+
+@SOURCES
+def add_command(row: Any) -> None:
+    """Define the command."""
+    find = row.guard(named, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
+
+    class Sources(gdb.Command):  # type: ignore[misc]
+        """List the files of the program that have a name."""
+
+        def invoke(self, argument: str, _from_tty: object) -> None:
+            gdb.write("\n".join(find(argument)) + "\n")
+
+    class File(gdb.Command):  # type: ignore[misc]
+        """Read a program."""
+
+        def invoke(self, argument: str, _from_tty: object) -> None:
+            row.guard(read, lambda _program: None)(argument)  # pyright: ignore[reportUnknownLambdaType]
+
+    Sources("dapeer_sources", gdb.COMMAND_DATA)
+    File("dapeer_file", gdb.COMMAND_FILES)
+
+
+if gdb is not None:
+    importlib.import_module("gdb_telling").report_by_dap()
+    SOURCES.apply()

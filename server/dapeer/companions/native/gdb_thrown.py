@@ -1,0 +1,83 @@
+"""Sourced by GDB: the command `dapeer_thrown` names the C++ exception that is being thrown."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("native", "python"))
+patching: Any = importlib.import_module("dapeer_debuggee.patching")
+thrown: Any = importlib.import_module("thrown")
+gdb: Any = sys.modules.get("gdb")
+"""GDB's own module, inside of GDB."""
+
+ARGUMENTS = (("$_probe_arg0", "$_probe_arg1"), ("$rdi", "$rsi"), ("$x0", "$x1"))
+"""The thrown object and its type: of the library's probe, or in the registers of a call."""
+MAX_CHARS = 2000
+
+THROWN = patching.Row(
+    "gdb-thrown",
+    "GDB",
+    "A C++ exception that is thrown has neither a type nor a text.",
+    adds=True,
+)
+
+
+def symbol(address: int) -> str:
+    """Return the name of what is at an address, without what it is in."""
+    said: str = gdb.execute(f"info symbol {address}", to_string=True)
+    return re.split(r"(?: \+ \d+)? in section |\n", said)[0]
+
+
+def read_text(address: int) -> str:
+    """Return a text of the program's, shortened."""
+    kind = gdb.lookup_type("char").pointer()
+    found: str = gdb.Value(address).cast(kind).string("utf-8", "replace", length=-1)
+    return found[:MAX_CHARS]
+
+
+def read_pointer(address: int) -> int:
+    """Return a pointer at an address."""
+    read = gdb.selected_inferior().read_memory(address, thrown.WORD)
+    return int.from_bytes(bytes(read), "little")
+
+
+def demangled(name: str) -> str:
+    """Return a symbol as C++ writes it."""
+    said: str = gdb.execute(f"demangle -- {name}", to_string=True)
+    return said.strip()
+
+
+def describe() -> str:
+    """Return its type and text; empty: the registers do not tell."""
+    memory = thrown.Memory(read_pointer, read_text, symbol, demangled)
+    for names in ARGUMENTS:
+        try:
+            object_, kind = (int(gdb.parse_and_eval(f"(long) {name}")) for name in names)
+            return str(thrown.describe(memory, object_, kind))
+        except (gdb.error, ValueError, OverflowError):
+            continue
+    return ""
+
+
+@THROWN
+def add_command(row: Any) -> None:
+    """Define the command."""
+    tell = row.guard(describe, str)
+
+    class Thrown(gdb.Command):  # type: ignore[misc]
+        """Print the C++ exception that is being thrown, as JSON."""
+
+        def invoke(self, _argument: str, _from_tty: object) -> None:
+            gdb.write(json.dumps(tell()) + "\n")
+
+    Thrown("dapeer_thrown", gdb.COMMAND_DATA)
+
+
+if gdb is not None:
+    importlib.import_module("gdb_telling").report_by_dap()
+    THROWN.apply()

@@ -1,0 +1,52 @@
+"""Moves a breakpoint on a line without code to the next line, where the adapter does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from dapeer.base.json_types import as_array, as_object
+from dapeer.dap.messages import Message, Request
+from dapeer.dap.transport import Transport
+
+LineWithCode = Callable[[str, int], int]
+"""Returns the line to ask for in a file, for one that a client asks for."""
+
+
+class EmptyLineTransport:
+    """Another transport, with the lines of breakpoints moved; the answers tell where these are."""
+
+    def __init__(self, transport: Transport, line_with_code: LineWithCode) -> None:
+        self._transport = transport
+        self._line_with_code = line_with_code
+
+    async def send(self, message: Message) -> None:
+        """Send a message with other lines, where it sets breakpoints."""
+        if isinstance(message, Request) and message.command == "setBreakpoints":
+            path = str(as_object(message.arguments.get("source")).get("path") or "")
+            moved = [
+                self._moved(path, each) for each in as_array(message.arguments.get("breakpoints"))
+            ]
+            message = replace(message, arguments={**message.arguments, "breakpoints": moved})
+        await self._transport.send(message)
+
+    def _moved(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+        line = requested.get("line")
+        return (
+            {**requested, "line": self._line_with_code(path, line)}
+            if isinstance(line, int)
+            else requested
+        )
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        return await self._transport.receive()
+
+    async def send_eof(self) -> None:
+        """Say that nothing more will be sent."""
+        await self._transport.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._transport.aclose()

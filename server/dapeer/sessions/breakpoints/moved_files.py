@@ -1,0 +1,91 @@
+"""Finds the name that a program has of a source file: its build was moved, or made in a container."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.sources import Sources
+from dapeer.base.errors import DapeerError
+from dapeer.base.system import foreign_files
+from dapeer.dap.mapped import PathNames, common_suffix
+from dapeer.dap.sent_requests import EvaluateArguments, SendRequest
+from dapeer.mirror.mirror import Mirror
+
+MIN_COMMON_NAMES = 2
+"""Names at the end of two paths that make them the same file: its own, and a folder's."""
+MAX_TOLD_NAMES = 3
+"""Names of a file that are told."""
+
+
+class MovedFiles:
+    """Finds them where an adapter has no code of a file with breakpoints."""
+
+    def __init__(
+        self, names: PathNames, sources: Sources, mirror: Mirror, request: SendRequest
+    ) -> None:
+        self._names = names
+        self._sources = sources
+        self._mirror = mirror
+        self._request = request
+        self._found: set[str] = set()
+        """Files whose name in the program is known."""
+
+    async def find(self, path: str) -> str:
+        """Return the program's name of a file none of whose breakpoints is verified; empty: nobody knows one.
+
+        Where several are possible, or it is perhaps another project's file, they are told.
+        """
+        sent = self._mirror.breakpoints.get(path, ())
+        if not self._sources.named or path in self._found or not sent:
+            return ""
+        if any(made.get("verified") for _, made in sent):
+            return ""
+        known = [each for each in await self._ask(path) if each != path]
+        name = same_file(path, known, [each for each in known if foreign_files.exists(each)])
+        if known and not name:
+            left = len(known) - MAX_TOLD_NAMES
+            told = " and ".join([*known[:MAX_TOLD_NAMES], *([f"{left} more"] if left > 0 else [])])
+            self._mirror.name_file(path, f"the program has files of this name as {told}")
+        return name
+
+    async def learn(self, path: str, name: str) -> None:
+        """Have the adapter call a file by the program's name from now on."""
+        self._found.add(path)
+        self._mirror.name_file(path, f"the program has the file as {name}")
+        common = common_suffix(path, name)
+        here, there = ("/".join(each.split("/")[:-common]) for each in (path, name))
+        if not (self._sources.rename and here and there):
+            self._names.learn(path, name)
+            return
+        command = fill(self._sources.rename, {"here": here, "there": there})
+        await self._request("evaluate", EvaluateArguments(expression=str(command), context="repl"))
+
+    async def _ask(self, path: str) -> Sequence[str]:
+        """Return the program's files that have the name of a file."""
+        command = fill(self._sources.named, {"name": Path(path).name})
+        arguments = EvaluateArguments(expression=str(command), context="repl")
+        try:
+            answer = await self._request("evaluate", arguments)
+        except DapeerError:
+            # Some evaluate nothing while the program runs.
+            return ()
+        return self._sources.paths_in(str(answer.get("result") or ""))
+
+
+def same_file(path: str, known: Sequence[str], here: Sequence[str]) -> str:
+    """Return the only one of the `known` names that may be a file's; empty: none, or several.
+
+    What is `here` under its own name is another file, perhaps another project's.
+
+    >>> same_file("/me/shop/src/a.c", ["/build/src/a.c", "/build/lib/a.c"], [])
+    '/build/src/a.c'
+    >>> same_file("/me/shop/src/a.c", ["/one/src/a.c", "/two/src/a.c"], [])
+    ''
+    """
+    by_length = {each: common_suffix(path, each) for each in known}
+    most = max(by_length.values(), default=0)
+    best = [each for each, length in by_length.items() if length == most]
+    is_same = most >= MIN_COMMON_NAMES and len(best) == 1 and best[0] not in here
+    return best[0] if is_same else ""

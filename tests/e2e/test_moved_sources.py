@@ -1,0 +1,124 @@
+"""Programs that know their source files by other folders: a build that was moved, one without paths."""
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness import ask, client, evaluate, needs
+from tests.processes import LIMIT
+from tests.programs import tool
+
+APP = """\
+#include <stdio.h>
+int twice(int n);
+int main(void) {
+    printf("%d\\n", twice(4));
+    return 0;
+}
+"""
+CART = """\
+int twice(int n) {
+    int out = n * 2;
+    return out;
+}
+"""
+GO_MAIN = 'package main\n\nimport "shop/cart"\n\nfunc main() { println(cart.Twice(4)) }\n'
+GO_CART = "package cart\n\nfunc Twice(n int) int {\n\tout := n * 2\n\treturn out\n}\n"
+AT = {"filename": "cart/cart.c", "line": 3}
+NATIVE = ["gdb", "lldb-dap", "codelldb"]
+
+
+def built(folder: Path, *folders: str) -> Path:
+    """Build a program with a `cart.c` in each of these folders; return where it was."""
+    (folder / "main.c").write_text(APP)
+    sources = [folder / each / "cart.c" for each in folders]
+    for number, source in enumerate(sources):
+        source.parent.mkdir(parents=True)
+        source.write_text(CART if number == 0 else CART.replace("twice", f"twice{number}"))
+    subprocess.run(
+        [tool("gcc"), "-g", "-O0", "-o", folder / "shop", folder / "main.c", *sources], check=True
+    )
+    return folder
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_a_breakpoint_binds_where_a_build_was_moved_and_says_so(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    (tmp_path / "old").mkdir()
+    here = built(tmp_path / "old", "cart").rename(tmp_path / "new")
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        stop = await ask(c, "dap_run", program="shop", type=adapter, breakpoints=[AT])
+        assert (stop["file"], stop["line"]) == (str(here / "cart" / "cart.c"), 3)
+        assert "→ 3" in stop["source"]
+        assert await evaluate(c, "out") == "8"
+        known = tmp_path / "old" / "cart" / "cart.c"
+        assert stop["breakpoints"] == {
+            "renamed": [f"cart/cart.c:3 (the program has the file as {known})"]
+        }
+        # The other file has moved with it.
+        assert f"main {'main.c'}:4" in str(stop["stack"])
+        assert (await ask(c, "dap_continue"))["exit_code"] == 0
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_a_file_of_the_same_name_that_is_there_is_another_one(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    (tmp_path / "other").mkdir()
+    other = built(tmp_path / "other", "cart")
+    here = Path(shutil.copytree(other, tmp_path / "copy"))
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        end = await ask(c, "dap_run", program="shop", type=adapter, breakpoints=[AT])
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        (said,) = end["breakpoints"]["never bound"]
+        assert f"the program has files of this name as {other / 'cart' / 'cart.c'}" in said
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_several_files_that_may_be_meant_are_named(adapter: str, tmp_path: Path) -> None:
+    needs(adapter)
+    (tmp_path / "old").mkdir()
+    old = tmp_path / "old"
+    here = built(old, "one/cart", "two/cart").rename(tmp_path / "new")
+    (here / "cart").mkdir()
+    (here / "cart" / "cart.c").write_text(CART)
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        end = await ask(c, "dap_run", program="shop", type=adapter, breakpoints=[AT])
+        (said,) = end["breakpoints"]["never bound"]
+        assert f"{old}/one/cart/cart.c and {old}/two/cart/cart.c" in said
+
+
+def built_of_go(folder: Path, *flags: str) -> Path:
+    """Build a program of Go in a folder; return that."""
+    (folder / "cart").mkdir(parents=True)
+    texts = {
+        "go.mod": "module shop\n\ngo 1.19\n",
+        "main.go": GO_MAIN,
+        "cart/cart.go": GO_CART,
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    build = [tool("go", "golang-go"), "build", *flags, "-gcflags=all=-N -l", "-o", "shop", "."]
+    subprocess.run(build, cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("flags", [[], ["-trimpath"]])
+async def test_a_breakpoint_binds_in_a_program_of_go_that_was_moved_or_has_no_paths(
+    flags: list[str], tmp_path: Path
+) -> None:
+    needs("delve")
+    old = built_of_go(tmp_path / "old", *flags)
+    here = old.rename(tmp_path / "new")
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        at = {"filename": "cart/cart.go", "line": 5}
+        stop = await ask(c, "dap_run", program="shop", breakpoints=[at])
+        assert (stop["file"], stop["line"]) == (str(here / "cart" / "cart.go"), 5)
+        (said,) = stop["breakpoints"]["renamed"]
+        assert "the program has the file as " in said
