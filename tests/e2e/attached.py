@@ -1,6 +1,7 @@
 """Programs that are attached to, in a phase of debugging; and what they are like when a debugger has left them."""
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -120,6 +121,14 @@ class Attached:
             if found := re.fullmatch(rb"(\d+) (\d+)\n", await self.line()):
                 turns.append((int(found[1]), int(found[2])))
         return turns
+
+    async def fate(self) -> int:
+        """Return its exit code, once that tells its end; 0: it turns on."""
+        try:
+            await self.turns(1)
+        except AssertionError:
+            return await self.process.wait()
+        return 0
 
     async def naps(self) -> None:
         """Wait until the function has been called that takes long."""
@@ -290,7 +299,31 @@ async def stall_gdb(wire: Wire) -> None:
     """Stop the gdb that attaches, until the server gives the attach up."""
     below = descendants(wire.process.pid)
     os.kill(next(pid for pid in below if SCRIPT in command_line(pid)), signal.SIGSTOP)
-    await wire.answer(CALL)
+    # What debugpy prints meanwhile has its code, which is no message.
+    assert ",32,32," not in json.dumps(await wire.answer(CALL))
+
+
+async def adapter_killed(wire: Wire) -> None:
+    """End the adapter as the system does for want of memory."""
+    os.kill(adapter_of(wire.process.pid), signal.SIGKILL)
+
+
+@contextmanager
+def busy() -> Generator[None]:
+    """Keep each core busy meanwhile."""
+    command = [sys.executable, "-c", "while True: pass"]
+    loops = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for each in loops:
+            each.kill()
+            each.wait()
+
+
+def starve(wire: Wire) -> None:
+    """Have a server, and the debuggers that it starts from now on, wait for everybody else."""
+    os.setpriority(os.PRIO_PROCESS, wire.process.pid, 19)
 
 
 async def outlives(debugged: Debugged, phase: str, end: str, folder: Path) -> None:

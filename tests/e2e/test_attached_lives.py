@@ -1,6 +1,7 @@
 """What is attached to lives, and runs as fast as before, whatever ends its debugger: all of the table."""
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -12,12 +13,15 @@ from tests.e2e.attached import (
     ENDS,
     PHASES,
     Debugged,
+    adapter_killed,
+    busy,
     cancel,
     injections,
     named,
     outlives,
     running,
     stall_gdb,
+    starve,
 )
 from tests.e2e.test_server_end import Wire, server
 from tests.processes import LIMIT
@@ -30,6 +34,74 @@ async def test_an_attached_program_lives_and_is_as_fast_as_before(
     debugged: Debugged, phase: str, end: str, tmp_path: Path
 ) -> None:
     await outlives(debugged, phase, end, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "phase", "end"),
+    [
+        ("gdb", "running", "server killed"),
+        ("gdb", "evaluating", "client gone"),
+        ("lldb-dap", "running", "server terminated"),
+        ("lldb-dap", "evaluating", "server killed"),
+        ("debugpy", "running", "server killed"),
+        ("delve", "running", "client gone"),
+        ("delve", "running", "server killed"),
+    ],
+)
+async def test_an_attached_program_lives_where_its_debugger_is_starved(
+    adapter: str, phase: str, end: str, tmp_path: Path
+) -> None:
+    debugged = named(adapter)
+    debugged.check()
+    async with (
+        asyncio.timeout(3 * LIMIT),
+        running(debugged, tmp_path) as program,
+        server() as wire,
+    ):
+        starve(wire)
+        with busy():
+            await PHASES[phase](wire, program)
+            await ENDS[end](wire)
+            await program.lives_as_before()
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("adapter", ["debugpy", "jdi", "js-debug"])
+async def test_a_program_lives_where_somebody_kills_its_debugger(
+    adapter: str, phase: str, tmp_path: Path
+) -> None:
+    debugged = named(adapter)
+    debugged.check()
+    async with (
+        asyncio.timeout(3 * LIMIT),
+        running(debugged, tmp_path) as program,
+        server() as wire,
+    ):
+        await PHASES[phase](wire, program)
+        await adapter_killed(wire)
+        await program.lives_as_before()
+
+
+@pytest.mark.parametrize("phase", ["running", "stopped"])
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "delve"])
+async def test_where_somebody_kills_it_the_answer_says_what_became_of_the_program(
+    adapter: str, phase: str, tmp_path: Path
+) -> None:
+    debugged = named(adapter)
+    debugged.check()
+    async with asyncio.timeout(LIMIT), running(debugged, tmp_path) as program, server() as wire:
+        await PHASES[phase](wire, program)
+        await adapter_killed(wire)
+        end = await wire.tool("dap_wait_until_paused")
+        said = str(end["cause"])
+        assert "killed by SIGKILL; the program " in said
+        match await program.fate():
+            case 0:
+                assert said.endswith("; the program runs on")
+            case number if number < 0:
+                assert f"the program has ended, killed by {signal.Signals(-number).name}" in said
+            case _:
+                assert "the program has ended" in said
 
 
 INJECTING_ENDS = {**ENDS, "call cancelled": cancel, "gdb stalled": stall_gdb}

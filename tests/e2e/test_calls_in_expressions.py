@@ -1,10 +1,11 @@
 """An expression that calls a function of the program: the stop lasts, or the answer says what the call has made of it."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client, evaluate, has_all, needs, read, refusal
+from tests.harness import ask, client, evaluate, has_all, needs, printed, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program, compiled
 
@@ -107,3 +108,19 @@ async def test_a_condition_that_calls_a_function_with_a_literal_leaves_the_next_
         ]
         assert await evaluate(c, 'total + length("a")') == "8"
         assert (await ask(c, "dap_step_over"))["line"] == literals.line("end")
+
+
+async def test_a_call_that_does_not_return_is_named_and_broken_off(tmp_path: Path) -> None:
+    needs("gdb")
+    paced = compiled("paced.c", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(paced), breakpoints=[paced.at("step")])
+        arguments = {"expressions": ["nap(1000)"], "timeout_ms": 3000}
+        calling = asyncio.create_task(refusal(c, "dap_evaluate", **arguments))
+        await printed(c, "napping")
+        assert "stopped (breakpoint) (evaluates `nap(1000)`)" in await read(c, "dap_status")
+        assert "so it was broken off" in await calling
+        assert "evaluates" not in await read(c, "dap_status")
+        assert await evaluate(c, "n") == "0"
+        stop = await ask(c, "dap_continue")
+        assert (stop["reason"], stop["line"]) == ("breakpoint", paced.line("step"))

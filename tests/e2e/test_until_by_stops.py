@@ -326,6 +326,56 @@ async def test_a_line_with_a_breakpoint_is_looked_at_too_unless_that_counts(
             )
 
 
+BESIDE_JS = """
+exports.add = (cart) => {
+    cart.total += 3;
+    cart.total += 4;
+};
+"""
+APP_JS = """
+const { add } = require('../app2/beside');
+const cart = { total: 0 }; // @begin
+add(cart); // @add
+console.log(cart.total);
+"""
+BESIDE_RB = """
+def add(cart)
+  cart[:total] += 3
+  cart[:total] += 4
+end
+"""
+APP_RB = """
+require_relative "../app2/beside"
+cart = { total: 0 } # @begin
+add(cart) # @add
+puts cart[:total]
+"""
+
+
+@pytest.mark.parametrize(
+    ("adapter", "kind", "text", "beside", "shown"),
+    [
+        ("js-debug", "js", APP_JS, BESIDE_JS, "cart.total"),
+        ("rdbg", "rb", APP_RB, BESIDE_RB, "cart[:total]"),
+    ],
+)
+async def test_a_folder_whose_name_begins_like_the_projects_is_not_looked_at(
+    tmp_path: Path, adapter: str, kind: str, text: str, beside: str, shown: str
+) -> None:
+    needs(adapter)
+    project, other = tmp_path / "app", tmp_path / "app2"
+    project.mkdir()
+    other.mkdir()
+    p = written(project, f"cart.{kind}", text)
+    written(other, f"beside.{kind}", beside)
+    async with asyncio.timeout(LIMIT), client(project) as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("begin")])
+        state, line, said = await until(c, f"{shown} > 2")
+        assert (state, line) == ("stopped", p.line("add") + 1)
+        assert f"`{shown} > 2` holds after cart.{kind}:{p.line('add')}" in said
+        assert "(conditions, " in said
+
+
 async def test_a_variable_of_perl_holds_once_it_has_a_value(tmp_path: Path) -> None:
     needs("perl")
     p = written(

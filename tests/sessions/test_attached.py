@@ -12,6 +12,7 @@ import pytest
 from dapeer.adapters.choice.attachable import check_process
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.process_table import pending_signals
 from dapeer.sessions.core.attached import RUNS_ON, AttachedProgram
 from tests.processes import LIMIT
 
@@ -32,7 +33,9 @@ async def test_a_program_runs_on_is_stopped_or_has_ended_by_a_signal(
     assert program.fate() == RUNS_ON
     stop(process)
     assert f"stopped (state T): `kill -CONT {process.pid}`" in program.fate()
+    assert not pending_signals(process.pid)
     process.send_signal(signal.SIGTRAP)
+    assert pending_signals(process.pid) == 1 << (signal.SIGTRAP - 1)
     process.send_signal(signal.SIGCONT)
     assert await program.ended(LIMIT)
     assert program.fate() == "the program has ended, killed by SIGTRAP"

@@ -188,6 +188,7 @@ class RequestTimeout(ChannelError):
         *,
         outcome: str = "",
         killed: bool = False,
+        cancelled: bool = False,
         forced: bool = False,
         owed: Sequence[str] = (),
     ) -> None:
@@ -198,12 +199,16 @@ class RequestTimeout(ChannelError):
             seconds: How long its answer was waited for.
             outcome: What became of the session by that, as a part of a sentence.
             killed: The program was killed with its adapter.
+            cancelled: The adapter was asked to break the request off, and has done so.
             forced: The adapter does not advertise the request.
             owed: Earlier requests that the adapter has not answered either.
         """
         hint = "The session continues, but the program may hang: try dap_pause, or end it with dap_terminate."
         if killed:
             hint = "dap_program_output shows what it printed; dap_run starts it again."
+        elif cancelled:
+            outcome = "so it was broken off, and what it had called in the program was not finished"
+            hint = "The session is usable; a larger `timeout_ms` gives it more time."
         elif outcome:
             hint = "dap_run with its pid attaches to it again, if it runs."
         elif forced:

@@ -116,6 +116,11 @@ class Channel:
         """The requests that wait for their response, the oldest first."""
         return [request.command for request, _ in self._pending.values()]
 
+    def awaited(self, command: str) -> Request | None:
+        """Return the newest request of a command that waits for its response; None: there is none."""
+        found = [request for request, _ in self._pending.values() if request.command == command]
+        return found[-1] if found else None
+
     async def finish(self) -> None:
         """Announce that no more requests follow, and receive the remaining messages."""
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -42,7 +42,7 @@ def _print_traceback(error: Exception, name: str, code: str) -> None:
         if each.filename == name and each.lineno is not None
         else each
         for each in frames
-        if not each.filename.startswith(ours)
+        if not Path(each.filename).is_relative_to(ours)
     ]
     text = [
         "Traceback (most recent call last):\n",

@@ -17,6 +17,7 @@ from dapeer.base.sources import relative
 from dapeer.base.system.environment import surroundings
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.launch.inheritance import follow_edits
 from dapeer.peers import Peer
@@ -34,6 +35,8 @@ from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 
+MAX_EXPRESSION_CHARS = 100
+"""Characters of an expression that is being evaluated, in a row."""
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""
 OURS = "dapeer"
@@ -47,6 +50,8 @@ class StatusRow(Summary):
 
     thread_id: NotRequired[int]
     """The thread that has stopped."""
+    evaluating: NotRequired[str]
+    """The expression that the adapter evaluates at this moment, for which a function of the program may run."""
     pid: NotRequired[int]
     """The process of the program, where it is known to be on this machine."""
     capabilities: NotRequired[dict[str, Any]]
@@ -110,6 +115,8 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
     row = StatusRow(**summary(session))
     if stop := session.mirror.stop:
         row["thread_id"] = stop.thread_id
+    if (asked := session.channel.awaited("evaluate")) is not None:
+        row["evaluating"] = shortened(str(asked.arguments.get("expression")), MAX_EXPRESSION_CHARS)
     if pid := session.watched_pid():
         row["pid"] = pid
     if not session.over:
@@ -143,6 +150,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     code = f", exit code {row['exit_code']}" if "exit_code" in row and not by_us else ""
     state = row["cause"] if by_us else row["state"]
     cause = f": {row['cause']}" if "cause" in row and not by_us else ""
+    evaluates = f" (evaluates `{row['evaluating']}`)" if "evaluating" in row else ""
     stale = f" (may be out of date: {row['stale']})" if "stale" in row else ""
     stale += f" ({row['problem']})" if "problem" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
@@ -152,7 +160,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     where += f", {relative(row['interpreter'], project)}" if known else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {state}"
-    return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
+    return f"{head}{reason}{evaluates}{place}{code}{cause}{stale}{mark}"
 
 
 @tool("Debug adapters", section=Section.START, read_only=True, output=Adapters, starts=True)

@@ -211,7 +211,10 @@ class Quirks:
     stack_levels: int = 20
     """Frames to ask for at a stop."""
     leaves_stopped: bool = False
-    """`disconnect` leaves a program that it does not end stopped, and its breakpoints in it."""
+    """`disconnect` leaves a program that it does not end stopped, and its breakpoints in it.
+
+    So these are removed before, also where dapeer is killed (`process/last_words`).
+    """
     maps_paths: bool = False
     """It knows `pathMappings` itself; for others dapeer translates the paths on the wire."""
 

@@ -20,6 +20,7 @@ from dapeer.adapters.definition.definition import Definition, Inputs, RequestNam
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.connecting import HostAndPort, connect_to, connector, stream_of
+from dapeer.adapters.process.last_words import LastWords, NotedTransport
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
@@ -135,6 +136,10 @@ class Adapter:
             self.processes.claim(each)
         self.processes.kill_all_but(self.pid)
 
+    def wake(self) -> None:
+        """Continue the adapter, where somebody has stopped it."""
+        self.processes.wake()
+
     async def kill(self) -> None:
         """Kill the adapter and what it owns, and wait for their end, for some seconds at most.
 
@@ -189,6 +194,8 @@ async def open_adapter(
         wire = ContentLengthTransport(stream)
         transport = _transport(definition, wire, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
+        if processes.are_attached and definition.quirks.leaves_stopped:
+            transport = _noted(stack, transport, stream, inputs)
         points = _log_points(definition)
         adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
         stack.callback(adapter.close)
@@ -263,6 +270,18 @@ def _transport(
     if spawned is not None:
         spawned.listen(tamed.printed)
     return tamed
+
+
+def _noted(
+    stack: AsyncExitStack, transport: Transport, stream: ByteStream, inputs: Inputs
+) -> Transport:
+    """Return the messages of an adapter that is to remove its breakpoints if dapeer is killed."""
+    pid = inputs.get("pid")
+    if not isinstance(pid, int):
+        return transport
+    words = LastWords(stream, pid)
+    stack.push_async_callback(words.aclose)
+    return NotedTransport(transport, words)
 
 
 async def _values(

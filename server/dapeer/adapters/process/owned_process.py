@@ -156,6 +156,11 @@ class Processes:
         """Whether they are the debugger of a program that dapeer has not started."""
         return self._attached is not None
 
+    def wake(self) -> None:
+        """Continue those that somebody has stopped (SIGCONT)."""
+        for process in self._owned.values():
+            process.wake()
+
     def detach(self) -> None:
         """Leave an attached program's debugger, whose input has ended, to the reaper, which has it detach."""
         for pid in [*self._owned]:
@@ -210,6 +215,10 @@ class OwnedProcess:
     def hold(self) -> None:
         """SIGSTOP the process and its group: it does nothing more until it is killed."""
         self._send(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """SIGCONT the process and its group, which changes nothing where nobody has stopped them."""
+        self._send(signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL the process and its group; a process that has its number by now is spared."""

@@ -8,6 +8,8 @@ Without that folder, nothing is known.
 from __future__ import annotations
 
 import contextlib
+import functools
+import operator
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -43,10 +45,10 @@ def is_running(pid: int) -> bool:
     return not status(pid).get("State", "").startswith("Z")
 
 
-def status(pid: int) -> Mapping[str, str]:
-    """Return the fields of a process's `status`, by name; empty if it has ended."""
+def status(task: int | str) -> Mapping[str, str]:
+    """Return the fields of a process's (a thread's: `PID/task/TID`) `status`, by name; empty: it ended."""
     try:
-        lines = (_TABLE / str(pid) / "status").read_text("utf-8", "replace").splitlines()
+        lines = (_TABLE / str(task) / "status").read_text("utf-8", "replace").splitlines()
     except OSError:
         return {}
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -188,6 +190,13 @@ def carries(pid: int, variable: str) -> bool:
 def tracer(pid: int) -> int:
     """Return the thread that traces a process; 0 if none does, or if unknown."""
     return int(status(pid).get("TracerPid") or 0)
+
+
+def pending_signals(pid: int) -> int:
+    """Return the mask of the signals that a process and its threads have not taken yet; 0 if unknown."""
+    fields = (status(f"{pid}/task/{each}") for each in threads(pid))
+    masks = (int(each.get(name) or "0", 16) for each in fields for name in ("SigPnd", "ShdPnd"))
+    return functools.reduce(operator.or_, masks, 0)
 
 
 def lack_of_tasks() -> str:

@@ -113,6 +113,8 @@ NO_STOPS = f"{BATCH}--eval-command='handle all nostop noprint pass' "
 
 That may be SIGPIPE, at a write to an adapter that has gone. gdb would give up the call midway and detach; where the called function returns to, there is only gdb's breakpoint, which kills.
 """
+RUNNING = "Running: "
+"""Begins what debugpy prints of a command: its code fills an error that quotes what was printed."""
 ALONE = patching.Row(
     "injected-alone",
     "debugpy",
@@ -124,7 +126,7 @@ ALONE = patching.Row(
 
 @ALONE
 def inject_alone(row: Any) -> None:
-    """Have debugpy inject its code by `alone`, and by a gdb that no signal stops.
+    """Have debugpy inject its code by `alone`, and by a gdb that no signal stops, and print no code.
 
     The code stays as it is on Windows, where pydevd has no room for more than 2 KB.
     """
@@ -136,10 +138,21 @@ def inject_alone(row: Any) -> None:
 
     def check_call(stock: Any, command: Any, *rest: Any, **how: Any) -> Any:
         started = command.replace(BATCH, NO_STOPS, 1) if isinstance(command, str) else command
-        return stock(started, *rest, **how)
+        try:
+            return stock(started, *rest, **how)
+        except subprocess.CalledProcessError as error:
+            # Its text has the command, with all of the code.
+            raise patching.Meant(subprocess.CalledProcessError(error.returncode, "gdb")) from None
+
+    def write(*words: Any) -> None:
+        """Print what is no command."""
+        text = " ".join(map(str, words))
+        if not text.startswith(RUNNING):
+            sys.stdout.write(f"{text}\n")
 
     ours = patching.guarded(row, subprocess.check_call, check_call)
     row.set(f"{INJECTS}:subprocess", SimpleNamespace(**{**vars(subprocess), "check_call": ours}))
+    row.set(f"{INJECTS}:print", write)
 
 
 def reach(folder: Path) -> None:

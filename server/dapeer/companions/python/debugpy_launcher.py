@@ -235,7 +235,7 @@ def hide_launcher(row: Any) -> None:
 
     The hook is the one that the program has left, and no program sees another in its place.
     """
-    folder = os.path.dirname(str(sys.modules["debugpy"].__file__))
+    folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
 
     def shorten() -> None:
         stock = sys.excepthook

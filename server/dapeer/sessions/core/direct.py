@@ -29,7 +29,7 @@ from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport
 from dapeer.sessions.breakpoints.moved_files import MovedFiles
-from dapeer.sessions.core.attached import AttachedProgram
+from dapeer.sessions.core.attached import RUNS_ON, UNKNOWN, AttachedProgram, attached_pid
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.detached import Detached
@@ -49,6 +49,8 @@ MAX_EXPRESSION_CHARS = 100
 """Characters of an expression in the cause of an end."""
 SECONDS_TO_DETACH = 2.0
 """Seconds for which an answer waits until an adapter has detached that did not answer."""
+SECONDS_TO_TAKE_STOP = 1.0
+"""Seconds in which a program that was resumed takes the signal by which its debugger has stopped it."""
 SECONDS_TO_LOSE = 1.0
 """Seconds in which a program meets what a killed debugger has left in it, in most cases."""
 MAX_QUOTED_CHARS = 800
@@ -72,9 +74,13 @@ class DirectSession(Session):
         """The process of its adapter."""
         self.launched: bool = parent.launched if parent else plan.launched
         """Whether dapeer has started the debuggee, so that it ends with its session."""
-        pid = plan.inputs.get("pid") if parent is None and plan.request == "attach" else None
-        self.attached = AttachedProgram(pid) if isinstance(pid, int) else None
+        pid = attached_pid(plan) if parent is None else None
+        self.attached = AttachedProgram(pid) if pid is not None else None
         """The program, where it was running before and its process is known."""
+        if parent is not None and parent.delegates:
+            self.attached = parent.attached
+        self.adapters: tuple[Adapter, ...] = (adapter, *(parent.adapters if parent else ()))
+        """Its own, and those of the sessions above it, whose processes it may share."""
         self.offers = Mailbox[Offer]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = context.definitions
@@ -259,13 +265,21 @@ class DirectSession(Session):
         await self.leave(seconds, terminate=self.launched)
 
     async def _let_go(self, *, ending: bool) -> None:
-        """Remove all breakpoints and resume, if the adapter leaves a program stopped."""
+        """Remove all breakpoints and resume, if the adapter leaves a program stopped.
+
+        An adapter that somebody has stopped is continued.
+        """
+        if not self.launched:
+            for each in self.adapters:
+                each.wake()
         if ending or not self.plan.definition.quirks.leaves_stopped or self.plan.core is not None:
             return
         for path in list(self.mirror.breakpoints):
             await self.set_breakpoints(path, ())
         if (stop := self.mirror.stop) is not None:
             await self.resume("continue", {"threadId": stop.thread_id})
+        if self.attached is not None:
+            await self.attached.has_taken_stop(SECONDS_TO_TAKE_STOP)
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
@@ -284,25 +298,24 @@ class DirectSession(Session):
     async def force(self) -> None:
         """Kill the adapter and what it has started, debuggee included; an attached one detaches instead."""
         await self.process.kill()
-        if self.attached is not None:
+        if not self.launched:
             await self.process.settle(SECONDS_TO_DETACH)
-            self._learn_fate()
+            self._learn_fate(UNKNOWN)
         self.finish()
 
     async def cut_short(self, cause: str) -> str:
         """End a session whose adapter has not answered as it was to end; return what became of the program."""
-        if self.attached is None:
+        if self.launched:
             return await super().cut_short(cause)
         await self.force()
         self.ending.decide(f"{cause}, and is to detach; {self.fate}", by_us=False)
         return f"and is to detach; {self.fate}"
 
-    def _learn_fate(self) -> None:
-        """Read from its process what became of a program that was attached to."""
-        if self.attached is not None:
-            self.fate = self.attached.fate()
-            if (self.ending.cause or "").startswith("detached;"):
-                self.ending.decide(f"detached; {self.fate}", by_us=False)
+    def _learn_fate(self, unknown: str = RUNS_ON) -> None:
+        """Read from its process what became of a program that was attached to; `unknown`: it has none that is known."""
+        self.fate = self.attached.fate() if self.attached is not None else unknown
+        if (self.ending.cause or "").startswith("detached;"):
+            self.ending.decide(f"detached; {self.fate}", by_us=False)
 
     async def cut_off(self, tool: str) -> None:
         """Kill the program, where its adapter would let it run on from a stop when it is asked to end it."""

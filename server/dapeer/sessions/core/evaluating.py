@@ -6,7 +6,9 @@ import contextlib
 import re
 from collections.abc import Sequence
 
-from dapeer.base.errors import ArgumentError
+import anyio
+
+from dapeer.base.errors import ArgumentError, ChannelError, RequestTimeout
 from dapeer.dap.bodies import (
     EvaluateResponseBody,
     SetExpressionResponseBody,
@@ -18,19 +20,49 @@ from dapeer.mirror.post_mortem import no_process
 from dapeer.sessions.core.session import Session
 from dapeer.view import variable_path
 
+SECONDS_TO_CANCEL = 2.0
+"""Seconds for an adapter to break off an evaluation."""
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 
 async def evaluate(
     session: Session, expression: str, frame_id: int | None, context: str, seconds: float
 ) -> EvaluateResponseBody:
-    """Evaluate an expression in a frame, or without one, in a DAP context."""
+    """Evaluate an expression in a frame, or without one, in a DAP context.
+
+    An adapter that has not answered in time, or whose answer nobody awaits any more, is asked to break it off, if it can.
+
+    Raises:
+        RequestTimeout: It was not answered in time.
+    """
     arguments: EvaluateArguments = {"expression": expression, "context": context}
     if frame_id is not None:
         arguments["frameId"] = frame_id
     async with session.evaluating:
         with no_process(session.post_mortem), session.advice.on_failure(context):
-            return await session.request("evaluate", arguments, seconds=seconds)
+            try:
+                return await session.request("evaluate", arguments, seconds=seconds)
+            except RequestTimeout as error:
+                if session.supports("cancel") and await _cancelled(session, SECONDS_TO_CANCEL):
+                    raise RequestTimeout("evaluate", seconds, cancelled=True) from error
+                raise
+            except anyio.get_cancelled_exc_class():
+                if session.supports("cancel"):
+                    await _cancelled(session, 0)
+                raise
+
+
+async def _cancelled(session: Session, seconds: float) -> bool:
+    """Ask an adapter to break off an evaluation (DAP: `cancel`); return whether it has done so in time."""
+    sent = session.channel.awaited("evaluate")
+    if sent is None:
+        return False
+    with contextlib.suppress(ChannelError), anyio.CancelScope(shield=True):
+        await session.channel.send("cancel", {"requestId": sent.seq})
+        return await session.wait_for(
+            lambda: session.channel.awaited("evaluate") is not sent, seconds
+        )
+    return False
 
 
 async def set_expression(

@@ -50,7 +50,7 @@ async def start_up(
     # An offered child starts while dapeer attaches to it.
     starts = plan.launched or session.parent is not None
     seconds = timeouts.launch if starts else timeouts.attach
-    if session.attached is not None:
+    if session.attached is not None and "pid" in plan.inputs:
         # Who is to debug it may end it at the attempt.
         session.watch.follow(session.attached.pid)
     try:

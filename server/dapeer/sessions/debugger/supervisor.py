@@ -157,7 +157,7 @@ class Supervisor:
             finally:
                 session.finish()
                 session.watch.close()
-                if session.attached is not None:
+                if session.attached is not None and session.parent is None:
                     session.attached.close()
                 self._sessions.ended(session, failed=failure is not None)
                 tasks.cancel_scope.cancel()

@@ -1,0 +1,76 @@
+"""Has a debugger remove its breakpoints, and leave the program, when the client at its connection has died.
+
+A debugger may stop the program by a signal to let go of it. Where a thread meets a breakpoint at that moment, the signal stays behind,
+and kills the program (Delve). So a process of its own holds the connection, too: at the end of stdin it sends the requests of the last
+line there, a JSON array of commands and arguments, and ends the connection once the program has taken all such signals. An
+empty array: there is nothing to say. Only the standard library; run with `-I -S DESCRIPTOR PID`, the connection and the program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import time
+
+if __name__ == "__main__":
+    # `-I` and `-S` leave out where this package is.
+    sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
+from dapeer.companions.process.detaching import facts, numbers
+
+FIRST_NUMBER = 1_000_000_000
+"""The `seq` of the first request, which the client has not come to."""
+SECONDS_TO_TAKE_STOP = 2.0
+"""Seconds in which a program that goes on takes the signal that has stopped it."""
+SECONDS_BETWEEN_LOOKS = 0.01
+"""Nothing tells that a signal was taken."""
+STOPS = 1 << (signal.SIGTRAP - 1)
+
+
+def say(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
+    """Send requests to a debugger, and wait until all of them are answered, or it has gone."""
+    awaited = set[int]()
+    for number, (command, arguments) in enumerate(requests, FIRST_NUMBER):
+        request = {"seq": number, "type": "request", "command": command, "arguments": arguments}
+        body = json.dumps(request).encode()
+        connection.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        awaited.add(number)
+    # The client may have read a part of a message, so the rest of it comes first.
+    heard = b""
+    while awaited and (data := connection.recv(65536)):
+        heard += data
+        awaited -= {int(each) for each in re.findall(rb'"request_seq":\s*(\d+)\b', heard)}
+
+
+def wait_for_stop_taken(pid: int) -> None:
+    """Wait some seconds until a program has taken each signal that has stopped it."""
+    until = time.monotonic() + SECONDS_TO_TAKE_STOP
+    while has_stop(pid) and time.monotonic() < until:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def has_stop(pid: int) -> bool:
+    """Whether a signal that stops a program waits until it goes on."""
+    tasks = (facts(f"{pid}/task/{each}") for each in numbers(f"/proc/{pid}/task"))
+    names = "SigPnd", "ShdPnd"
+    return any(int(task.get(name, "0"), 16) & STOPS for task in tasks for name in names)
+
+
+def main() -> None:
+    """Read stdin until it ends, then say what the last line has."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    connection, last = socket.socket(fileno=int(sys.argv[1])), "[]"
+    for line in sys.stdin:
+        # The client may have died as it wrote one.
+        last = line if line.endswith("\n") else last
+    if requests := json.loads(last):
+        say(connection, requests)
+        wait_for_stop_taken(int(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()
