@@ -182,8 +182,10 @@ async def running(debugged: Debugged, folder: Path) -> AsyncGenerator[Attached]:
 
 def adapter_of(server: int) -> int:
     """Return the adapter that a server has started."""
-    children = (pid for pid in descendants(server) if "reaper.py" not in command_line(pid))
-    return next(children)
+    ours = "reaper.py", "last_words.py"
+    return next(
+        pid for pid in descendants(server) if not any(name in command_line(pid) for name in ours)
+    )
 
 
 SCRIPT = "tells_of_calls.py"

@@ -190,12 +190,10 @@ async def open_adapter(
             own["word"] = spawned.tail.word
             again = connector(table, values)
             stream = await stream_of(spawned, again, definition.timeouts.start)
-        sent = Sent()
-        wire = ContentLengthTransport(stream)
+        sent, wire = Sent(), ContentLengthTransport(stream)
         transport = _transport(definition, wire, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
-        if processes.are_attached and definition.quirks.leaves_stopped:
-            transport = _noted(stack, transport, stream, inputs)
+        transport = _noted(definition, processes, stack, transport, stream, inputs)
         points = _log_points(definition)
         adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
         stack.callback(adapter.close)
@@ -273,11 +271,16 @@ def _transport(
 
 
 def _noted(
-    stack: AsyncExitStack, transport: Transport, stream: ByteStream, inputs: Inputs
+    definition: Definition,
+    processes: Processes,
+    stack: AsyncExitStack,
+    transport: Transport,
+    stream: ByteStream,
+    inputs: Inputs,
 ) -> Transport:
-    """Return the messages of an adapter that is to remove its breakpoints if dapeer is killed."""
-    pid = inputs.get("pid")
-    if not isinstance(pid, int):
+    """Return the messages of an adapter, noted where it has to remove its breakpoints if dapeer is killed."""
+    pid, leaves = inputs.get("pid"), definition.quirks.leaves_stopped
+    if not (isinstance(pid, int) and leaves and processes.are_attached):
         return transport
     words = LastWords(stream, pid)
     stack.push_async_callback(words.aclose)

@@ -1,4 +1,4 @@
-"""What is said to the debugger of an attached program if dapeer is killed: that its breakpoints go first."""
+"""Tells the debugger of an attached program, if dapeer is killed, to remove its breakpoints first."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ Without that folder, nothing is known.
 from __future__ import annotations
 
 import contextlib
-import functools
-import operator
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -194,9 +192,10 @@ def tracer(pid: int) -> int:
 
 def pending_signals(pid: int) -> int:
     """Return the mask of the signals that a process and its threads have not taken yet; 0 if unknown."""
-    fields = (status(f"{pid}/task/{each}") for each in threads(pid))
-    masks = (int(each.get(name) or "0", 16) for each in fields for name in ("SigPnd", "ShdPnd"))
-    return functools.reduce(operator.or_, masks, 0)
+    mask = 0
+    for fields in (status(f"{pid}/task/{each}") for each in threads(pid)):
+        mask |= int(fields.get("SigPnd") or "0", 16) | int(fields.get("ShdPnd") or "0", 16)
+    return mask
 
 
 def lack_of_tasks() -> str:

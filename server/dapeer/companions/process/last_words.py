@@ -1,4 +1,4 @@
-"""Has a debugger remove its breakpoints, and leave the program, when the client at its connection has died.
+"""Has a debugger remove its breakpoints and leave the program when its client has died.
 
 A debugger may stop the program by a signal to let go of it. Where a thread meets a breakpoint at that moment, the signal stays behind,
 and kills the program (Delve). So a process of its own holds the connection, too: at the end of stdin it sends the requests of the last

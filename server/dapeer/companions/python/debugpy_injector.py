@@ -53,6 +53,8 @@ if not had:
     sys.modules["debugpy"].injected_by_dapeer = True
 """
 """What runs in the program, in a namespace of its own: Python's library comes first meanwhile."""
+SECONDS_TO_BE_TOLD = 60
+"""Seconds that a program stands still while its debugger is to tell it how to debug, more than an attach may take."""
 GONE = """
 class Setup(dict):
     def __getitem__(self, name):
@@ -64,7 +66,13 @@ def go_on_without_debugger(kind):
     if hasattr(wait, "by_dapeer"):
         return
     def wait_for_ready_to_run(debugger):
-        wait(debugger)
+        late = __import__("threading").Timer(SECONDS_TO_BE_TOLD, debugger.dispose_and_kill_all_pydevd_threads)
+        late.daemon = late.is_pydev_daemon_thread = late.pydev_do_not_trace = True
+        late.start()
+        try:
+            wait(debugger)
+        finally:
+            late.cancel()
         if debugger.pydb_disposed:
             for name in ("start_auxiliary_daemon_threads", "patch_threads", "enable_tracing",
                          "set_tracing_for_untraced_contexts", "set_trace_for_frame_and_parents"):
@@ -78,7 +86,7 @@ def go_on_without_debugger(kind):
     kind.wait_for_ready_to_run = wait_for_ready_to_run
     kind.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
 """
-"""Lets a program go on whose debugger leaves it before it was told how to debug.
+"""Lets a program go on whose debugger leaves it before it was told how to debug, or never tells it.
 
 debugpy would have it wait for ever, in the call that gdb makes. It asks its setup for the mode when it has imported pydevd, and before it connects.
 """
@@ -97,9 +105,12 @@ def quiet(code: str) -> str:
     return code.replace(imported, f"{imported}attach_pid_injected.print = lambda *_, **__: None;")
 
 
-def able_to_go_on(code: str) -> str:
-    """Return debugpy's code to inject, after which a program goes on that its debugger has left."""
-    beginning = f"exec({GONE!r});import codecs;"
+def able_to_go_on(code: str, seconds: float = SECONDS_TO_BE_TOLD) -> str:
+    """Return debugpy's code to inject, after which a program goes on that its debugger has left.
+
+    So does one whose debugger tells nothing for some seconds.
+    """
+    beginning = f"SECONDS_TO_BE_TOLD={seconds};exec({GONE!r});import codecs;"
     return code.replace("import codecs;", beginning, 1).replace(
         ".attach(setup)", ".attach(Setup(setup))"
     )

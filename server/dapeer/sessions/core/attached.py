@@ -26,7 +26,7 @@ _STOPS = 1 << (signal.SIGTRAP - 1)
 
 
 def attached_pid(plan: Plan) -> int | None:
-    """Return the process that is attached to: by its id, or as what listens at a port; None: it is not known.
+    """Return the process that is attached to, by its id or as what listens at a port; None: unknown.
 
     What listens is the program where it is found by its command line, and dapeer starts the adapter.
     """

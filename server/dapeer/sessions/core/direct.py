@@ -29,7 +29,7 @@ from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport
 from dapeer.sessions.breakpoints.moved_files import MovedFiles
-from dapeer.sessions.core.attached import RUNS_ON, UNKNOWN, AttachedProgram, attached_pid
+from dapeer.sessions.core.attached import UNKNOWN, AttachedProgram, attached_pid
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
 from dapeer.sessions.core.detached import Detached
@@ -311,9 +311,14 @@ class DirectSession(Session):
         self.ending.decide(f"{cause}, and is to detach; {self.fate}", by_us=False)
         return f"and is to detach; {self.fate}"
 
-    def _learn_fate(self, unknown: str = RUNS_ON) -> None:
-        """Read from its process what became of a program that was attached to; `unknown`: it has none that is known."""
-        self.fate = self.attached.fate() if self.attached is not None else unknown
+    def _learn_fate(self, unknown: str = "") -> None:
+        """Read from its process what became of a program that was attached to.
+
+        Args:
+            unknown: What is said where no process of it is known; empty: what was said before.
+        """
+        known = self.attached.fate() if self.attached is not None else ""
+        self.fate = known or unknown or self.fate
         if (self.ending.cause or "").startswith("detached;"):
             self.ending.decide(f"detached; {self.fate}", by_us=False)
 
