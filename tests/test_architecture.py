@@ -196,7 +196,11 @@ ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semapho
 DEBUGGEE = ("dapeer", "companions", "python", "dapeer_debuggee")
 IN_DEBUGGEE = "companions/python/dapeer_debuggee/"
 """A package of its own in the program, so its modules import each other relatively."""
-IN_OUR_PYTHON = ("companions/python/debugpy_", "companions/process/reaper")
+IN_OUR_PYTHON = (
+    "companions/python/debugpy_",
+    "companions/process/reaper",
+    "companions/process/last_words",
+)
 """Companions that dapeer's own Python runs, beside debugpy or alone: they may import what lies at the bottom."""
 LONGEST_FUNCTION = 50
 LONGEST_TEST = 40
