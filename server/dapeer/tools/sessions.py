@@ -51,7 +51,7 @@ class StatusRow(Summary):
     thread_id: NotRequired[int]
     """The thread that has stopped."""
     evaluating: NotRequired[str]
-    """The expression that the adapter evaluates at this moment, for which a function of the program may run."""
+    """The expression that the adapter evaluates now; a function of the program may run for it."""
     pid: NotRequired[int]
     """The process of the program, where it is known to be on this machine."""
     capabilities: NotRequired[dict[str, Any]]

@@ -54,7 +54,7 @@ if not had:
 """
 """What runs in the program, in a namespace of its own: Python's library comes first meanwhile."""
 SECONDS_TO_BE_TOLD = 60
-"""Seconds that a program stands still while its debugger is to tell it how to debug, more than an attach may take."""
+"""Seconds that a program waits for its debugger's configuration; an attach takes less."""
 GONE = """
 class Setup(dict):
     def __getitem__(self, name):
