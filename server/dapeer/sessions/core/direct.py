@@ -49,7 +49,7 @@ MAX_EXPRESSION_CHARS = 100
 """Characters of an expression in the cause of an end."""
 SECONDS_TO_DETACH = 2.0
 """Seconds for which an answer waits until an adapter has detached that did not answer."""
-SECONDS_TO_TAKE_STOP = 1.0
+SECONDS_TO_TAKE_STOP = 3.0
 """Seconds in which a program that was resumed takes the signal by which its debugger has stopped it."""
 SECONDS_TO_LOSE = 1.0
 """Seconds in which a program meets what a killed debugger has left in it, in most cases."""
