@@ -14,7 +14,10 @@ from tests.processes import LIMIT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="passes a descriptor on")
 
-REMOVAL = "setBreakpoints", {"source": {"path": "/w/a.go"}, "breakpoints": []}
+REMOVAL: tuple[str, dict[str, object]] = (
+    "setBreakpoints",
+    {"source": {"path": "/w/a.go"}, "breakpoints": []},
+)
 
 
 def speaker(connection: socket.socket, *lines: str) -> subprocess.Popen[bytes]:
