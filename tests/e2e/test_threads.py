@@ -240,4 +240,4 @@ async def test_a_frame_of_a_waiting_task_is_read_at_a_stop_by_the_id_that_is_lis
         assert told.split()[0] == "40"
         assert "mine = 40" in await read(c, "dap_variables", frame_id=int(frame))
         # The stop itself is what is looked at without an id.
-        assert "task = " in await read(c, "dap_variables")
+        assert "task: Task" in await read(c, "dap_variables")

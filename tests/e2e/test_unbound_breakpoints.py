@@ -168,14 +168,14 @@ async def test_one_on_a_line_without_code_is_told_to_have_moved_once() -> None:
         assert "breakpoints" not in await ask(c, "dap_continue")
 
 
-async def test_one_above_the_first_statement_has_moved_to_no_line_that_is_none(
+async def test_one_above_the_first_statement_goes_there(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "late.py").write_text("\nimport os\nprint(os.sep)\n", "utf-8")
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         at = [{"filename": "late.py", "line": 1}]
-        end = await ask(c, "dap_run", program="late.py", breakpoints=at)
-        assert end["breakpoints"] == {"not hit": ["late.py:1"]}
+        stop = await ask(c, "dap_run", program="late.py", breakpoints=at)
+        assert (stop["line"], stop["breakpoints"]) == (2, {"moved": ["late.py:1 → 2"]})
 
 
 async def test_what_was_set_before_the_start_is_meant_and_what_is_left_of_another_is_not() -> None:

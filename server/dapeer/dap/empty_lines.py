@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dapeer.base.json_types import as_array, as_object
-from dapeer.dap.messages import Message, Request
+from dapeer.dap.messages import Message, Request, Response
 from dapeer.dap.transport import Transport
 
 LineWithCode = Callable[[str, int], int]
@@ -20,6 +20,8 @@ class EmptyLineTransport:
     def __init__(self, transport: Transport, line_with_code: LineWithCode) -> None:
         self._transport = transport
         self._line_with_code = line_with_code
+        self._sent: dict[int, Sequence[Mapping[str, Any]]] = {}
+        """By number of a request that was not answered yet: the breakpoints as they were sent."""
 
     async def send(self, message: Message) -> None:
         """Send a message with other lines, where it sets breakpoints."""
@@ -29,6 +31,7 @@ class EmptyLineTransport:
                 self._moved(path, each) for each in as_array(message.arguments.get("breakpoints"))
             ]
             message = replace(message, arguments={**message.arguments, "breakpoints": moved})
+            self._sent[message.seq] = moved
         await self._transport.send(message)
 
     def _moved(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
@@ -40,8 +43,18 @@ class EmptyLineTransport:
         )
 
     async def receive(self) -> Message:
-        """Return the next message."""
-        return await self._transport.receive()
+        """Return the next message; where an answer tells no line, it is that which was sent."""
+        message = await self._transport.receive()
+        if not isinstance(message, Response):
+            return message
+        sent = self._sent.pop(message.request_seq, ())
+        made = as_array(message.body.get("breakpoints"))
+        if not sent or len(made) != len(sent):
+            return message
+        placed = [
+            {"line": one["line"], **as_object(each)} for one, each in zip(sent, made, strict=True)
+        ]
+        return replace(message, body={**message.body, "breakpoints": placed})
 
     async def send_eof(self) -> None:
         """Say that nothing more will be sent."""
