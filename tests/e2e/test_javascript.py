@@ -330,3 +330,33 @@ async def test_a_program_that_was_attached_to_does_so_too(waits: Path) -> None:
         at = {"filename": str(waits), "line": 3}
         await ask(c, "dap_run", type="js-debug", request="attach", port=port, breakpoints=[at])
         assert ends_within(descendants(os.getpid())) == [True, True]
+
+
+HOLES = """
+class Order {
+  constructor() { this._total = 3; }
+  get total() { return this._total; }
+}
+const order = new Order();
+const sparse = [];
+sparse[1000] = 1;
+sparse[2] = 5;
+console.log(order.total);
+"""
+
+
+async def test_a_getter_is_shown_as_one_and_a_sparse_array_by_what_it_holds(tmp_path: Path) -> None:
+    needs("js-debug")
+    (tmp_path / "holes.js").write_text(HOLES)
+    at = {"filename": "holes.js", "line": 10}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="holes.js", breakpoints=[at])
+        listed = await ask(c, "dap_variables", path="order")
+        (getter,) = [each for each in listed["variables"] if each["name"] == "total"]
+        assert getter["value"] == "(getter: ask for it by its path)"
+        assert "type" not in getter
+        assert await read(c, "dap_variables", path="order.total") == "  order.total = 3"
+        sparse = (await ask(c, "dap_variables", path="sparse", filter="indexed"))["variables"]
+        assert {each["name"]: each["value"] for each in sparse} == {"2": "5", "1000": "1"}
+        page = await ask(c, "dap_variables", path="sparse", filter="indexed", start=1)
+        assert [each["name"] for each in page["variables"]] == ["1000"]

@@ -2,6 +2,7 @@
 
 import asyncio
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -176,3 +177,61 @@ SHOWN = {
     "error": "ValueError(<Whole>)", "mocked": "<MagicMock: name='db', calls=[get(<Whole>, one=<Whole>)]>",
     "proxy": "mappingproxy({'key': <Whole>})", "cell": "<cell: <Whole>>", "user": "UserDict(data={'key': <Whole>})",
 }  # fmt: skip
+
+
+HOLDERS = """
+import types
+from typing import Any, ClassVar
+from pydantic import BaseModel, PrivateAttr
+
+def clicked(*args):
+    return args
+
+class Model:
+    kinds = ["k"]
+    def save(self):
+        return 1
+
+class Button(Model):
+    def __init__(self):
+        self.label = "ok"
+        self.on_click = clicked
+        self.model = Model
+        self.bound = self.save
+        self._private = clicked
+
+class Item(BaseModel):
+    model_config = {"extra": "allow"}
+    sku: str
+    _seen: int = PrivateAttr(default=3)
+
+button = Button()
+table = {"call": clicked, "class": Model}
+item = Item(sku="a1", colour="red")
+item.colour = "blue"
+print("done")
+"""
+
+
+async def test_what_an_object_itself_holds_is_listed_whatever_it_is(tmp_path: Path) -> None:
+    (tmp_path / "holders.py").write_text(HOLDERS)
+    at = {"filename": "holders.py", "line": HOLDERS.count("\n") - 1}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="holders.py", breakpoints=[at])
+        assert stop["locals"]["item"] == "Item(sku='a1', colour='red')"
+
+        async def names(path: str) -> list[str]:
+            found = await ask(c, "dap_variables", path=path)
+            return [each["name"] for each in found["variables"]]
+
+        # What its class gives it is data, too, but for functions.
+        own = ["_private", "bound", "kinds", "label", "model", "on_click"]
+        assert await names("button") == own
+        assert await names("button.model") == ["kinds", "save"]
+        assert await names("Button") == ["kinds"]
+        assert await names("table") == ["'call'", "'class'", "len()"]
+        assert {"_seen", "colour", "sku"} <= {*await names("item")}
+        assert not {each for each in await names("item") if each.startswith("_abc")}
+        step = await ask(c, "dap_step_over")
+        assert step["changed"] == {"item.colour": ["'red'", "'blue'"]}
+        assert await names("button.model.kinds") == ["[0]", "len()"]

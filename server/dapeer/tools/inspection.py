@@ -229,8 +229,9 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
 
 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
-    kind = f": {type_name(variable.get('type') or '')}" if variable.get("type") else ""
     reference = variable["variablesReference"]
+    known = _type_of(stop, variable)
+    kind = f": {known}" if known else ""
     more = (
         f" [variables_reference {stop.reported.handles.of('variables_reference', reference)}]"
         if reference
@@ -239,13 +240,18 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     return f"{variable['name']}{kind} = {fitted(stop.values.shown(variable), limit)}{more}"
 
 
+def _type_of(stop: Stop, variable: Variable) -> str:
+    """Return the type of a variable's value; empty for a getter, of which an adapter gives the function's."""
+    return "" if stop.values.is_getter(variable) else type_name(variable.get("type") or "")
+
+
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": variable["name"],
         "value": fitted(stop.values.shown(variable), limit),
     }
-    if variable.get("type"):
-        data["type"] = type_name(variable.get("type") or "")
+    if known := _type_of(stop, variable):
+        data["type"] = known
     if variable["variablesReference"]:
         data["variables_reference"] = stop.reported.handles.of(
             "variables_reference", variable["variablesReference"]

@@ -25,6 +25,10 @@ WrittenValues = dict[tuple[int, str], tuple[str, Variable]]
 _WRITTEN = ("value", "type", "variablesReference")  # from the response to `setVariable`
 
 
+GETTER = "(getter: ask for it by its path)"
+"""Shown in place of a value that only code of the program computes."""
+
+
 @dataclass(slots=True)
 class Values:
     """The scopes of frames, and the children of scopes and variables."""
@@ -159,8 +163,17 @@ class Values:
         was, now = self.written.get((reference, variable["name"]), ("", variable))
         return now if variable["value"] == was else variable
 
+    def is_getter(self, variable: Variable) -> bool:
+        """Whether a variable has a value, and a type, only once its code has run."""
+        return variable["variablesReference"] != 0 and variable["variablesReference"] in self.lazy
+
     def shown(self, variable: Variable) -> str:
-        """Return a variable's value; a folded one with its first elements, as far as fetched."""
+        """Return a variable's value; a folded one with its first elements, as far as fetched.
+
+        A getter has none: an adapter may send its function.
+        """
+        if self.is_getter(variable):
+            return GETTER
         # Most have nothing to unfold.
         return self.parts.shown(variable) if variable["variablesReference"] else variable["value"]
 

@@ -17,6 +17,8 @@ from dapeer.sessions.inspection.fetching import Fetching
 
 LEFT_OUT = "…"
 """Name of a child by which an adapter says that there are more."""
+MAX_LISTED_AT_ONCE = 100_000
+"""Elements of a sparse array that are requested at once."""
 MAX_LEVELS = 4
 """Levels of children that stand for more elements."""
 _RANGE = re.compile(r"\[(\d+):(\d+)\]")
@@ -109,6 +111,11 @@ class _Container:
         if expected <= 0:
             return []
         rows = await self._page(start, expected)
+        if len(rows) < expected and self.size <= MAX_LISTED_AT_ONCE:
+            # Of a sparse array the page has those that are there; of all of them each has its place.
+            every = await self._page(0, self.size)
+            self.size = max(len(every), start + len(rows))
+            return every[start : start + count] if len(every) >= start + len(rows) else rows
         if len(rows) < expected:
             self.size = start + len(rows)
         return rows

@@ -80,6 +80,7 @@ def entries(value: Any) -> list[NamedChild]:
     held: list[NamedChild] = [
         (name, each, f".{name}")
         for name, each in objects.attributes(value, objects.names_of(value))
+        if not objects.is_bookkeeping(name, each)
     ]
     known = container_of(kind)
     if known is None:
@@ -142,9 +143,8 @@ def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChi
             yield str(id(each)), each, None
     else:
         size: int = known.__len__(value)
-        digits = len(str(size - 1))
         for index in range(first, min(last, size)):
-            yield f"{index:0{digits}}", known.__getitem__(value, index), f"[{index}]"
+            yield f"[{index}]", known.__getitem__(value, index), f"[{index}]"
 
 
 def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:

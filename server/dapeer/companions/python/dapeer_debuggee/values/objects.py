@@ -15,8 +15,10 @@ OF_CYTHON = ("cython_function_or_method", "fused_cython_function")
 """Names of such types that each version of Cython has itself."""
 READ = (types.MemberDescriptorType, types.GetSetDescriptorType)
 """Types of class members by which C code reads an attribute."""
-BOOKKEEPING = {"_sa_instance_state": "sqlalchemy.", "_state": "django."}
-"""Attributes that libraries add to rows of a database, and how the modules of their types begin."""
+BOOKKEEPING = {"_sa_instance_state": "sqlalchemy.", "_state": "django.", "_abc_impl": "_abc"}
+"""Attributes that libraries add, and how the modules of their types begin."""
+EXTRAS = ("__pydantic_extra__", "__pydantic_private__")
+"""Slots in which objects of pydantic keep attributes: those beside their fields, and private ones."""
 MRO: Any = type.__dict__["__mro__"]
 NAMESPACE: Any = type.__dict__["__dict__"]
 NAME: Any = type.__dict__["__name__"]
@@ -104,15 +106,45 @@ def is_proxy(kind: Any) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return an object's `__dict__`; empty if it has none, or if its class computes it."""
+    """Return an object's `__dict__`, and what it keeps elsewhere; empty if it has none, or if its class computes it."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     descriptor = found(kind, "__dict__")
     if not is_one_of(type(descriptor), READ) or is_proxy(kind):
         return {}
-    attributes = descriptor.__get__(value)
+    return {**named_in(descriptor.__get__(value)), **kept_in(value, EXTRAS)}
+
+
+def named_in(attributes: Any) -> dict[str, Any]:
+    """Return what is in a dictionary under names; empty if it is of a class of the program."""
     if type(attributes) is not dict:
         return {}
     return {name: each for name, each in list(attributes.items()) if type(name) is str}  # type: ignore[reportUnknownVariableType]
+
+
+def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
+    """Return what an object keeps in dictionaries in slots of its own; empty if it has no such slots."""
+    kept: dict[str, Any] = {}
+    for slot in slots:
+        descriptor = found(type(value), slot)
+        if type(descriptor) is types.MemberDescriptorType:
+            try:
+                kept.update(named_in(descriptor.__get__(value)))
+            except AttributeError:  # it is not set yet
+                continue
+    return kept
+
+
+def inherited(value: Any) -> set[str]:
+    """Return the names of functions and classes that an object has from its class, or a class from its bases."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if issubclass(kind, types.ModuleType):
+        return set()
+    if issubclass(kind, type):
+        mine: Any = NAMESPACE.__get__(value)
+    else:
+        mine = attributes_of(value)
+    others = (name for name in names_of(value) if name not in mine)
+    return {name for name, each in attributes(value, others) if kind_of(each) in INHERITED}
 
 
 def names_of(value: Any) -> list[str]:
@@ -162,6 +194,8 @@ def of_class(value: Any, name: str) -> Any:
     return Property()
 
 
+INHERITED = ("function", "class")
+"""Kinds of what an object has from its class that is not its own data."""
 NOTHING = object()
 """Stands for an attribute that is not there."""
 DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple, dict, set)))

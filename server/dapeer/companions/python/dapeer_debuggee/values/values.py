@@ -276,6 +276,7 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
     if chosen is None:
         return {}
     held = objects.own(value)
+    chosen += objects.kept_in(value, objects.EXTRAS[:1])
     return {name: held[name] for name in chosen if name in held}
 
 

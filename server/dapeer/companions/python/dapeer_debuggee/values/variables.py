@@ -130,7 +130,8 @@ def list_contents(row: Any) -> None:
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         if contents.is_theirs(self.value) or wants_hexadecimal(*rest, **named):
             return stock(self, *rest, **named)
-        listed, groups = grouped(group, self.py_db, contents.entries(self.value))
+        hidden = objects.inherited(self.value)
+        listed, groups = grouped(group, self.py_db, contents.entries(self.value), hidden)
         return [
             frames._ObjectVariable(
                 self.py_db,
@@ -195,11 +196,16 @@ class Stand:
         self.py_db, self.value = debugger, None
 
 
-def grouped(group: Any, debugger: Any, lst: Any, *, inline: bool = False) -> Any:
-    """Return entries in pydevd's groups: by names, and functions and classes, unless these are `inline`."""
-    held = {each[0]: each for each in lst}
-    kinds = {name: "" if inline else objects.kind_of(each[1]) for name, each in held.items()}
-    entries = [(name, PLACEHOLDERS.get(kind), None) for name, kind in kinds.items()]
+def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
+    """Return entries in pydevd's groups: by names, and the functions and classes that are `inherited`."""
+    held: dict[str, Any] = {}
+    entries: list[Any] = []
+    for number, each in enumerate(lst):
+        # Otherwise pydevd puts a name with an underscore among the attributes that are shown.
+        hidden = each[0] in inherited and not each[0].startswith("__")
+        name = f"inherited {number}" if hidden else each[0]
+        held[name] = each
+        entries.append((name, PLACEHOLDERS[objects.kind_of(each[1])] if hidden else None, None))
     listed, groups = group(Stand(debugger), entries, handle_return_values=True)
     for _, each, _ in groups:
         inside = each.contents_debug_adapter_protocol
@@ -233,7 +239,7 @@ def list_frames(row: Any) -> None:
     def group(
         stock: Any, self: Any, lst: Any, handle_return_values: Any, *rest: Any, **named: Any
     ) -> Any:
-        return grouped(stock, self.py_db, lst, inline=True)
+        return grouped(stock, self.py_db, lst)
 
     @row.replace(CHILDREN)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
