@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from tests.harness import ask, client, has_all, read
+from tests.harness import ask, client, has_all, needs, read
 
 SOURCE = """\
 def area(width, height):
@@ -117,3 +117,94 @@ async def test_an_ended_program_is_restarted_with_its_breakpoints_on_the_moved_l
         await ask(c, "dap_terminate")
         source.write_text("# one\n" + SOURCE)
         assert "at areas.py:3 in area" in await read(c, "dap_restart")
+
+
+HOST = """\
+import importlib, os, sys
+import plug
+from plug import price as kept
+
+def reload(text):
+    with open(plug.__file__, "w") as file:
+        file.write(text)
+    importlib.invalidate_caches()
+    importlib.reload(plug)
+
+price = plug.price(1)
+reload(sys.argv[1])
+price = plug.price(2)
+price = kept(3)
+print("done")
+"""
+PLUG = "def price(n):\n    cost = n * 2\n    return cost\n"
+AGAIN = "# one\n# two\n" + PLUG.replace("n * 2", "n * 200")
+
+
+async def test_a_module_that_is_imported_again_has_the_new_text_and_what_is_left_the_old(
+    tmp_path: Path,
+) -> None:
+    plug = tmp_path / "plug.py"
+    plug.write_text(PLUG)
+    (tmp_path / "host.py").write_text(HOST)
+    async with client(tmp_path) as c:
+        points = [{"filename": "plug.py", "line": 2}, {"filename": "host.py", "line": 13}]
+        await ask(c, "dap_run", program="host.py", args=[AGAIN], breakpoints=points)
+        assert "at host.py:13" in await read(c, "dap_continue")
+        told = await read(c, "dap_set_breakpoint", filename="plug.py", line=5)
+        assert told == "plug.py:5 verified | return cost (old code of it is held as price)"
+        await read(c, "dap_remove_breakpoint", filename="plug.py", line=2)
+        told = await read(c, "dap_continue")
+        assert has_all(told, "at plug.py:5 in price", "→ 5     return cost", "cost = 400")
+        assert "changed" not in told.lower().replace("changed:", "")
+        await read(c, "dap_set_breakpoint", filename="host.py", line=14)
+        assert "at host.py:14" in await read(c, "dap_continue")
+        told = await read(c, "dap_step_into")
+        assert has_all(told, "at plug.py:2 in price", "→ 2     cost = n * 2\n")
+        assert "plug.py was loaded again; this frame still runs the text from before" in told
+
+
+async def test_a_breakpoint_that_waits_for_the_new_text_is_set_once_that_is_loaded(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "plug.py").write_text(PLUG)
+    (tmp_path / "host.py").write_text(HOST)
+    async with client(tmp_path) as c:
+        points = [{"filename": "plug.py", "line": 2}, {"filename": "host.py", "line": 12}]
+        await ask(c, "dap_run", program="host.py", args=[AGAIN], breakpoints=points)
+        await ask(c, "dap_continue")
+        (tmp_path / "plug.py").write_text(AGAIN)
+        told = await read(c, "dap_set_breakpoint", filename="plug.py", line=5)
+        assert "plug.py has changed since the program loaded it" in told
+        assert "at host.py:13" in await read(c, "dap_step_over")
+        assert "plug.py:5 verified | return cost" in await read(c, "dap_breakpoints")
+        assert "at plug.py:5 in price" in await read(c, "dap_continue")
+
+
+NODE_HOST = """\
+const fs = require('fs');
+const file = require.resolve('./plug.js');
+let price = require(file).price(1);
+fs.writeFileSync(file, '// one\\n// two\\n' + fs.readFileSync(file));
+delete require.cache[file];
+price = require(file).price(2);
+console.log(price);
+"""
+
+
+async def test_a_module_of_node_that_is_loaded_again_has_the_new_text(tmp_path: Path) -> None:
+    needs("js-debug")
+    (tmp_path / "plug.js").write_text(
+        "exports.price = (n) => {\n  const cost = n * 2;\n  return cost;\n};\n"
+    )
+    (tmp_path / "host.js").write_text(NODE_HOST)
+    async with client(tmp_path) as c:
+        points = [
+            {"filename": "plug.js", "line": 2, "condition": "n < 0"},
+            {"filename": "host.js", "line": 7},
+        ]
+        stop = await read(c, "dap_run", program="host.js", breakpoints=points)
+        assert "at host.js:7" in stop
+        told = await read(c, "dap_set_breakpoint", filename="plug.js", line=5)
+        assert told == "plug.js:5 verified | return cost;"
+        told = await read(c, "dap_source", filename="plug.js")
+        assert "as it was before" not in told

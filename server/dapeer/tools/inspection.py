@@ -60,13 +60,13 @@ async def dap_current_location(
     if frame is None:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
     path = frame_path(frame)
-    around = session.inspect.source(path, frame["line"], context_lines)
+    around = session.inspect.source(path, frame["line"], context_lines, frame["name"])
     text = views.numbered(*around, frame["line"]) if around else ""
     data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
     reply = Reply(
         lines_of([f"At {frame_line(frame, call.debugger.project)}"]) + f"\n{text}".rstrip(), data
     )
-    warning = session.inspect.editions.warning(path, frame["line"]) if path else ""
+    warning = session.inspect.editions.warning(path, frame["line"], frame["name"]) if path else ""
     return noted(reply, [warning] if warning else [])
 
 

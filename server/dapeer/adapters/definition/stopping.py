@@ -37,6 +37,13 @@ class Expressions:
 
     `${names}` are these variables.
     """
+    texts: Evaluated = ""
+    """Its value is a JSON object: which text of a file that has changed the program's code is of.
+
+    It needs no thread of the program. `${spec}` is a text, a JSON list: the file, and its text from before, null: unknown. The keys are `new`,
+    whether code of the new text is loaded; `frames`, name and line of each that is of the text from before; and `functions`,
+    the names of such ones.
+    """
     bare: Compiled = None
     """A pattern of such a value, as the adapter shows it."""
 

@@ -27,6 +27,10 @@ class Awaited:
         """Take note of breakpoints that this program does not get, as the caller knows."""
         self.kept_from.update(places)
 
+    def admit(self, path: str) -> None:
+        """Take note that this program has got the breakpoints of a file after all."""
+        self.kept_from = {each for each in self.kept_from if each[0] != path}
+
     def mark_reported(self, states: Iterable[tuple[str, str, int]], known: object) -> None:
         """Take note that the caller knows these states; nothing is new as long as `known` stays equal."""
         self.reported.update(states)

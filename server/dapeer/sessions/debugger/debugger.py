@@ -33,6 +33,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.registry import Restart, Sessions
 from dapeer.sessions.debugger.supervisor import Supervisor
@@ -269,6 +270,11 @@ class Debugger:
         ]
         holding = [s for s in others if s in s.program.debugged and any(map(s.takes, paths))]
         return Broadcast(self._tasks, "the breakpoints", holding, send, taken=started is not None)
+
+    def push_kept_back(self, programs: Iterable[Program[Session]]) -> Broadcast:
+        """Start sending again what programs did not get: they may have loaded a changed file again by now."""
+        kept = {path for each in programs for path, line in each.awaited.kept_from if line}
+        return self.push(*sorted(kept))
 
     def left(self, client: str) -> None:
         """Collect no longer what a client has asked for that has gone."""

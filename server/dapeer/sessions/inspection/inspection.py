@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import time
 from collections.abc import Callable, Coroutine, Generator
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from dapeer.base.errors import RequestFailed
+from dapeer.base.json_types import as_array, as_object
 from dapeer.base.secrets.files import HIDDEN, SecretFiles
 from dapeer.base.system.exchange import WaitFor
 from dapeer.base.system.tasks import BackgroundTask
@@ -21,6 +23,7 @@ from dapeer.dap.requests import RESUMES
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SourceArguments
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import UNKNOWN, Mirror
+from dapeer.mirror.places import SPEC
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_bare
@@ -122,6 +125,9 @@ class Inspection(Fetching):
                 stop := self._mirror.stop
             ) and not stop.found.source:
                 self._keep_source(stop)
+            case Event(event="loadedSource", body={"reason": "new" | "changed", "source": source}):
+                if path := as_object(source).get("path"):
+                    self.editions.load(str(path), time.time())
             case _:
                 pass
 
@@ -149,9 +155,9 @@ class Inspection(Fetching):
         path = frame_path(stop.top) if stop.top else ""
         if stop.top and path:
             line = stop.top["line"]
-            around = self.source(path, line, snapshot.SOURCE_AROUND)
+            around = self.source(path, line, snapshot.SOURCE_AROUND, stop.top["name"])
             source = around and excerpt.within(*around, line, stop.top["name"])
-            warning = self.editions.warning(path, line)
+            warning = self.editions.warning(path, line, stop.top["name"])
             found = replace(stop.found, source=source, outdated_source=warning)
             self._mirror.learn(stop, found)
 
@@ -225,6 +231,9 @@ class Inspection(Fetching):
         frame = await self.top(stop)
         if frame is None:
             return
+        if path := frame_path(frame):
+            await quietly(self.look_for_reload(path))
+            self._sourced = None if self.editions.old(path) else self._sourced
         self._keep_source(stop)
         await quietly(explain(self._mirror, stop, self._expressions, self._evaluated))
         await together(
@@ -303,11 +312,33 @@ class Inspection(Fetching):
         arguments = EvaluateArguments(expression=expression, frameId=frame_id, context=context)
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
-    def source(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
+    async def look_for_reload(self, path: str) -> None:
+        """Find out whether the program has loaded a file again that has changed, and what runs of its text before."""
+        change, old = self.editions.known(path), self.editions.old(path)
+        if not self._expressions.texts or (change is None and old is None):
+            return
+        then = change.then if change else old and old.text
+        spec = json.dumps(json.dumps([path, then and "\n".join([*then, ""])]))
+        arguments = EvaluateArguments(
+            expression=self._expressions.texts.replace(SPEC, spec), context="clipboard"
+        )
+        body = await self._request("evaluate", arguments)
+        answer = as_object(json.loads(str(body.get("result") or "{}")))
+        if change is not None and answer.get("new"):
+            self.editions.load(path, time.time())
+        frames = (
+            (str(name), int(str(line)))
+            for name, line in map(as_array, as_array(answer.get("frames")))
+        )
+        self.editions.find_old(path, frames, map(str, as_array(answer.get("functions"))))
+
+    def source(
+        self, path: str, line: int, around: int, function: str = ""
+    ) -> tuple[int, list[str]] | None:
         """Return the lines around a line, as the program has loaded them, and the first one's number.
 
         None when they cannot be read. Of a file that may hold secrets, it says so in place of the line.
         """
         if self._secret_files.hides(path):
             return line, [HIDDEN]
-        return self.editions.window(path, line, around)
+        return self.editions.window(path, line, around, function)

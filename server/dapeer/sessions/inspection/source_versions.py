@@ -15,6 +15,8 @@ MAX_KEPT_FILES = 200
 """Files of one session whose text is kept."""
 MAX_COMPARED_LINES = 4000
 """Lines that differ, at most, for which it is found out where each of them is now."""
+MAX_LOADED_FILES = 10_000
+"""Files of which it is kept when they were loaded."""
 RESTART = "dap_restart runs what is there now"
 
 
@@ -29,6 +31,29 @@ def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[st
         return None
     first = max(1, line - around)
     return first, lines[first - 1 : line + around]
+
+
+@dataclass(frozen=True, slots=True)
+class OldCode:
+    """What a program has of a file's text from before the file was loaded again."""
+
+    text: list[str]
+    frames: frozenset[tuple[str, int]] = frozenset()
+    """Name and line of each frame that runs it."""
+    functions: tuple[str, ...] = ()
+    """Names of functions of it that something in the program still holds."""
+
+    def runs_in(self, function: str, line: int) -> bool:
+        """Whether a frame, by its name and line, runs it."""
+        return (function.rpartition(".")[2], line) in self.frames
+
+    @property
+    def words(self) -> str:
+        """Say where it is; empty: nowhere, as far as is known."""
+        running = sorted({f"{name} (line {line})" for name, line in self.frames})
+        places = [f"runs in {', '.join(running)}"] * bool(running)
+        places += [f"is held as {', '.join(self.functions)}"] * bool(self.functions)
+        return f"old code of it {' and '.join(places)}" if places else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +118,10 @@ class SourceVersions:
         self._since = since
         self._kept: dict[str, list[str] | None] = {}
         """By path; None: the file was changed after the program had begun, before it was read."""
+        self._loaded: dict[str, float] = {}
+        """By path: when the program has loaded a file, where that is told."""
+        self._old: dict[str, OldCode] = {}
+        """By path: what is left of the text from before the file was loaded again."""
 
     def keep(self, path: str) -> None:
         """Keep the current text of a file, if the program may have loaded it."""
@@ -100,7 +129,30 @@ class SourceVersions:
             return
         lines = read_lines(path)
         if lines is not None:
-            self._kept[path] = lines if _modified(path) <= self._since else None
+            since = max(self._since, self._loaded.get(path, 0))
+            self._kept[path] = lines if _modified(path) <= since else None
+
+    def load(self, path: str, at: float) -> None:
+        """Take note that the program has loaded a file, at a time in seconds since 1970: that is its source."""
+        if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
+            self._loaded[path] = at
+        before = self._kept.pop(path, None)
+        if before is None:
+            return
+        self.keep(path)
+        if (now := self._kept.get(path)) is not None and now != before:
+            self._old[path] = OldCode(before)
+
+    def find_old(
+        self, path: str, frames: Iterable[tuple[str, int]], functions: Iterable[str]
+    ) -> None:
+        """Take note of what a program still has of the text from before a file was loaded again."""
+        if path in self._old:
+            self._old[path] = OldCode(self._old[path].text, frozenset(frames), tuple(functions))
+
+    def old(self, path: str) -> OldCode | None:
+        """Return what is left of the text from before a file was loaded again; None: it was not."""
+        return self._old.get(path)
 
     def change(self, path: str) -> SourceChange | None:
         """Return how a file differs from what the program has loaded; None if it does not, or if unknown."""
@@ -114,12 +166,18 @@ class SourceVersions:
         """Do as `change` for a file that has been looked at before; None for any other."""
         return self.change(path) if path in self._kept else None
 
-    def window(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
+    def window(
+        self, path: str, line: int, around: int, function: str = ""
+    ) -> tuple[int, list[str]] | None:
         """Return the lines around a 1-based line, as loaded if that is known: the first's number, and text.
 
+        `function` is the name of the frame there, which may run the text from before the file was loaded again.
         None when the file cannot be read, is not text, or has no such line.
         """
         self.keep(path)
+        old = self._old.get(path)
+        if old is not None and old.runs_in(function, line):
+            return lines_around(old.text, line, around)
         lines = self._kept.get(path) or read_lines(path)
         return None if lines is None else lines_around(lines, line, around)
 
@@ -128,12 +186,16 @@ class SourceVersions:
         whole = self.window(path, line, sys.maxsize) if path.endswith(".py") else None
         return whole is not None and runs_late(whole[1], line)
 
-    def warning(self, path: str, line: int) -> str:
-        """Return one line about a file that has changed since the program began; empty: it has not."""
-        change = self.change(path)
+    def warning(self, path: str, line: int, function: str = "") -> str:
+        """Return one line about a file that has changed since the program began; empty: it has not.
+
+        `function` is the name of the frame there.
+        """
+        change, name, old = self.change(path), Path(path).name, self._old.get(path)
+        if old is not None and old.runs_in(function, line):
+            return f"{name} was loaded again; this frame still runs the text from before, which is shown"
         if change is None:
             return ""
-        name = Path(path).name
         if change.then is None:
             return f"{name} was changed after the program had started, so this may not be the source that runs; {RESTART}"
         now = change.line_now(line)

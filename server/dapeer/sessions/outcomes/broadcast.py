@@ -13,6 +13,7 @@ from dapeer.base.errors import DapeerError, SourceChanged
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.inspection.fetching import quietly
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.sessions.outcomes.outcomes import as_loaded
 from dapeer.sessions.outcomes.verdicts import REASON_CHARS
@@ -32,9 +33,12 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     Raises:
         SourceChanged: It has not taken some of them.
     """
+    if session.inspect.editions.change(path) is not None:
+        await quietly(session.inspect.look_for_reload(path))
     change = session.inspect.editions.change(path)
     if change is None or change.then is None:
         await session.ensure_breakpoints(path, requested)
+        session.program.awaited.admit(path)
         return
     has = [sent for sent, _ in session.mirror.breakpoints.get(path, ())]
     lines = {sent["line"] for sent in has}

@@ -42,6 +42,8 @@ class BreakpointRow:
     """The adapter of this state, if states differ."""
     edition: Sequence[str] | None = None
     """The lines that the program has loaded, where the file has other ones now."""
+    old_code: str = ""
+    """Where code of the text runs from before the program has loaded the file again."""
     sign: int | None = None
     """The line of its sign in a Neovim whose buffer has unsaved changes."""
     another: bool = False
@@ -63,6 +65,7 @@ class BreakpointRow:
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         where = f" (session {self.session})" if self.session is not None else ""
         where += " (of the source that the program has loaded)" if self.edition else ""
+        where += f" ({self.old_code})" if self.old_code else ""
         where += f" (its sign is on line {self.sign} of the unsaved buffer)" if self.sign else ""
         where += " (of another assistant)" if self.another else ""
         return f"{relative(self.path, debugger.project)}:{shown}{note}{where}"
@@ -114,6 +117,7 @@ def rows_of(
                 made=made,
                 ignored=unsupported(session.mirror, point),
                 edition=_edition(session, path),
+                old_code=old.words if (old := session.inspect.editions.old(path)) else "",
             )
             for session in stopping
             if (made := _made(session, path, point)) is not None

@@ -176,6 +176,7 @@ async def dap_clear_breakpoints(
 async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and their state in each adapter."""
     debugger = call.debugger
+    await debugger.push_kept_back({each.program for each in debugger.sessions.values()}).untaken()
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
     stops = debugger.breakpoints.functions
     named = [name for _, name in functions.repeated(stops)]

@@ -48,6 +48,7 @@ async def next_stop(
     caller has waited before.
     """
     left, program = Left(timeout_ms), session.program
+    call.debugger.push_kept_back([program])
     limit = timeout_ms if options.wait_until_paused else 0
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)

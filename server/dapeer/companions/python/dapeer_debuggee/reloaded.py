@@ -1,0 +1,92 @@
+"""Which text of a changed file a program's code is of. Its text is evaluated by the debugger, in a thread of its own.
+
+Codes are compared, which runs no code of the program: what has been imported again, or executed anew, is of the new text.
+"""
+
+import gc
+import json
+import os
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+MAX_TOLD = 20
+"""Functions of the old text that are named."""
+SUSPENDED: Any = (
+    (types.GeneratorType, "gi_frame"),
+    (types.CoroutineType, "cr_frame"),
+    (types.AsyncGeneratorType, "ag_frame"),
+)
+
+
+class TextsAnswer:
+    """A string that is shown without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def within(code: Any) -> Iterator[Any]:
+    """Yield a code and those that are made in it."""
+    yield code
+    for each in code.co_consts:
+        if type(each) is types.CodeType:
+            yield from within(each)
+
+
+def key(code: Any) -> Any:
+    """Return what tells a code from one of another text, also where only its lines have moved."""
+    return code, getattr(code, "co_linetable", None) or getattr(code, "co_lnotab", None)
+
+
+def codes(text: Any) -> Any:
+    """Return the set of the keys of all codes of a text; it is empty if that is no Python."""
+    try:
+        return {key(each) for each in within(compile(text, "", "exec", dont_inherit=True))}
+    except (SyntaxError, ValueError):
+        return set()
+
+
+def frames() -> Iterator[Any]:
+    """Yield the frames of all threads, and those that wait to be resumed."""
+    of_python: Any = sys
+    running = list(of_python._current_frames().values())
+    waiting = [
+        getattr(o, at) for o in gc.get_objects() for kind, at in SUSPENDED if type(o) is kind
+    ]
+    for frame in (*running, *waiting):
+        each = frame
+        while each is not None:
+            yield each
+            each = each.f_back
+
+
+def texts_of(spec: str) -> TextsAnswer:
+    """Return as JSON whether code of a file's new text is loaded, and what runs or may run of the text from before.
+
+    `spec` is a JSON list: the file, which has the new text, and the text from before; null: that is unknown.
+    """
+    path, then = json.loads(spec)
+    with open(path, "rb") as stream:
+        now, before = codes(stream.read()), codes(then or "")
+    names = {path, os.path.realpath(path)}
+    functions = [
+        each.__code__
+        for each in gc.get_objects()
+        if type(each) is types.FunctionType and each.__code__.co_filename in names
+    ]
+    here = {id(each): each for each in frames() if each.f_code.co_filename in names}.values()
+    live = [*functions, *(each.f_code for each in here)]
+    old = [each for each in here if key(each.f_code) in before - now]
+    # Where the text from before is unknown, all of it must be of the new one.
+    is_new = any(key(each) in now - before for each in live)
+    answer = {
+        "new": is_new and (then is not None or all(key(each) in now for each in live)),
+        "frames": [[each.f_code.co_name, each.f_lineno] for each in old][:MAX_TOLD],
+        "functions": sorted({c.co_name for c in functions if key(c) in before - now})[:MAX_TOLD],
+    }
+    return TextsAnswer(json.dumps(answer))
