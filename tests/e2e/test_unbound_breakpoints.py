@@ -277,3 +277,29 @@ async def test_a_tracer_of_the_programs_own_is_the_cause_of_what_is_not_seen(
         )  # fmt: skip
         # debugpy's own warning is no output of the program.
         assert "PYDEV DEBUGGER WARNING" not in end
+
+
+LATE = "package Late;\nsub double {\n    my $n = shift;\n    my $twice = $n * 2;\n    return $twice;\n}\n1;\n"
+
+
+@pytest.mark.parametrize("loads", ["use lib 'lib'; use Late;", "require './lib/Late.pm';"])
+async def test_a_module_that_perl_loads_by_a_relative_name_is_found_by_its_breakpoints(
+    loads: str, tmp_path: Path
+) -> None:
+    needs("perl")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/Late.pm").write_text(LATE)
+    (tmp_path / "main.pl").write_text(
+        f"my $begins = 1;\n{loads}\nmy $sum = Late::double(1);\nprint join(',', __FILE__, $ENV{{PERL5OPT}} // 'none'), \"\\n\";\n"
+    )
+    at = {"filename": "lib/Late.pm", "line": 4}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="main.pl", breakpoints=[at])
+        assert (stop["file"], stop["line"]) == (str(tmp_path / "lib/Late.pm"), 4)
+        assert "→ 4     my $twice = $n * 2;" in stop["source"]
+        # A later one is set in a file that is loaded.
+        told = await read(c, "dap_set_breakpoint", filename="lib/Late.pm", line=5)
+        assert told == "lib/Late.pm:5 verified | return $twice;"
+        assert (await ask(c, "dap_continue"))["line"] == 5
+        end = await ask(c, "dap_continue")
+        assert end["output"].strip().endswith("main.pl,none")

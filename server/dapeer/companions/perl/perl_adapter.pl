@@ -11,6 +11,8 @@
 use strict;
 use warnings;
 
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
 use JSON::PP qw(encode_json);
 use Perl::LanguageServer;
 use Socket qw(unpack_sockaddr_in);
@@ -21,6 +23,10 @@ my %row = (
 );
 # The word by which dapeer knows a line of ours from one that the program prints; the program does not get it.
 my $word = delete $ENV{DAPEER_WORD};
+my %names = (
+    name => 'perl-relative-names', whose => 'Perl::LanguageServer', tried => '2.5.0', off => '',
+    lost => 'A breakpoint in a module that Perl loads by a relative name (`use lib "lib"`) is never reached.',
+);
 my $lists = (@ARGV && $ARGV[0] eq '--patches');
 
 # Switches the row off, and tells that, also where the user wants it: others can reach the program then.
@@ -79,9 +85,19 @@ elsif (!eval { replace(Perl::LanguageServer->can('tcp_server')); 1 }) {
     switch_off('failed: ', $why);
 }
 
+if (grep { $_ eq 'off' || $_ eq "-$names{name}" } @words) {
+    $names{off} = 'switched off by DAPEER_PATCHES';
+}
+
 if ($lists) {
-    print encode_json([\%row]), "\n";
+    print encode_json([\%row, \%names]), "\n";
     exit;
+}
+
+# The program runs this before it is compiled itself; it has the user's own PERL5OPT again then.
+if (!$names{off}) {
+    @ENV{qw(DAPEER_NAMES DAPEER_PERL5OPT)} = (dirname(abs_path(__FILE__)) . '/perl_names.pl', $ENV{PERL5OPT} // '');
+    $ENV{PERL5OPT} = join ' ', grep { length } $ENV{DAPEER_PERL5OPT}, '-M5.008;BEGIN{do($ENV{DAPEER_NAMES}//"")};';
 }
 
 # dapeer holds the other end of stdin. When it is gone, whoever was killed, the program ends, too: it is in this group of processes,
