@@ -4,6 +4,7 @@ import asyncio
 import json.decoder
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -253,6 +254,7 @@ async def test_what_was_called_and_goes_on_or_runs_at_the_very_end_is_not_said_t
 
 TRACES = """
 import sys
+from importlib.util import find_spec
 def called():
     return 1
 sys.settrace(lambda *_: None)
@@ -303,3 +305,28 @@ async def test_a_module_that_perl_loads_by_a_relative_name_is_found_by_its_break
         assert (await ask(c, "dap_continue"))["line"] == 5
         end = await ask(c, "dap_continue")
         assert end["output"].strip().endswith("main.pl,none")
+
+
+def compiled_line() -> tuple[Path, int, str]:
+    """Return a file of SQLAlchemy that is compiled, a line of a function in it, and the name of what is compiled."""
+    built = find_spec("sqlalchemy.util._collections_cy")
+    if built is None or not str(built.origin).endswith(".so"):
+        pytest.skip("needs SQLAlchemy as it is built for this system: uv sync --group dev")
+    source = Path(str(built.origin).partition(".cpython-")[0] + ".py")
+    lines = source.read_text().splitlines()
+    at = next(n for n, line in enumerate(lines, 1) if line.startswith("    def add(")) + 1
+    return source, at, Path(str(built.origin)).name
+
+
+async def test_a_module_that_is_compiled_is_named_where_its_lines_are_not_hit(
+    tmp_path: Path,
+) -> None:
+    source, line, name = compiled_line()
+    (tmp_path / "part.pyx").write_text("def one():\n    return 1\n")
+    text = "from sqlalchemy.util import OrderedSet\nheld = OrderedSet()\nheld.add(1)\n"
+    (tmp_path / "main.py").write_text(text)
+    points = [{"filename": str(source), "line": line}, {"filename": "part.pyx", "line": 2}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await read(c, "dap_run", program="main.py", just_my_code=False, breakpoints=points)
+        assert f"{name} beside it is what Python imports: it is compiled" in end
+        assert "part.pyx:2 (Cython compiles this file: nothing stops at its lines)" in end

@@ -78,3 +78,19 @@ def test_the_error_that_ends_a_program_is_found_in_what_it_prints(
     end = ended(1, mirror, 0, None, Path("/a"), error=errors.last())
     assert (end.get("file"), end.get("line")) == (place or (None, None))
     assert end.get("exception", "") == error
+
+
+def test_an_error_of_the_debugger_is_not_the_program_s() -> None:
+    stopping, output = load_all(shipped())["rdbg"].stopping, Mirror().printed.output
+    errors = PrintedErrors(output, stopping.traceback, stopping.debugger)
+    own = "/usr/lib/ruby/gems/3.1.0/gems/debug-1.4.0/lib/debug/thread_client.rb"
+    output.append(
+        "stderr",
+        f"/a/qu.rb:3:in `price': mine (RuntimeError)\n\n{own}:189:in `pop': queue closed (ClosedQueueError)\n",
+    )
+    found = errors.last()
+    assert found is not None
+    assert (found["file"], found["error"]) == ("/a/qu.rb", "mine (RuntimeError)")
+    assert errors.of_debugger() == (
+        "the debugger has failed, not the program, at thread_client.rb:189: queue closed (ClosedQueueError)"
+    )

@@ -82,6 +82,19 @@ def _lines(path: str, _modified: int) -> list[str]:
     return foreign_files.read_text(path).splitlines()
 
 
+def names_beside(path: str) -> list[str]:
+    """Return the names of the other files in a file's folder that have its name but for what is behind a dot.
+
+    A folder that cannot be read has none.
+    """
+    stem, own = Path(path).name.partition(".")[0], Path(path).name
+    try:
+        names = os.listdir(Path(path).parent)  # noqa: PTH208 - the names alone are asked for
+    except OSError:
+        return []
+    return sorted(each for each in names if each.startswith(f"{stem}.") and each != own)
+
+
 def expanded(name: str) -> Path:
     """Return a path with the home folder in place of `~`; with an unknown user it stays unchanged."""
     return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows

@@ -99,6 +99,10 @@ class Advice:
         """Return why the last of some lines may have run though no breakpoint was hit; empty: no known reason."""
         return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
 
+    def of_beside(self, path: str, names: Sequence[str]) -> str:
+        """Return what runs in place of a file, by the names of those beside it; empty: nothing is known."""
+        return self._hint("beside", "".join(f"{each}\n" for each in (path, *names))) or ""
+
     def of_conditions(self, conditions: Sequence[str]) -> str:
         """Return what conditions of breakpoints cost, once; empty if there are none, or it is not known."""
         return self._once(self._hint("slow", "\n".join(conditions)) if conditions else None)

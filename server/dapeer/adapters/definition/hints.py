@@ -20,6 +20,7 @@ PLACES = (
     "locals",
     "failed",
     "not_hit",
+    "beside",
     "slow",
     "start",
     "printed",
@@ -35,6 +36,7 @@ PLACES = (
 - `locals`: the values at a stop of which the source is known; the hint follows the stop.
 - `failed`: what is shown of conditions, log messages and rows with an expression that failed.
 - `not_hit`: the path of a file and its lines up to a breakpoint that was not hit.
+- `beside`: the path of a file whose breakpoint was not hit or bound, and the names of files beside it with its stem.
 - `slow`: the conditions of breakpoints, where the program has run for long; the hint follows the state.
 - `start`: why a start failed.
 - `printed`: what a program has printed first; the hint follows the state, unless the output there has it.

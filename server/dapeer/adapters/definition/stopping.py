@@ -59,6 +59,8 @@ class Stopping:
     expressions: Expressions = field(default_factory=Expressions)
     traceback: re.Pattern[str] | None = None
     """How the place of an error is printed that has ended the program: with the groups `file` and `line`."""
+    debugger: re.Pattern[str] | None = None
+    """The paths of the debugger's own files, where that runs in the program."""
     folded: re.Pattern[str] | None = None
     """The placeholder in a value for omitted elements, if debugpy is unpatched."""
     more_elements: re.Pattern[str] | None = None
@@ -76,6 +78,7 @@ class Stopping:
             Filters(filters, types),
             top.table("expressions").read(Expressions),
             _traceback(top),
+            top.compiled("debugger"),
             top.compiled("folded"),
             top.compiled("more_elements"),
         )

@@ -51,11 +51,12 @@ def _view(session: Session) -> look.Snapshot:
     since = max(last.reported.output_start if last else 0, session.program.output.shown)
     if session.mirror.ended:
         error = None if session.by_us else session.errors.last()
+        failed = "" if session.by_us else session.errors.of_debugger()
         return look.ended(
             session.id,
             session.mirror,
             since,
-            session.cause,
+            "; ".join(filter(None, [failed, session.cause])) or None,
             session.project,
             by_us=session.by_us,
             error=error,

@@ -125,7 +125,7 @@ class Inspection(Fetching):
                 stop := self._mirror.stop
             ) and not stop.found.source:
                 self._keep_source(stop)
-            case Event(event="loadedSource", body={"reason": "new" | "changed", "source": source}):
+            case Event(event="loadedSource", body={"reason": "new", "source": source}):
                 if path := as_object(source).get("path"):
                     self.editions.load(str(path), time.time())
             case _:

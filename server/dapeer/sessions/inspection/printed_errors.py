@@ -13,17 +13,47 @@ LAST_WORDS = 4000
 class PrintedErrors:
     """Finds them in what is printed."""
 
-    def __init__(self, output: OutputLog, pattern: re.Pattern[str] | None) -> None:
-        """`pattern`: how the program prints an error that ends it; None: nobody knows."""
+    def __init__(
+        self,
+        output: OutputLog,
+        pattern: re.Pattern[str] | None,
+        debugger: re.Pattern[str] | None = None,
+    ) -> None:
+        """Find errors by a pattern.
+
+        Args:
+            output: What is printed.
+            pattern: How the program prints an error that ends it; None: nobody knows.
+            debugger: A pattern of the files of the debugger, where that runs in the program.
+        """
         self._output = output
         self._pattern = pattern
+        self._debugger = debugger
 
     def since(self, cursor: int) -> re.Match[str] | None:
-        """Return the last error that the program has printed since a cursor."""
+        """Return the last error of the program's own that it has printed since a cursor."""
+        return next((each for each in self._found(cursor) if not self._is_debuggers(each)), None)
+
+    def of_debugger(self) -> str:
+        """Return a sentence on the last error of the debugger's own that is printed; empty: there is none."""
+        found = self._found(self._output.end - LAST_WORDS)
+        error = next(filter(self._is_debuggers, found), None)
+        if error is None:
+            return ""
+        named = f": {error['error']}" if error.groupdict().get("error") else ""
+        place = f"{error['file'].rpartition('/')[2]}:{error['line']}"
+        return f"the debugger has failed, not the program, at {place}{named}"
+
+    def _found(self, cursor: int) -> list[re.Match[str]]:
+        """Return the errors that are printed since a cursor, the last one first."""
         if self._pattern is None:
-            return None
+            return []
         text = self._output.read(cursor).text.replace("\r\n", "\n")
-        return next(reversed(list(self._pattern.finditer(text))), None)
+        return list(self._pattern.finditer(text))[::-1]
+
+    def _is_debuggers(self, error: re.Match[str]) -> bool:
+        file = error.groupdict().get("file")
+        return bool(self._debugger and file and self._debugger.search(file))
 
     def last(self) -> re.Match[str] | None:
         """Return the last error in the program's latest output."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from dapeer.base.sources import names_beside
 from dapeer.collecting.points import LATE, without_calls
 from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
@@ -100,10 +101,15 @@ def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bo
         return HELD
     late = first.inspect.editions.is_late(path, requested["line"])
     _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
-    hint = first.advice.of_not_hit(path, lines)
+    hint = replaced_by(first, path) or first.advice.of_not_hit(path, lines)
     known = unseen(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
     # That reads all libraries of a compiled program.
     return known or (STARTED.format(first.adapter) if first.may_run_elsewhere(path) else "")
+
+
+def replaced_by(first: Session, path: str) -> str:
+    """Return what runs in place of a file, such as a compiled module; empty: nothing is known."""
+    return first.advice.of_beside(path, names_beside(path))
 
 
 def unseen(first: Session) -> str:

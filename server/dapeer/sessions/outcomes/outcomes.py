@@ -16,7 +16,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import at_functions, doubt
+from dapeer.sessions.outcomes.at_functions import at_functions, doubt, replaced_by
 from dapeer.sessions.outcomes.verdicts import (
     BreakpointAnswer,
     BreakpointFacts,
@@ -207,10 +207,11 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
     line, mirrors = sent["line"], [each.mirror for each in sessions]
     refusals = (each.placed.unanswered.get(path) for each in mirrors)
     lacking, count = _ignored_options(situation, path, requested)
+    answers = tuple(_answers(mirrors, path, sent))
     return BreakpointFacts(
         adapter=first.adapter,
         line=line,
-        answers=tuple(_answers(mirrors, path, sent)),
+        answers=answers,
         is_reached=any(_reached(mirror, path, line) for mirror in mirrors),
         # The adapter may not have told that it is bound.
         has_failed=any((path, line) == (of.path, of.line) for m in mirrors for of in m.failures),
@@ -223,6 +224,7 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
         is_final=situation.is_final,
         adapter_ended_first=situation.adapter_ended_first,
         refusal=next(filter(None, refusals), ""),
+        runs_instead="" if answers else replaced_by(first, path),
         name_in_program=next(filter(None, (each.placed.named.get(path) for each in mirrors)), ""),
         debugs_such_files=first.takes(path),
         follows_children=first.follows_children(),

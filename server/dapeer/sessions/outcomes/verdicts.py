@@ -64,6 +64,8 @@ class BreakpointFacts:
     """The adapter ended before the program, perhaps at this very breakpoint."""
     refusal: str = ""
     """What the adapter said of a request for this file's breakpoints that failed; empty: nothing."""
+    runs_instead: str = ""
+    """What the program runs in place of the file, where the adapter has not got the breakpoint."""
     name_in_program: str = ""
     """What is known of the program's own name of the file, where that differs; empty: nothing."""
     debugs_such_files: bool = True
@@ -113,7 +115,7 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
         unasked = NOT_BEGUN if facts.debugs_such_files else NO_SUCH_FILES
         reason = shortened(" ".join((facts.refusal or unasked).split()), REASON_CHARS)
         state = "never bound" if facts.is_over else "rejected"
-        return Verdict(state, f" ({facts.adapter} {reason})")
+        return Verdict(state, f" ({facts.runs_instead or f'{facts.adapter} {reason}'})")
     if facts.name_in_program:
         state = "never bound" if facts.is_over else "pending" if "pending" in states else "rejected"
         return Verdict(state, f" ({facts.name_in_program})")
