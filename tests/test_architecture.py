@@ -124,7 +124,7 @@ INSIDES = {
         ("outcomes",),
         ("core",),
         ("breakpoints", "inspection"),
-        ("traits",),
+        ("doings", "traits"),
     ),
     "tools": ((OTHERS,), ("breakpoints", "starts"), ("base",)),
     "view": (

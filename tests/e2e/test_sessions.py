@@ -10,6 +10,7 @@ from mcp.types import Implementation
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
+from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger.debugger import Debugger
 from tests.harness import DATA, ask, call, client, data, evaluate, printed, read, refusal
 from tests.mcp.small import LEGACY, MODERN, over_http, streamable
@@ -222,3 +223,50 @@ async def test_the_data_of_the_status_has_the_stopped_thread_and_what_the_adapte
         await ask(c, "dap_terminate")
         (row,) = (await ask(c, "dap_status"))["sessions"]
         assert not row.keys() & {"thread_id", "capabilities"}
+
+
+async def test_a_client_is_told_in_one_line_what_another_has_done_since_its_last_answer() -> None:
+    p = program("loop.py")
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(load_all(shipped(), user_folder()), ROOT) as debugger,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as one,
+        Client(
+            make_server(debugger, TOOLS),
+            client_info=Implementation(name="other", version="2"),
+            extensions=DATA,
+        ) as two,
+    ):
+        await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        assert "since your last answer" not in await read(two, "dap_snapshot")
+        await ask(two, "dap_set_breakpoint", **p.at("inner_return"))
+        await ask(two, "dap_remove_breakpoint", **p.at("inner"))
+        await ask(two, "dap_step_over")
+        place = "fixtures/programs/loop.py"
+        said = (
+            f"(since your last answer another client (other 2) set {place}:{p.line('inner_return')}, "
+            f"removed {place}:{p.line('inner')}, stepped over in session 1)"
+        )
+        assert (await read(one, "dap_snapshot")).splitlines().count(said) == 1
+        assert "since your last answer" not in await read(one, "dap_snapshot")
+        # An error is an answer, too.
+        await ask(two, "dap_terminate")
+        assert "another client (other 2) ended session 1" in await refusal(one, "dap_step_over")
+        # Nor is anybody told of what they have done themselves.
+        assert "since your last answer" not in await read(two, "dap_snapshot")
+
+
+async def test_what_a_script_has_done_is_its_clients_doing() -> None:
+    p = program("loop.py")
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(load_all(shipped(), user_folder()), ROOT) as debugger,
+        Client(make_server(debugger, TOOLS, serve_socket=jsonl.serve_socket)) as one,
+        Client(make_server(debugger, TOOLS)) as two,
+    ):
+        assert await read(two, "dap_breakpoints") == "No breakpoints."
+        place = p.at("inner")
+        code = f"d.set_breakpoint(filename={place['filename']!r}, line={place['line']})"
+        assert "since your last answer" not in await read(one, "dap_script", code=code)
+        assert "since your last answer" not in await read(one, "dap_breakpoints")
+        assert f"set fixtures/programs/loop.py:{place['line']}" in await read(two, "dap_status")

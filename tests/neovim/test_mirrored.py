@@ -8,7 +8,7 @@ from mcp import Client
 
 from tests.harness import Json, ask, call, client, data, evaluate, listed, read, text
 from tests.neovim.editor import neovim
-from tests.neovim.joint import LOOKS, attached, only_session, together
+from tests.neovim.joint import LOOKS, attached, heard, only_session, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT
 from tests.programs import Program, program
@@ -36,6 +36,8 @@ async def test_every_tool_tells_of_the_persons_session_what_it_tells_of_its_own(
         await person.breaks_at(loop.source, stop, "value == 1")
         await person.run(loop)
         await person.sees_stop(stop)
+        # What the person has done is told once, with the first answer behind it.
+        await heard(c)
         mirrored, status = await looks(c), await only_session(c)
         tools = await listed(c)
     async with client() as c:

@@ -11,10 +11,10 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.harness import DATA, ask, evaluate, refusal
+from tests.harness import DATA, ask, evaluate, read, refusal
 from tests.neovim.consenting import ALLOW, ANSWERS, DENY
 from tests.neovim.editor import Editor, neovim
-from tests.neovim.joint import attached
+from tests.neovim.joint import attached, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT, process_gone
 from tests.programs import program
@@ -109,3 +109,31 @@ async def test_the_person_is_told_of_every_action_and_asked_where_they_want_to_b
         assert action["tool"] == "dap_terminate"
         log = await editor.lua("return require('dapeer.person.actions').lines()")
         assert len(log) == 4
+
+
+async def test_an_assistant_is_told_what_the_person_has_done_since_its_last_answer(
+    tmp_path: Path,
+) -> None:
+    loop = program("loop.py")
+    async with together(tmp_path, {}) as (c, person):
+        await person.breaks_at(loop.source, loop.line("inner"))
+        await person.run(loop)
+        await person.sees_stop(loop.line("inner"))
+        await ask(c, "dap_wait_until_paused")
+        assert "since your last answer" not in await read(c, "dap_snapshot")
+        await person.breaks_at(loop.source, loop.line("inner_return"))
+        await person.toggles(loop.source, loop.line("inner"))
+        await person.does("step_over")
+        await person.sees_stop(loop.line("inner") + 1)
+        place = "fixtures/programs/loop.py"
+        said = (
+            f"(since your last answer the person set {place}:{loop.line('inner_return')}, "
+            f"removed {place}:{loop.line('inner')}, stepped over in session 1)"
+        )
+        # Asked of Neovim, and so answered behind what it has told before.
+        assert said in (await read(c, "dap_configurations")).splitlines()
+        assert "since your last answer" not in await read(c, "dap_snapshot")
+        await person.does("terminate")
+        await person.sees_end()
+        told = await read(c, "dap_wait_until_paused")
+        assert "the person ended session 1" in told

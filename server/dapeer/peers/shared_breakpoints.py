@@ -14,6 +14,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.forwarded import ForwardedSession
+from dapeer.sessions.doings import PERSON
 
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 CHOOSE = "require('dapeer.nvim_dap.exceptions').take(...)"
@@ -80,7 +81,8 @@ class SharedBreakpoints:
             for line, requested in lines.items():
                 if line not in picture.get(path, {}):
                     self._on_breakpoint(path, line, requested)
-        return self.take(signs, 0)
+        with self._breakpoints.doings.by(None):
+            return self._take(signs, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
         """Record that Neovim, without nvim-dap, has not applied dapeer's changes up to this one.
@@ -110,6 +112,10 @@ class SharedBreakpoints:
 
         `applied` is the number of dapeer's latest change that the picture contains.
         """
+        with self._breakpoints.doings.by(PERSON):
+            return self._take(signs, applied)
+
+    def _take(self, signs: object, applied: int) -> list[str]:
         before, now = self._picture, self._read(signs)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
         for path, line in self._unknown:

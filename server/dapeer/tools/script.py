@@ -46,7 +46,7 @@ async def dap_script(
     if serve is None:
         raise ArgumentError("A script starts no scripts.", "Call the tools as methods of `d`.")
     _check_syntax(code)
-    script = ScriptClient(Focus(call.debugger), call.client)
+    script = ScriptClient(Focus(call.debugger, call.focus), call.client)
     printed = Printed()
     async with call.debugger.own_processes() as processes, _ending_sessions(call, script):
         code_of_exit: int | None = None

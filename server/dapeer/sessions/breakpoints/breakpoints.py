@@ -16,6 +16,7 @@ from dapeer.dap.requested_breakpoints import (
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.doings import Doings
 
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
@@ -53,6 +54,8 @@ class Breakpoints:
     """Path and line of those that a person has set in an editor."""
     filter_listeners: list[FilterListener] = field(default_factory=list[FilterListener])
     """Called at once when other exception filters are wanted."""
+    doings: Doings = field(default_factory=Doings)
+    """Who has changed them, for those who are told."""
     listeners: list[Listener] = field(default_factory=list[Listener])
     """Called at once for each line breakpoint that is added, changed or removed."""
 
@@ -108,6 +111,7 @@ class Breakpoints:
             lines[line] = requested
         if not lines:
             del self.by_path[path]
+        self.doings.change(path, line, before, requested)
         return before
 
     def take_fresh(self) -> set[tuple[str, int]]:
@@ -117,6 +121,9 @@ class Breakpoints:
 
     def stop_at(self, functions: Sequence[str]) -> None:
         """Want programs to stop at these functions, and at no others."""
+        for name in dict.fromkeys([*self.functions, *functions]):
+            was, wanted = name in self.functions, name in functions
+            self.doings.change(name, 0, was or None, wanted or None)
         self.functions = [*functions]
 
     def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
@@ -175,7 +182,7 @@ class Breakpoints:
             if collects_at(each):
                 self.collecting[each.get("collectedBy", ""), title_of(each)] = each
             elif each["name"] not in self.functions:
-                self.functions = [*self.functions, each["name"]]
+                self.stop_at([*self.functions, each["name"]])
 
     @contextlib.contextmanager
     def wanting_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
@@ -188,7 +195,7 @@ class Breakpoints:
             for each in self.collecting.keys() - before.keys():
                 del self.collecting[each]
             self.collecting.update(before)
-            self.functions = stops
+            self.stop_at(stops)
             raise
 
     @contextlib.contextmanager
@@ -211,7 +218,7 @@ class Breakpoints:
         Without a path the function breakpoints go, too.
         """
         if path is None:
-            self.functions.clear()
+            self.stop_at([])
             for each in self.at_functions(client):
                 del self.collecting[each]
         gone = [each for each in self.places(client) if path in {None, each[0]}]
@@ -235,7 +242,7 @@ class Breakpoints:
             self._put(path, line, None)
         for path, line in collect:
             self.points.put(path, line, client, None)
-        self.functions.clear()
+        self.stop_at([])
         for each in self.at_functions(client):
             if (each[1], 0) not in collecting:
                 del self.collecting[each]

@@ -69,6 +69,11 @@ class ForwardedSession(Session):
 
     # -- differences from a direct session
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the journal of earlier messages has been read."""
+        return self.replayed.is_set()
+
     def on_message(self, message: Message) -> None:
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:

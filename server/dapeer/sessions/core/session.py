@@ -128,6 +128,11 @@ class Session(SessionControl):
         return self.program.first.mirror
 
     @property
+    def is_current(self) -> bool:
+        """Whether its messages are of now; no: it is being told what was before dapeer came."""
+        return True
+
+    @property
     def cause(self) -> str | None:
         """Why the session ended, where it was not the program's own doing."""
         return self.ending.cause

@@ -37,6 +37,7 @@ from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.registry import Restart, Sessions
 from dapeer.sessions.debugger.supervisor import Supervisor
+from dapeer.sessions.doings import Doings
 from dapeer.sessions.outcomes.broadcast import Broadcast, SendChange, set_lines
 
 SECONDS_TO_END = 5.0
@@ -53,9 +54,10 @@ class Debugger:
         self.project = project
         self._reaper = Reaper()
         self._rows = RowFolders(self._reaper)
-        self.sessions = Sessions(definitions, project, self._rows)
+        self.doings = Doings()
+        self.sessions = Sessions(definitions, project, self.doings, self._rows)
         self.files = self.sessions.files
-        self.breakpoints = Breakpoints()
+        self.breakpoints = Breakpoints(doings=self.doings)
         self._tasks: TaskGroup = anyio.create_task_group()
         self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
 
@@ -146,6 +148,7 @@ class Debugger:
         Raises:
             Overdue: It has not ended, and another client holds its adapter.
         """
+        self._record_end(session)
         with anyio.move_on_after(SECONDS_TO_END):
             return await self._end(session, lambda each: each.terminate())
         for each in reversed(session.program.sessions):
@@ -168,6 +171,10 @@ class Debugger:
             await end(session)
         # One may have begun meanwhile.
         await self._end_children(session, end)
+
+    def _record_end(self, session: Session) -> None:
+        if not session.mirror.ended:
+            self.doings.move("terminate", session.id, session.program)
 
     def _is_held(self, session: Session) -> bool:
         return session.id in self.sessions.held
@@ -203,6 +210,7 @@ class Debugger:
         """
         self._check_held(session)
         session.check_leave(terminate=terminate)
+        self._record_end(session)
         if terminate is not False:
             await self._cut_off(session, "dap_disconnect")
         await self._end_children(session, lambda each: each.disconnect(terminate=terminate))

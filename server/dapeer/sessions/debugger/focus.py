@@ -10,6 +10,7 @@ from dapeer.base.sources import relative
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.doings import Doer
 from dapeer.view.brief import Reader
 from dapeer.view.stacks import frame_path
 
@@ -21,14 +22,31 @@ class Focus:
     another one that happens to be there, or ends it.
     """
 
-    def __init__(self, debugger: Debugger) -> None:
+    def __init__(self, debugger: Debugger, runner: Focus | None = None) -> None:
+        """`runner`: that of the client that runs a script, where this is the script's."""
         self._debugger = debugger
+        self._runner = runner
+        self._heard = debugger.doings.count
         self._used: Session | None = None
         self.key = secrets.token_hex(4)
         """Tells the client from others, in what it has asked for."""
         self.reader = Reader()
         """What the client has read about stops."""
         self._started: list[Session] = []
+
+    def doer(self, client: str) -> Doer:
+        """Return who does what is done at a call; `client` has its name and version."""
+        return Doer(self._runner.key if self._runner else self.key, client)
+
+    def hear(self) -> list[str]:
+        """Return a line on what others have done since this was asked last; a script hears of nothing."""
+        doings, since = self._debugger.doings, self._heard
+        self._heard = doings.count
+        if self._runner is not None:
+            return []
+        used = [*self._started, *filter(None, [self.default])]
+        programs = {each.program for each in used}
+        return [*filter(None, [doings.news(self.key, since, programs, self._debugger.project)])]
 
     def started(self, session: Session) -> None:
         """Take note that the client has started a program, and works on it."""

@@ -12,11 +12,12 @@ from dapeer.base.errors import NoSession
 from dapeer.collecting.row_files import RowFolders
 from dapeer.collecting.rows import collected
 from dapeer.dap.messages import Event, Message, Request, Response
-from dapeer.dap.requests import RESUMES
+from dapeer.dap.requests import ENDS, RESUMES
 from dapeer.sessions.core.context import SessionContext
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.files import Files
+from dapeer.sessions.doings import PERSON, Doings
 
 KEPT_PROGRAMS = 20
 """Ended programs that stay readable, each with all its processes."""
@@ -44,9 +45,14 @@ class Sessions(Mapping[int, Session]):
     """The sessions by id, the oldest first; ended ones stay for a while."""
 
     def __init__(
-        self, definitions: Mapping[str, Definition], project: Path, rows: RowFolders | None = None
+        self,
+        definitions: Mapping[str, Definition],
+        project: Path,
+        doings: Doings,
+        rows: RowFolders | None = None,
     ) -> None:
-        """`rows`: where programs write what they collect by themselves."""
+        """`doings` records who resumes or ends one; `rows`: where programs write what they collect."""
+        self._doings = doings
         self._definitions = definitions
         self._project = project
         self._rows = rows
@@ -186,7 +192,17 @@ class Sessions(Mapping[int, Session]):
                 self._notify("capabilities", session)
             case Event(event=name) if name in STATE_EVENTS:
                 self._notify("state", session)
-            case Request(command=command) if command in RESUMES:
+            case Request(seq=seq, command=command) if command in RESUMES or command in ENDS:
                 self._notify("state", session)
+                self._record(session, seq, command)
             case _:
                 pass
+
+    def _record(self, session: Session, seq: int, command: str) -> None:
+        """Record who has resumed or ended a program; requests of a person's client have negative numbers."""
+        if seq >= 0:
+            if command in RESUMES:
+                self._doings.move(command, session.id, session.program)
+        elif session.is_current:
+            with self._doings.by(PERSON):
+                self._doings.move(command, session.program.first.id, session.program)

@@ -129,14 +129,18 @@ class Tool:
         understood = unpacked(unfilled.arguments, self.input_schema)
         checked = self._checked(call, understood)
         await names.look(understood, call.debugger.project)
+        is_ours = "dap" in self.groups
         try:
-            reply = await self._reply(call, checked)
+            with call.debugger.doings.by(call.focus.doer(call.client)):
+                reply = await self._reply(call, checked)
         except DapeerError as error:
-            error.add_notes(call.notes)
+            error.add_notes([*call.notes, *(call.focus.hear() if is_ours else ())])
             raise
-        if "dap" in self.groups:
+        if is_ours:
             reply = limited(reply, page, repeats=self._is_paged, folds=self._is_paged)
-        return noted(reply, [*notes(arguments, understood), *unfilled.notes(), *call.notes])
+        heard = call.focus.hear() if is_ours else ()
+        said = [*notes(arguments, understood), *unfilled.notes(), *call.notes, *heard]
+        return noted(reply, said)
 
     @property
     def _is_paged(self) -> bool:

@@ -1,0 +1,176 @@
+"""What clients and people do: breakpoints that they change, programs that they resume or end. Pure.
+
+Each client is told what the others have done since its last answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dapeer.base.sources import relative
+
+KEPT_DOINGS: Final = 1000
+"""Doings that are kept, the last ones."""
+MAX_TOLD_PLACES: Final = 5
+"""Places of breakpoints that are named, of those that somebody has set, or removed."""
+_VERBS: Final = {
+    "continue": "continued",
+    "next": "stepped over",
+    "stepIn": "stepped into",
+    "stepOut": "stepped out",
+    "stepBack": "stepped back",
+    "reverseContinue": "ran back",
+    "goto": "jumped to a line",
+    "restartFrame": "restarted a frame",
+    "disconnect": "ended",
+    "terminate": "ended",
+}
+"""What the request of a client means, by its command; "in session 1" follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doer:
+    """A client, or a person."""
+
+    key: str
+    """Tells it from others."""
+    name: str = ""
+    """Name and version of the client; empty if unknown."""
+
+    @property
+    def words(self) -> str:
+        """Say to another client who it is."""
+        named = f" ({self.name})" if self.name else ""
+        return self.name if self is PERSON else f"another client{named}"
+
+
+PERSON: Final = Doer("person", "the person")
+
+_DOER: ContextVar[Doer | None] = ContextVar("doer", default=None)
+"""Who has caused what is done now; tasks inherit it. None: nobody that is told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Doing:
+    number: int
+    doer: Doer
+
+
+@dataclass(frozen=True, slots=True)
+class _Change(_Doing):
+    """A breakpoint is set, changed or removed."""
+
+    place: tuple[str, int]
+    """Path and line, or the name of a function and 0."""
+    before: object
+    """What was wanted there; None: nothing."""
+    after: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Move(_Doing):
+    """A program is resumed or ended."""
+
+    verb: str
+    session: int
+    program: object
+
+
+class Doings:
+    """The doings of late, by all clients and people."""
+
+    def __init__(self) -> None:
+        self._kept: deque[_Change | _Move] = deque(maxlen=KEPT_DOINGS)
+        self.count = 0
+        """How many there were."""
+
+    @contextmanager
+    def by(self, doer: Doer | None) -> Generator[None]:
+        """Count what the body does as somebody's; None: nobody is told of it."""
+        token = _DOER.set(doer)
+        try:
+            yield
+        finally:
+            _DOER.reset(token)
+
+    def change(self, path: str, line: int, before: object, after: object) -> None:
+        """Record that another breakpoint is wanted on a line (None: none).
+
+        Line 0: at the function `path`.
+        """
+        doer = _DOER.get()
+        if doer is not None and before != after:
+            self.count += 1
+            self._kept.append(_Change(self.count, doer, (path, line), before, after))
+
+    def move(self, command: str, session: int, program: object) -> None:
+        """Record that a program was resumed or ended by a request, in one of its sessions."""
+        doer = _DOER.get()
+        if doer is not None:
+            self.count += 1
+            self._kept.append(_Move(self.count, doer, _VERBS[command], session, program))
+
+    def news(self, key: str, since: int, programs: Collection[object], project: Path) -> str:
+        """Return in one line what others than a client have done since number `since`; empty: nothing.
+
+        Args:
+            key: The client's.
+            since: The `count` when the client was told last.
+            programs: Those that the client works on: of others it is told breakpoints only.
+            project: The folder to which names of files are relative.
+        """
+        new = [each for each in self._kept if each.number > since]
+        changes = [each for each in new if isinstance(each, _Change)]
+        own = {each.place: each.number for each in changes if each.doer.key == key}
+        others: dict[str, list[_Change | _Move]] = {}
+        for each in new:
+            overtaken = isinstance(each, _Change) and each.number < own.get(each.place, 0)
+            foreign = isinstance(each, _Move) and each.program not in programs
+            if each.doer.key != key and not overtaken and not foreign:
+                others.setdefault(each.doer.words, []).append(each)
+        told = [
+            f"{words} {', '.join(said)}"
+            for words, doings in others.items()
+            if (said := [*_told(doings, project)])
+        ]
+        return f"since your last answer {', and '.join(told)}" if told else ""
+
+
+def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
+    """Yield what one has done, in a few words each."""
+    changes: dict[tuple[str, int], tuple[object, object]] = {}
+    for each in doings:
+        if isinstance(each, _Change):
+            before, _ = changes.get(each.place, (each.before, None))
+            changes[each.place] = before, each.after
+    for verb in ("set", "changed", "removed"):
+        places = [
+            f"{relative(path, project)}:{line}" if line else path
+            for (path, line), change in changes.items()
+            if _verb(*change) == verb
+        ]
+        more = len(places) - MAX_TOLD_PLACES
+        rest = f" and {more:,} more" if more > 0 else ""
+        if places:
+            yield f"{verb} {', '.join(places[:MAX_TOLD_PLACES])}{rest}"
+    moves = Counter((each.verb, each.session) for each in doings if isinstance(each, _Move))
+    for (verb, session), times in moves.items():
+        again = f" {times} times" if times > 1 and verb != "ended" else ""
+        yield (
+            f"{verb} session {session}"
+            if verb == "ended"
+            else f"{verb} in session {session}{again}"
+        )
+
+
+def _verb(before: object, after: object) -> str:
+    """Return what became of a place; empty: it is as before."""
+    if before is None or after is None:
+        return "set" if after is not None else "removed" if before is not None else ""
+    return "changed" if before != after else ""
