@@ -308,7 +308,7 @@ async def test_a_module_that_perl_loads_by_a_relative_name_is_found_by_its_break
 
 
 def compiled_line() -> tuple[Path, int, str]:
-    """Return a file of SQLAlchemy that is compiled, a line of a function in it, and the name of what is compiled."""
+    """Return a compiled file of SQLAlchemy, a line of a function in it, and the name of its extension."""
     built = find_spec("sqlalchemy.util._collections_cy")
     if built is None or not str(built.origin).endswith(".so"):
         pytest.skip("needs SQLAlchemy as it is built for this system: uv sync --group dev")

@@ -86,7 +86,8 @@ def test_an_error_of_the_debugger_is_not_the_program_s() -> None:
     own = "/usr/lib/ruby/gems/3.1.0/gems/debug-1.4.0/lib/debug/thread_client.rb"
     output.append(
         "stderr",
-        f"/a/qu.rb:3:in `price': mine (RuntimeError)\n\n{own}:189:in `pop': queue closed (ClosedQueueError)\n",
+        f"/a/qu.rb:3:in `price': mine (RuntimeError)\n"
+        f"#<Thread:0x1 run> terminated with exception (report_on_exception is true):\n{own}:189:in `pop': queue closed (ClosedQueueError)\n",
     )
     found = errors.last()
     assert found is not None

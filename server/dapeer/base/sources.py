@@ -83,7 +83,7 @@ def _lines(path: str, _modified: int) -> list[str]:
 
 
 def names_beside(path: str) -> list[str]:
-    """Return the names of the other files in a file's folder that have its name but for what is behind a dot.
+    """Return the names of other files in a file's folder that have its name up to the first dot.
 
     A folder that cannot be read has none.
     """

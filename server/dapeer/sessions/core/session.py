@@ -94,9 +94,8 @@ class Session(SessionControl):
         printed, failed = self.program.printed, self.program.failures
         self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
         self.channel = Channel(transport, self.observe, self.answer)
-        self.errors = PrintedErrors(
-            self.program.output, traits.stopping.traceback, traits.stopping.debugger
-        )
+        stopping = traits.stopping
+        self.errors = PrintedErrors(self.program.output, stopping.traceback, stopping.debugger)
         request, collected = self.request, self.program.collected
         self.inspect = Inspection(
             self.mirror,

@@ -313,7 +313,7 @@ class Inspection(Fetching):
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
     async def look_for_reload(self, path: str) -> None:
-        """Find out whether the program has loaded a file again that has changed, and what runs of its text before."""
+        """Find out whether the program has loaded a changed file again, and what is left of the old text."""
         change, old = self.editions.known(path), self.editions.old(path)
         if not self._expressions.texts or (change is None and old is None):
             return

@@ -1,4 +1,4 @@
-"""Which text of a changed file a program's code is of. Its text is evaluated by the debugger, in a thread of its own.
+"""Which text of a changed file a program's code is of. Its text is evaluated by the debugger.
 
 Codes are compared, which runs no code of the program: what has been imported again, or executed anew, is of the new text.
 """
@@ -66,7 +66,7 @@ def frames() -> Iterator[Any]:
 
 
 def texts_of(spec: str) -> TextsAnswer:
-    """Return as JSON whether code of a file's new text is loaded, and what runs or may run of the text from before.
+    """Return as JSON whether code of a file's new text is loaded, and what is left of the old one.
 
     `spec` is a JSON list: the file, which has the new text, and the text from before; null: that is unknown.
     """

@@ -106,7 +106,7 @@ def is_proxy(kind: Any) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return an object's `__dict__`, and what it keeps elsewhere; empty if it has none, or if its class computes it."""
+    """Return an object's `__dict__`, and what it keeps elsewhere; empty if its class computes it."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     descriptor = found(kind, "__dict__")
     if not is_one_of(type(descriptor), READ) or is_proxy(kind):
@@ -135,7 +135,7 @@ def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
 
 
 def inherited(value: Any) -> set[str]:
-    """Return the names of functions and classes that an object has from its class, or a class from its bases."""
+    """Return the names of functions and classes that a value has from its class or its bases."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, types.ModuleType):
         return set()
