@@ -3,6 +3,7 @@
 Codes are compared, which runs no code of the program: what has been imported again, or executed anew, is of the new text.
 """
 
+import contextlib
 import gc
 import json
 import os
@@ -45,10 +46,10 @@ def key(code: Any) -> Any:
 
 def codes(text: Any) -> Any:
     """Return the set of the keys of all codes of a text; it is empty if that is no Python."""
-    try:
-        return {key(each) for each in within(compile(text, "", "exec", dont_inherit=True))}
-    except (SyntaxError, ValueError):
-        return set()
+    found: set[Any] = set()
+    with contextlib.suppress(SyntaxError, ValueError):
+        found.update(map(key, within(compile(text, "", "exec", dont_inherit=True))))
+    return found
 
 
 def frames() -> Iterator[Any]:
