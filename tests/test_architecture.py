@@ -80,8 +80,10 @@ INSIDES = {
     ),
     "launch": (
         ("start",),
-        ("commands", "configurations", "inheritance", "plans", "starts"),
-        ("keys", "launch_json", "mappings", "request"),
+        ("commands", "configurations", "inheritance", "plans", "starts", "tasks"),
+        ("tasks_json",),
+        ("env_file", "keys", "launch_json", "mappings", "request"),
+        ("json_with_comments",),
     ),
     "mcp": (
         ("web",),
@@ -121,7 +123,7 @@ INSIDES = {
         ("leaving_calls",),
         ("reruns", "run_until"),
         ("debugger",),
-        ("outcomes",),
+        ("outcomes", "triggers"),
         ("core",),
         ("breakpoints", "inspection"),
         ("doings", "traits"),
@@ -152,7 +154,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "jsonschema": ("base/schemas/rules.py",),
     "referencing": ("base/schemas/rules.py",),
     "pydantic_core": ("mcp/transports/jsonl.py",),
-    "httpx2": ("integrations/opencode/client.py",),
+    "httpx2": ("integrations/opencode/client.py", "sessions/triggers/sending.py"),
     "shtab": ("cli/command_line.py",),
     "tomlkit": ("cli/install/toml_text.py",),
     "websockets": ("integrations/claude_ide/service.py",),
@@ -168,7 +170,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
-    "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py",
+    "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "sessions/triggers/responses.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/env_file.py", "launch/json_with_comments.py", "launch/launch_json.py", "launch/tasks_json.py",
     "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/forms.py", "base/secrets/neighbours.py", "base/secrets/tables.py", "base/connections/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""

@@ -35,11 +35,14 @@ async def test_a_configuration_starts_by_its_name_with_all_that_it_says(tmp_path
         "stopOnEntry": True,
         "linux": {"args": ["linux", "${workspaceFolderBasename}"]},
     }
-    async with client(project(tmp_path, shop)) as c:
+    tasks = {"tasks": [{"label": "build", "command": "touch built"}]}
+    project(tmp_path, shop)
+    (tmp_path / ".vscode" / "tasks.json").write_text(json.dumps(tasks), "utf-8")
+    async with client(tmp_path) as c:
         listed = await ask(c, "dap_configurations")
         assert listed["configurations"] == [
             {"name": "Shop", "type": "python", "request": "launch", "origin": "launch.json",
-             "where": ["direct"]}
+             "where": ["direct"], "tasks": ["build: touch built"]}
         ]  # fmt: skip
         stop = await ask(c, "dap_run", configuration="Shop")
         assert (stop["state"], stop["reason"]) == ("stopped", "entry")
@@ -63,7 +66,9 @@ async def test_what_asks_says_so_and_starts_when_it_is_answered(tmp_path: Path) 
         (row,) = (await ask(c, "dap_configurations"))["configurations"]
         assert row["asks"] == ["program: ${file}", "args[0]: ${input:which} (Which?; default a)"]
         said = await refusal(c, "dap_run", configuration="This file")
-        assert has_all(said, *row["asks"], "Give `program`, `args`.")
+        assert has_all(
+            said, *row["asks"], 'Give `program`, `args` or inputs={"file": …, "which": …}.'
+        )
         said = await refusal(c, "dap_run", configuration="This file", program="steps.py")
         assert said.endswith("Give `args`.")
         stop = await ask(
@@ -92,7 +97,7 @@ async def test_names_that_fit_nothing_or_several_are_answered_with_those_there_a
         )
         by_type = await refusal(c, "dap_run", configuration="Twice", type="debugpy")
         assert "a.py does not exist" in by_type
-        assert "Start them one by one" in await refusal(c, "dap_run", configuration="All")
+        assert "Choose one by `type`" in await refusal(c, "dap_run", configuration="All")
         assert "cobol" in await refusal(c, "dap_run", configuration="Foreign")
         assert "not attach" in await refusal(
             c, "dap_run", configuration="Foreign", request="attach"

@@ -56,7 +56,7 @@ TEXTS = (
 
 
 async def launch_json(judge: Judge, seed: int, count: int) -> None:
-    """Have configurations listed and started that are odd; nothing of what they name beside a program is run."""
+    """Have configurations listed, and started without tasks; nothing of what they name beside a program is run."""
     drawn = [json.dumps(each) for each in examples(FILE, count, seed)]
     async with place() as where, bait() as target:
         fake(where.settings)
@@ -68,8 +68,10 @@ async def launch_json(judge: Judge, seed: int, count: int) -> None:
                 judge.count("rounds: launch.json")
                 (folder / "launch.json").write_text(_aimed(text, target), "utf-8", "replace")
                 await server.call("dap_configurations")
+                without = {"preLaunchTask": "", "postDebugTask": ""}
                 for name in ("one", "two", "all"):
-                    await server.call("dap_run", {"configuration": name, "timeout_ms": 500})
+                    run = {"configuration": name, "config": without, "timeout_ms": 500}
+                    await server.call("dap_run", run)
                 await server.call("dap_terminate")
                 if not server.alive:
                     return judge.fault("deaths", f"launch.json, seed {seed}: {text[:500]}")

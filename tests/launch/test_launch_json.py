@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from dapeer.launch.launch_json import MalformedLaunchJson, Surroundings, lifted, parse, resolved
+from dapeer.launch.json_with_comments import MalformedJson
+from dapeer.launch.launch_json import Compound, Surroundings, lifted, parse, resolved
 
 HERE = Surroundings("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 
@@ -72,7 +73,7 @@ def test_a_file_without_configurations_has_none() -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_place(text: bytes, what: str, line: int, column: int) -> None:
-    with pytest.raises(MalformedLaunchJson) as caught:
+    with pytest.raises(MalformedJson) as caught:
         parse(text)
     assert (caught.value.what, caught.value.line, caught.value.column) == (what, line, column)
 
@@ -87,7 +88,7 @@ def test_a_configuration_without_a_type_is_told_with_the_place_where_it_starts()
       { "name": "b", "request": "launch" },
   ]
 }"""
-    with pytest.raises(MalformedLaunchJson) as caught:
+    with pytest.raises(MalformedJson) as caught:
         parse(text)
     assert caught.value.what == "configurations[1] needs a string at `type`"
     assert (caught.value.line, caught.value.column) == (7, 7)
@@ -137,11 +138,16 @@ def test_variables_are_found_at_any_depth_and_other_values_stay() -> None:
 @pytest.mark.parametrize(
     "variable",
     ["file", "relativeFile", "fileBasenameNoExtension", "lineNumber", "selectedText",
-     "command:pickProcess", "config:python.path", "workspaceFolder:other"],
+     "command:other", "config:python.path", "workspaceFolder:other"],
 )  # fmt: skip
 def test_what_only_an_editor_knows_is_asked_for_and_stays_as_it_is(variable: str) -> None:
     text = f"${{{variable}}}"
     assert filled(f"{text}/x") == (f"{text}/x", [f"program: {text}"])
+
+
+def test_a_process_is_asked_for_by_the_argument_that_names_it() -> None:
+    asked = "${command:pickProcess} (give `pid`: the process to attach to)"
+    assert filled("${command:pickProcess}") == ("${command:pickProcess}", [f"program: {asked}"])
 
 
 def test_an_ask_names_the_place_of_its_value() -> None:
@@ -161,7 +167,7 @@ def test_an_ask_names_the_place_of_its_value() -> None:
          "${input:x} (Which port?; default 80)"),
         ({"type": "pickString", "options": ["a", {"label": "B", "value": "b"}]},
          "${input:x} (one of a, b)"),
-        ({"type": "command", "command": "c"}, "${input:x}"),
+        ({"type": "command", "command": "c"}, "${input:x} (inputs of type `command` are not supported)"),
         (None, "${input:x} (not among the file's inputs)"),
     ],
 )  # fmt: skip
@@ -174,8 +180,23 @@ def test_inputs_and_compounds_are_read() -> None:
         launch_file(
             one(),
             inputs=[{"id": "x", "type": "promptString"}],
-            compounds=[{"name": "both", "configurations": ["one", "two"]}],
+            compounds=[
+                {
+                    "name": "both",
+                    "configurations": ["one", {"name": "two", "folder": "shop"}],
+                    "stopAll": True,
+                    "preLaunchTask": "build",
+                }
+            ],
         )
     )
     assert file.inputs["x"]["type"] == "promptString"
-    assert file.compounds == {"both": ("one", "two")}
+    assert file.compounds == {"both": Compound("both", ("one", "two"), stop_all=True, task="build")}
+
+
+def test_answers_fill_in_inputs_and_the_variables_of_a_file() -> None:
+    answers = {"port": "80", "file": "src/app.py"}
+    around = Surroundings("/srv/shop", "/home/ada", {}, "linux", answers)
+    texts = ["${input:port}", "${file}", "${fileBasenameNoExtension}", "${relativeFileDirname}"]
+    values, asks = resolved({"args": texts}, around, {})
+    assert (values["args"], asks) == (["80", "/srv/shop/src/app.py", "app", "src"], ())

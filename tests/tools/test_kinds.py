@@ -22,7 +22,7 @@ WITHOUT_MORE = {
     "terminate_debuggee", "detached", "force", "n", "at",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
-    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until",
+    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until", "ready", "group", "inputs", "processes",
     # OpenCode's tools count as everything anyway, and so does nvim_lua_call's tool.
     "directory", "title", "agent", "model", "prompt", "command", "arguments", "request_id", "message", "answers",
     "wait", "decision",
@@ -58,6 +58,11 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"exception_filters": ["raised:f() > 1"]}, ALL),
     ("dap_run", {"evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_run", {"evaluate": [], "show": "brief"}, {"run"}),
+    ("dap_run", {"then": [{"request": "GET /"}]}, {"run"}),
+    ("dap_run", {"then": [{"command": ["curl"]}]}, {"run"}),
+    ("dap_run", {"then": [{"input": "1"}]}, {"run", "evaluate"}),
+    ("dap_continue", {"then": [{"request": "/"}, {"evaluate": "f()"}]}, {"run", "evaluate"}),
+    ("dap_restart", {"then": [{"evaluate": "f()"}]}, {"run", "evaluate"}),
     ("dap_script", {"code": "1"}, ALL),
     ("dap_restart", {}, {"run"}),
     ("dap_restart", {"evaluate": ["x"]}, {"run", "evaluate"}),

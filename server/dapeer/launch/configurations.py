@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_object, is_object
 from dapeer.base.system import folder_names, foreign_files
 from dapeer.base.system.environment import of_starter
 from dapeer.launch import keys
+from dapeer.launch.json_with_comments import MalformedJson, read_object
 from dapeer.launch.launch_json import (
     IN_EDITOR,
     Ask,
-    MalformedLaunchJson,
+    Compound,
+    LaunchFile,
     Surroundings,
     lifted,
     parse,
     resolved,
 )
+from dapeer.launch.tasks_json import (
+    NoTask,
+    Stage,
+    TaskPlan,
+    TasksFile,
+    label_of,
+    npm_task,
+)
+from dapeer.launch.tasks_json import parse as parse_tasks
+from dapeer.sessions.triggers.trigger import Ready, checked_pattern
 
 LAUNCH_JSON = ".vscode/launch.json"
+TASKS_JSON = ".vscode/tasks.json"
+WITHOUT_TASK = 'To start without it: config={"preLaunchTask": ""}.'
 NVIM = "nvim"
 
 _OF_THE_EDITOR = frozenset({
@@ -48,6 +63,12 @@ class Configuration:
     """The variables that only the person can fill in."""
     filetype: str = ""
     """Under which Neovim keeps it."""
+    task: str = ""
+    """The label of the task that runs before it."""
+    task_after: str = ""
+    """The label of the task that runs after it."""
+    ready: Ready = field(default_factory=Ready)
+    """When its server is ready, and where."""
 
     @property
     def title(self) -> str:
@@ -111,10 +132,48 @@ class KnownConfigurations:
     """The configurations that there are."""
 
     configurations: tuple[Configuration, ...]
-    compounds: Mapping[str, tuple[str, ...]]
+    compounds: Mapping[str, Compound]
     """Names for several configurations that a person starts together."""
     problem: str = ""
-    """Why launch.json could not be read: file, line and column."""
+    """Why launch.json, or tasks.json, could not be read: file, line and column."""
+    tasks: TasksFile = field(default_factory=lambda: TasksFile({}, {}))
+    around: Surroundings | None = None
+    """What the variables of its tasks stand for."""
+
+    def task_plan(self, chosen: Configuration | Compound, config: Json) -> TaskPlan:
+        """Return the tasks of a configuration, or those that a caller's `config` names.
+
+        An empty `preLaunchTask` means none.
+
+        Raises:
+            ArgumentError: One cannot be run, or asks what only a person can answer.
+        """
+        before = config.get("preLaunchTask", chosen.task)
+        after = chosen.task_after if isinstance(chosen, Configuration) else ""
+        after = config.get("postDebugTask", after)
+        return TaskPlan(self._stage(chosen.name, before), self._stage(chosen.name, after))
+
+    def _stage(self, name: str, label: object) -> Stage | None:
+        if not label or self.around is None:
+            return None
+        if asks := self.tasks.asks(str(label), self.around):
+            listed = "; ".join(map(str, asks))
+            answers = ", ".join(f'"{each.input}": …' for each in asks if each.input)
+            raise ArgumentError(
+                f"`{name}` asks the person: {listed}.",
+                f"Give inputs={{{answers}}}." if answers else WITHOUT_TASK,
+            )
+        try:
+            stage = self.tasks.stage(str(label), self.around)
+        except NoTask as error:
+            raise ArgumentError(
+                f"`{name}` has a task that cannot be run: {error}.",
+                f"Fix tasks.json. {WITHOUT_TASK}",
+            ) from error
+        for each in stage.tasks:
+            for pattern in (each.begins, each.ends):
+                checked_pattern(pattern, f"task `{each.label}`")
+        return stage
 
     def named(self, name: str, kind: str | None) -> Configuration:
         """Return the one of this name, and of this type if one is given.
@@ -133,8 +192,11 @@ class KnownConfigurations:
             )
             raise ArgumentError(f"{what} called `{name}`: {listed}.", "Choose one by `type`.")
         if name in self.compounds:
-            members = ", ".join(self.compounds[name])
-            raise ArgumentError(f"`{name}` is a compound of: {members}.", "Start them one by one.")
+            members = ", ".join(self.compounds[name].members)
+            raise ArgumentError(
+                f"`{name}` is a compound of: {members}.",
+                "Start it without `type`, or one of them by its own name.",
+            )
         raise ArgumentError(f"There is no configuration `{name}`.", self._names())
 
     def _names(self) -> str:
@@ -149,19 +211,58 @@ def argument_for(ask: Ask) -> str:
     return f"`{keys.INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
 
 
-def in_project(project: Path) -> KnownConfigurations:
-    """Read the project's launch.json; without one there is nothing. Blocks while it reads."""
-    path = project / LAUNCH_JSON
+def in_project(
+    project: Path, answers: Mapping[str, str] = MappingProxyType({})
+) -> KnownConfigurations:
+    """Read the project's launch.json and tasks.json; without one there is nothing. Blocks while it reads.
+
+    `answers` are what a caller says for `${input:…}`, and `file` for the file in an editor.
+    """
+    path, around = project / LAUNCH_JSON, _around(project, answers)
     try:
         file = parse(foreign_files.read_bytes(path))
     except FileNotFoundError:
         return KnownConfigurations((), {})
     except OSError as error:
         return KnownConfigurations((), {}, f"{path}: {error.strerror}.")
-    except MalformedLaunchJson as error:
+    except MalformedJson as error:
         return KnownConfigurations((), {}, f"{path}:{error.line}:{error.column}: {error.what}.")
-    found = (_read(each, _around(project), file.inputs) for each in file.configurations)
-    return KnownConfigurations(tuple(found), file.compounds)
+    found = tuple(_read(each, around, file.inputs) for each in file.configurations)
+    tasks, problem = _tasks(project, around, file, found)
+    return KnownConfigurations(found, file.compounds, problem, tasks, around)
+
+
+def _tasks(
+    project: Path, around: Surroundings, file: LaunchFile, found: Sequence[Configuration]
+) -> tuple[TasksFile, str]:
+    """Return the project's tasks and those of package.json, and why they could not be read."""
+    path = project / TASKS_JSON
+    problem, known = "", TasksFile({}, {})
+    try:
+        known = parse_tasks(foreign_files.read_bytes(path), around.platform)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        problem = f"{path}: {error.strerror}."
+    except MalformedJson as error:
+        problem = f"{path}:{error.line}:{error.column}: {error.what}."
+    wanted = {*(each.task for each in file.compounds.values())}
+    wanted |= {label for each in found for label in (each.task, each.task_after)}
+    scripts = {label: _script(project, label) for label in wanted - known.tasks.keys()}
+    more = {label: each for label, each in scripts.items() if each is not None}
+    inputs = {**file.inputs, **known.inputs}
+    return TasksFile({**known.tasks, **more}, inputs), problem
+
+
+def _script(project: Path, label: str) -> Json | None:
+    """Return the task of a script of the project's package.json; None: there is none."""
+    if not label.startswith("npm: "):
+        return None
+    try:
+        package, _ = read_object(foreign_files.read_bytes(project / "package.json"))
+    except (OSError, MalformedJson):
+        return None
+    return npm_task(label, package, str(project))
 
 
 def in_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
@@ -188,7 +289,33 @@ def together(project: KnownConfigurations, neovim: Sequence[Configuration]) -> K
 def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
     own = lifted(written, around.platform)
     values, asks = resolved(_own(own), around, inputs)
-    return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
+    # A debugger that picks a process as it attaches needs no question where the process is given.
+    return Configuration(
+        own["name"],
+        own["type"],
+        own["request"],
+        "launch.json",
+        values,
+        asks,
+        task=_label(own.get("preLaunchTask")),
+        task_after=_label(own.get("postDebugTask")),
+        ready=_ready(as_object(own.get("serverReadyAction"))),
+    )
+
+
+def _label(value: object) -> str:
+    """Return the label of a task, which may be given as an object."""
+    return label_of(value) if is_object(value) else str(value or "")
+
+
+def _ready(action: Json) -> Ready:
+    """Return what a `serverReadyAction` says; a pattern that is none counts as none."""
+    pattern, url = str(action.get("pattern") or ""), str(action.get("uriFormat") or "")
+    usual = "" if not action else r"listening on.* (https?://\S+|[0-9]+)"
+    try:
+        return Ready(output=checked_pattern(pattern or usual, "`serverReadyAction`"), url=url)
+    except ArgumentError:
+        return Ready()
 
 
 def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
@@ -198,9 +325,9 @@ def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
     return Configuration(*facts, (*questions, *asks), sent["filetype"])
 
 
-def _around(project: Path) -> Surroundings:
+def _around(project: Path, answers: Mapping[str, str] = MappingProxyType({})) -> Surroundings:
     platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
-    return Surroundings(str(project), folder_names.home(), of_starter(), platform)
+    return Surroundings(str(project), folder_names.home(), of_starter(), platform, answers)
 
 
 def _own(values: Json) -> dict[str, Any]:

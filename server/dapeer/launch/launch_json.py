@@ -1,19 +1,25 @@
 """Reads `.vscode/launch.json`. Pure.
 
-It is JSON with comments and trailing commas. Its values hold variables such as `${workspaceFolder}`;
-some of them can only be known in an editor, or from the person: those a configuration *asks* for.
+Its values hold variables such as `${workspaceFolder}`; some of them can only be known in an editor, or from the
+person: those a configuration *asks* for.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
+from dapeer.base.json_types import Json, as_object, is_array, is_object
+from dapeer.launch.json_with_comments import (
+    MalformedJson,
+    list_of,
+    objects_at,
+    read_object,
+    start_of,
+)
 
 PLATFORMS = ("windows", "osx", "linux")
 IN_EDITOR = frozenset({
@@ -27,22 +33,10 @@ _ASKING = IN_EDITOR | {
 }  # fmt: skip
 _ASKING_KINDS = frozenset({"command", "config", "input"})
 """The kind of a variable: the part before the colon in `${command:pickProcess}`."""
+_PICKS_PROCESS = frozenset({"pickProcess", "PickProcess", "pickRemoteProcess", "pickNodeProcess"})
+"""The ends of commands by which a person chooses a process."""
 
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
-_STRING = r'"(?:\\.|[^"\\\n])*+"'
-_STRING_OR_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_STRING_OR_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])")
-_STRING_OR_BRACKET = re.compile(rf"({_STRING})|[{{}}\[\],]")
-
-
-class MalformedLaunchJson(ValueError):
-    """A launch.json that cannot be read, and where: line and column count from 1."""
-
-    def __init__(self, what: str, line: int, column: int) -> None:
-        super().__init__(what)
-        self.what = what
-        self.line = line
-        self.column = column
 
 
 class Ask(NamedTuple):
@@ -60,6 +54,14 @@ class Ask(NamedTuple):
         """The key of the configuration that holds the value."""
         return re.split(r"[.\[]", self.field, maxsplit=1)[0]
 
+    @property
+    def input(self) -> str:
+        """The name by which `inputs` answers it; empty: it does not."""
+        kind, colon, name = self.variable.partition(":")
+        if kind == "input" and colon:
+            return name
+        return "file" if self.variable in IN_EDITOR else ""
+
     def __str__(self) -> str:
         return f"{self.field}: {self.wants}" if self.field else self.wants
 
@@ -74,6 +76,20 @@ class Surroundings:
     environment: Mapping[str, str]
     platform: str
     """`windows`, `osx` or `linux`."""
+    answers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What a caller has answered, by the ids of inputs; `file` is the file in the editor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """A name for several configurations that are started together."""
+
+    name: str
+    members: tuple[str, ...]
+    stop_all: bool = False
+    """The end of one ends all."""
+    task: str = ""
+    """The task that runs before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +100,7 @@ class LaunchFile:
     """As they are written, each with the texts `name`, `type` and `request`."""
     inputs: Json
     """The `inputs` of the file by id: the questions of `${input:id}`."""
-    compounds: Mapping[str, tuple[str, ...]]
+    compounds: Mapping[str, Compound]
     """Names for several configurations that are started together."""
 
 
@@ -92,20 +108,38 @@ def parse(data: bytes) -> LaunchFile:
     """Read a launch.json.
 
     Raises:
-        MalformedLaunchJson: It is no JSON even with comments and trailing commas allowed, or not made as a
+        MalformedJson: It is no JSON even with comments and trailing commas allowed, or not made as a
             launch.json is.
     """
-    text = _decoded(data)
-    top = _loads(text)
-    configurations = _objects(top, "configurations", text)
+    top, text = read_object(data)
+    configurations = objects_at(top, "configurations", text)
     for index, each in enumerate(configurations):
         _check(each, text, index)
-    inputs = {str(each.get("id")): each for each in _objects(top, "inputs", text)}
     compounds = {
-        str(each.get("name")): tuple(map(str, _list(each.get("configurations"))))
-        for each in _objects(top, "compounds", text)
+        name: _compound(name, each)
+        for each in objects_at(top, "compounds", text)
+        if (name := str(each.get("name")))
     }
-    return LaunchFile(tuple(configurations), inputs, compounds)
+    return LaunchFile(tuple(configurations), inputs_of(top, text), compounds)
+
+
+def inputs_of(top: Json, text: str) -> dict[str, Json]:
+    """Return the `inputs` of a file by their ids.
+
+    Raises:
+        MalformedJson: They are no list of objects.
+    """
+    return {str(each.get("id")): each for each in objects_at(top, "inputs", text)}
+
+
+def _compound(name: str, written: Json) -> Compound:
+    members = [
+        str(each.get("name") if is_object(each) else each)
+        for each in list_of(written.get("configurations"))
+    ]
+    task = written.get("preLaunchTask")
+    stop_all = written.get("stopAll") is True
+    return Compound(name, tuple(members), stop_all, task if isinstance(task, str) else "")
 
 
 def lifted(configuration: Json, platform: str) -> dict[str, Any]:
@@ -148,6 +182,8 @@ def _known(variable: str, surroundings: Surroundings) -> str:
     kind, colon, name = variable.partition(":")
     if kind == "env" and colon:
         return surroundings.environment.get(name, "")
+    if kind == "input" and colon and name in surroundings.answers:
+        return surroundings.answers[name]
     separator = "\\" if surroundings.platform == "windows" else "/"
     values: dict[str, Callable[[], str]] = {
         "workspaceFolder": lambda: str(folder),
@@ -158,18 +194,45 @@ def _known(variable: str, surroundings: Surroundings) -> str:
         "userHome": lambda: surroundings.home,
         "pathSeparator": lambda: separator,
         "/": lambda: separator,
+        **_of_file(surroundings),
     }
     return values.get(variable, lambda: f"${{{variable}}}")()
+
+
+def _of_file(surroundings: Surroundings) -> dict[str, Callable[[], str]]:
+    """Return the variables of the file in the editor, where a caller has named one."""
+    if "file" not in surroundings.answers:
+        return {}
+    folder = PurePath(surroundings.folder)
+    file = folder / surroundings.answers["file"]
+    relative = file.relative_to(folder) if file.is_relative_to(folder) else file
+    return {
+        "file": lambda: str(file),
+        "fileBasename": lambda: file.name,
+        "fileBasenameNoExtension": lambda: file.stem,
+        "fileDirname": lambda: str(file.parent),
+        "fileDirnameBasename": lambda: file.parent.name,
+        "fileExtname": lambda: file.suffix,
+        "fileWorkspaceFolder": lambda: str(folder),
+        "relativeFile": lambda: str(relative),
+        "relativeFileDirname": lambda: str(relative.parent),
+    }
 
 
 def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> Iterator[Ask]:
     for found in _VARIABLE.finditer(text):
         variable = found[1]
         kind, colon, name = variable.partition(":")
-        elsewhere = kind == "workspaceFolder" and _known(variable, surroundings) == found[0]
-        if variable in _ASKING or (colon and (kind in _ASKING_KINDS or elsewhere)):
-            more = _input(inputs.get(name)) if kind == "input" else ""
-            yield Ask(field, f"{found[0]}{more}", variable)
+        is_answered = _known(variable, surroundings) != found[0]
+        elsewhere = kind == "workspaceFolder"
+        if is_answered or not (
+            variable in _ASKING or (colon and (kind in _ASKING_KINDS or elsewhere))
+        ):
+            continue
+        more = _input(inputs.get(name)) if kind == "input" else ""
+        if kind == "command" and name.rpartition(".")[2] in _PICKS_PROCESS:
+            more = " (give `pid`: the process to attach to)"
+        yield Ask(field, f"{found[0]}{more}", variable)
 
 
 def _input(described: object) -> str:
@@ -178,9 +241,10 @@ def _input(described: object) -> str:
         return " (not among the file's inputs)"
     options = [
         str(option.get("value")) if is_object(option) else str(option)
-        for option in _list(about.get("options"))
+        for option in list_of(about.get("options"))
     ]
     parts = (
+        "inputs of type `command` are not supported" if about.get("type") == "command" else "",
         str(about.get("description", "")),
         f"one of {', '.join(options)}" if options else "",
         f"default {about['default']}" if about.get("default") else "",
@@ -189,88 +253,9 @@ def _input(described: object) -> str:
     return f" ({description})" if description else ""
 
 
-# -- reading
-
-
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        column = len(before) - before.rfind(b"\n")
-        raise MalformedLaunchJson("this is not UTF-8", before.count(b"\n") + 1, column) from error
-
-
-def _plain(text: str) -> str:
-    """Return JSON of the same shape: comments and last commas become as many spaces."""
-
-    def blank(found: re.Match[str]) -> str:
-        return found[1] or re.sub(r"[^\n]", " ", found[0])
-
-    return _STRING_OR_LAST_COMMA.sub(blank, _STRING_OR_COMMENT.sub(blank, text))
-
-
-def _loads(text: str) -> Json:
-    try:
-        top: object = json.loads(_plain(text))
-    except json.JSONDecodeError as error:
-        raise MalformedLaunchJson(error.msg, error.lineno, error.colno) from error
-    except RecursionError as error:
-        raise MalformedLaunchJson("this is nested too deeply", 1, 1) from error
-    except ValueError as error:
-        raise MalformedLaunchJson("a number has too many digits", 1, 1) from error
-    if not is_object(top):
-        raise MalformedLaunchJson("this must be an object", 1, 1)
-    return top
-
-
-def _list(value: object) -> list[Any]:
-    return as_array(value)
-
-
-def _objects(top: Json, key: str, text: str) -> list[Json]:
-    """Return the list of objects at a key, empty when it is absent."""
-    value = top.get(key, [])
-    if not is_array(value):
-        raise MalformedLaunchJson(f"`{key}` must be a list", *_place(text, text.find(f'"{key}"')))
-    for index, each in enumerate(value):
-        if not is_object(each):
-            raise MalformedLaunchJson(
-                f"{key}[{index}] must be an object", *_start(text, key, index)
-            )
-    return value
-
-
 def _check(configuration: Json, text: str, index: int) -> None:
     for key in ("name", "type", "request"):
         value = configuration.get(key)
         if not isinstance(value, str) or not value:
             what = f"configurations[{index}] needs a string at `{key}`"
-            raise MalformedLaunchJson(what, *_start(text, "configurations", index))
-
-
-def _start(text: str, key: str, index: int) -> tuple[int, int]:
-    """Return line and column of an item of a list at the top level of the file."""
-    plain = _plain(text)
-    depth = items = 0
-    at = found_key = -1
-    for token in _STRING_OR_BRACKET.finditer(plain):
-        if depth == 1 and token[0] == f'"{key}"':
-            found_key = token.end()
-        elif token[0] in "{[":
-            depth += 1
-            at = token.end() if depth == 2 and found_key > 0 > at else at
-        elif token[0] in "}]":
-            depth -= 1
-        elif token[0] == "," and depth == 2 and at > 0 and items < index:
-            items += 1
-            at = token.end()
-        if at > 0 and items == index:
-            break
-    return _place(plain, at + len(plain[at:]) - len(plain[at:].lstrip()))
-
-
-def _place(text: str, offset: int) -> tuple[int, int]:
-    """Return line and column of an offset, both from 1."""
-    before = text[: max(offset, 0)]
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
+            raise MalformedJson(what, *start_of(text, "configurations", index))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -12,8 +13,10 @@ from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.definition.definition import TARGETS, Definition
 from dapeer.adapters.runners.whole import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_object, is_array
+from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files
+from dapeer.base.system.environment import of_starter
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.launch.commands import as_typed
@@ -26,6 +29,8 @@ from dapeer.launch.configurations import (
     in_project,
     together,
 )
+from dapeer.launch.env_file import variables
+from dapeer.launch.launch_json import Compound
 from dapeer.launch.plans import check_interpreter, plan_of, tests_of
 from dapeer.launch.request import (
     LaunchRequest,
@@ -37,6 +42,7 @@ from dapeer.launch.request import (
     folder_of,
 )
 from dapeer.launch.starts import Start, start_here, start_in_neovim
+from dapeer.launch.tasks_json import TaskPlan
 from dapeer.peers import Peer, Peers
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger.debugger import Debugger
@@ -54,6 +60,8 @@ class Launcher:
 
     debugger: Debugger
     peers: Peers
+    answers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the caller says for `${input:…}`, and `file` for the file in an editor."""
 
     async def start(
         self, launch: LaunchRequest, configuration: str | None = None, where: Where = "auto"
@@ -65,13 +73,55 @@ class Launcher:
         """
         if configuration is None:
             return await self._by_arguments(launch, where)
+        found = await self.known(where)
+        chosen = found.named(configuration, launch.type)
+        tasks = found.task_plan(chosen, launch.config)
+        config = {key: each for key, each in launch.config.items() if key not in _TASKS}
+        start = await self._chosen(replace(launch, config=config), chosen, where)
+        return replace(start, tasks=tasks, ready=chosen.ready)
+
+    async def known(self, where: Where) -> KnownConfigurations:
+        """Return all configurations that something may be started by."""
         peer = self.peer
         configurations: list[dict[str, Any]] = []
         # A Neovim that waits for a key must not delay a start without it.
         if peer is not None and (where != "direct" or await peer.state() is None):
             configurations = await peer.configurations()
-        found = await self.found(configurations)
-        chosen = found.named(configuration, launch.type)
+        return await self.found(configurations)
+
+    async def compound(self, name: str | None, config: Json) -> tuple[Compound, TaskPlan] | None:
+        """Return the compound of a name with its tasks; None: it is no compound.
+
+        A caller's `config` may name other tasks.
+
+        Raises:
+            ArgumentError: A task cannot be run.
+        """
+        if name is None:
+            return None
+        here = await in_thread(in_project, self.debugger.project, self.answers)
+        single = {each.name for each in here.configurations}
+        if name not in here.compounds or name in single:
+            return None
+        compound = here.compounds[name]
+        return compound, here.task_plan(compound, config)
+
+    async def tasks_named(self, name: str, config: Json) -> list[str]:
+        """Return the tasks of a configuration or compound, each with its command.
+
+        Empty: it has none, or they cannot be run.
+        """
+        here = await in_thread(in_project, self.debugger.project, self.answers)
+        members = here.compounds[name].members if name in here.compounds else (name,)
+        plans: list[TaskPlan] = []
+        with contextlib.suppress(ArgumentError):
+            if name in here.compounds:
+                plans.append(here.task_plan(here.compounds[name], config))
+            chosen = [each for each in here.configurations if each.name in members]
+            plans += [here.task_plan(each, config) for each in chosen]
+        return [line for each in plans for line in each.named]
+
+    async def _chosen(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         if launch.request not in {None, chosen.request}:
             raise ArgumentError(
                 f"`{chosen.name}` is a configuration for {chosen.request}, not {launch.request}.",
@@ -90,7 +140,7 @@ class Launcher:
     async def found(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
         """Return all configurations: those of the project, and those that Neovim has sent (`of_neovim`)."""
         project = self.debugger.project
-        here = await in_thread(in_project, project)
+        here = await in_thread(in_project, project, self.answers)
         return together(here, in_neovim(of_neovim, project))
 
     async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
@@ -145,6 +195,7 @@ class Launcher:
         request = cast("RequestName", chosen.request)
         split, config = chosen.split(launch.inputs, launch.config)
         inputs = checked(split, debugger.project, request)
+        inputs, config = await in_thread(_with_env_file, inputs, config)
         named = replace(launch, type=chosen.type, name=launch.name or chosen.name)
         plan = await in_thread(plan_of, debugger, named, request, inputs, config)
         return await self._planned(there, plan, named, where)
@@ -212,6 +263,29 @@ class Launcher:
         return start_in_neovim(peer, {**options, **launch.opts}, launched=launched, folder=folder)
 
 
+def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
+    """Return arguments and keys with the variables of an `envFile`, below those of `env`. It reads it.
+
+    Raises:
+        ArgumentError: It is no file, or cannot be read.
+    """
+    written = config.get("envFile")
+    files = [str(each) for each in (written if is_array(written) else [written]) if each]
+    check_files({"envFile": files}, Path(inputs["cwd"]))
+    found: dict[str, str] = {}
+    for each in files:
+        path = Path(inputs["cwd"]) / expanded(each)
+        try:
+            text = foreign_files.read_bytes(path).decode("utf-8", "replace")
+        except OSError as error:
+            raise ArgumentError(f"`envFile`: {path}: {error.strerror}.", "Name a file.") from error
+        found |= variables(text, {**of_starter(), **found})
+    own = {**found, **as_object(inputs.get("env"))}
+    return {**inputs, **({"env": own} if found else {})}, {
+        key: each for key, each in config.items() if key != "envFile"
+    }
+
+
 def _request_of(launch: LaunchRequest) -> RequestName | None:
     """Return what a request asks for: a process, or a port with nothing to run, is attached to."""
     has_target = {*TARGETS} & {*launch.inputs, *launch.config}
@@ -229,12 +303,16 @@ def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: b
     if asks:
         listed = "; ".join(shortened(str(ask), MAX_DESCRIPTION_CHARS) for ask in asks[:10])
         fields = ", ".join(dict.fromkeys(argument_for(ask) for ask in asks if ask.field))
+        answers = ", ".join(dict.fromkeys(f'"{ask.input}": …' for ask in asks if ask.input))
+        fields = " or ".join(filter(None, [fields, f"inputs={{{answers}}}" * bool(answers)]))
         raise ArgumentError(
             f"`{chosen.name}` asks the person: {listed}.",
             f"Give {fields}." if fields else "Start the program without it.",
         )
 
 
+_TASKS = ("preLaunchTask", "postDebugTask")
+"""Keys by which a caller chooses the tasks of a configuration."""
 _OURS = ("terminal", "follow_children", "just_my_code")
 """Arguments that no adapter knows by these names."""
 

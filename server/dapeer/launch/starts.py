@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.launch.request import BreakpointInFile
+from dapeer.launch.tasks_json import TaskPlan
 from dapeer.peers import Peer, unsaved
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.broadcast import Broadcast
+from dapeer.sessions.triggers.trigger import Ready
 
 OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.adapters.{name}."
 WAITED = "The start waited until the person was free in Neovim."
@@ -37,6 +39,10 @@ class Start:
     """
     notes: Callable[[Session], Sequence[str]]
     """Returns what the caller should know of how the session was started."""
+    tasks: TaskPlan = field(default_factory=TaskPlan)
+    """What runs before it, and after it."""
+    ready: Ready = field(default_factory=Ready)
+    """When its server is ready, as its configuration says."""
 
 
 def start_here(plan: Plan, beside: Peer | None = None) -> Start:

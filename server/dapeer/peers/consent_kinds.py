@@ -84,6 +84,11 @@ def has_condition(exception_filter: object) -> bool:
 CONDITIONS: Final = (If("condition", EVALUATE), If("hit_condition", EVALUATE))
 VALUES: Final = (If("evaluate", EVALUATE),)
 """What `evaluate` adds, the expressions whose values the next stop shows."""
+THEN: Final = (
+    If("then[].input", EVALUATE, "(a program may run what is typed)"),
+    If("then[].evaluate", EVALUATE),
+)
+"""What `then` adds to a call that runs something anyway, as its commands and requests do."""
 EXPRESSION: Final = "if it is more than a name"
 RUNS: Final = CallKinds(RUN)
 RESUMES_PROGRAM: Final = CallKinds(RUN, VALUES)

@@ -35,6 +35,8 @@ class DebuggerMethods(Caller, Protocol):
     def restart(
         self,
         *,
+        then: Sequence[Mapping[str, Any]] | None = None,
+        ready: Mapping[str, Any] | None = None,
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         wait_until_paused: bool | None = None,
@@ -44,6 +46,8 @@ class DebuggerMethods(Caller, Protocol):
         """End the program and start it again as it was, as a new session."""
         return self.call_tool(
             "dap_restart",
+            then=then,
+            ready=ready,
             evaluate=evaluate,
             show=show,
             wait_until_paused=wait_until_paused,
@@ -57,10 +61,15 @@ class DebuggerMethods(Caller, Protocol):
         thread_ids: Sequence[int] | None = None,
         detached: bool | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """End the program; output and history stay."""
         return self.call_tool(
-            "dap_terminate", thread_ids=thread_ids, detached=detached, session_id=session_id
+            "dap_terminate",
+            thread_ids=thread_ids,
+            detached=detached,
+            session_id=session_id,
+            group=group,
         )
 
     def disconnect(
@@ -79,21 +88,27 @@ class DebuggerMethods(Caller, Protocol):
         self,
         *,
         thread_id: int | None = None,
+        then: Sequence[Mapping[str, Any]] | None = None,
+        ready: Mapping[str, Any] | None = None,
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         wait_until_paused: bool | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Run to the next stop or the end."""
         return self.call_tool(
             "dap_continue",
             thread_id=thread_id,
+            then=then,
+            ready=ready,
             evaluate=evaluate,
             show=show,
             wait_until_paused=wait_until_paused,
             timeout_ms=timeout_ms,
             session_id=session_id,
+            group=group,
         )
 
     def step_over(
@@ -219,6 +234,7 @@ class DebuggerMethods(Caller, Protocol):
         show: Literal["full", "brief"] | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Stop the program, or show where it is blocked."""
         return self.call_tool(
@@ -228,6 +244,7 @@ class DebuggerMethods(Caller, Protocol):
             show=show,
             timeout_ms=timeout_ms,
             session_id=session_id,
+            group=group,
         )
 
     def wait_until_paused(
@@ -487,6 +504,7 @@ class DebuggerMethods(Caller, Protocol):
         start: int | None = None,
         count: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """List the variables in a container given by reference or path; default the locals of the frame."""
         return self.call_tool(
@@ -498,6 +516,7 @@ class DebuggerMethods(Caller, Protocol):
             start=start,
             count=count,
             session_id=session_id,
+            group=group,
         )
 
     def exception_info(
@@ -513,6 +532,7 @@ class DebuggerMethods(Caller, Protocol):
         start_frame: int | None = None,
         levels: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
         return self.call_tool(
@@ -521,6 +541,7 @@ class DebuggerMethods(Caller, Protocol):
             start_frame=start_frame,
             levels=levels,
             session_id=session_id,
+            group=group,
         )
 
     def evaluate(
@@ -531,6 +552,7 @@ class DebuggerMethods(Caller, Protocol):
         context: Literal["watch", "repl", "hover", "clipboard", "variables"] | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
         return self.call_tool(
@@ -540,6 +562,7 @@ class DebuggerMethods(Caller, Protocol):
             context=context,
             timeout_ms=timeout_ms,
             session_id=session_id,
+            group=group,
         )
 
     def set_variable(
@@ -684,7 +707,7 @@ class DebuggerMethods(Caller, Protocol):
     def program_output(
         self,
         *,
-        category: Literal["all", "stdout", "stderr", "console", "log"] | None = None,
+        category: Literal["all", "stdout", "stderr", "console", "log", "then"] | None = None,
         lines: int | None = None,
         since: int | None = None,
         wait_ms: int | None = None,
@@ -756,6 +779,8 @@ class SessionMethods(Caller, Protocol):
     def restart(
         self,
         *,
+        then: Sequence[Mapping[str, Any]] | None = None,
+        ready: Mapping[str, Any] | None = None,
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         wait_until_paused: bool | None = None,
@@ -764,6 +789,8 @@ class SessionMethods(Caller, Protocol):
         """End the program and start it again as it was, as a new session."""
         return self.call_tool(
             "dap_restart",
+            then=then,
+            ready=ready,
             evaluate=evaluate,
             show=show,
             wait_until_paused=wait_until_paused,
@@ -771,10 +798,16 @@ class SessionMethods(Caller, Protocol):
         )
 
     def terminate(
-        self, *, thread_ids: Sequence[int] | None = None, detached: bool | None = None
+        self,
+        *,
+        thread_ids: Sequence[int] | None = None,
+        detached: bool | None = None,
+        group: str | None = None,
     ) -> Answer:
         """End the program; output and history stay."""
-        return self.call_tool("dap_terminate", thread_ids=thread_ids, detached=detached)
+        return self.call_tool(
+            "dap_terminate", thread_ids=thread_ids, detached=detached, group=group
+        )
 
     def disconnect(self, *, terminate_debuggee: bool | None = None) -> Answer:
         """End the session; an attached program runs on, a launched one ends."""
@@ -784,19 +817,25 @@ class SessionMethods(Caller, Protocol):
         self,
         *,
         thread_id: int | None = None,
+        then: Sequence[Mapping[str, Any]] | None = None,
+        ready: Mapping[str, Any] | None = None,
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         wait_until_paused: bool | None = None,
         timeout_ms: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Run to the next stop or the end."""
         return self.call_tool(
             "dap_continue",
             thread_id=thread_id,
+            then=then,
+            ready=ready,
             evaluate=evaluate,
             show=show,
             wait_until_paused=wait_until_paused,
             timeout_ms=timeout_ms,
+            group=group,
         )
 
     def step_over(
@@ -911,10 +950,16 @@ class SessionMethods(Caller, Protocol):
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         timeout_ms: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Stop the program, or show where it is blocked."""
         return self.call_tool(
-            "dap_pause", thread_id=thread_id, evaluate=evaluate, show=show, timeout_ms=timeout_ms
+            "dap_pause",
+            thread_id=thread_id,
+            evaluate=evaluate,
+            show=show,
+            timeout_ms=timeout_ms,
+            group=group,
         )
 
     def wait_until_paused(
@@ -1090,6 +1135,7 @@ class SessionMethods(Caller, Protocol):
         filter: Literal["indexed", "named"] | None = None,
         start: int | None = None,
         count: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """List the variables in a container given by reference or path; default the locals of the frame."""
         return self.call_tool(
@@ -1100,6 +1146,7 @@ class SessionMethods(Caller, Protocol):
             filter=filter,
             start=start,
             count=count,
+            group=group,
         )
 
     def exception_info(self, *, thread_id: int | None = None) -> Answer:
@@ -1112,10 +1159,15 @@ class SessionMethods(Caller, Protocol):
         thread_id: int | None = None,
         start_frame: int | None = None,
         levels: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
         return self.call_tool(
-            "dap_stacktrace", thread_id=thread_id, start_frame=start_frame, levels=levels
+            "dap_stacktrace",
+            thread_id=thread_id,
+            start_frame=start_frame,
+            levels=levels,
+            group=group,
         )
 
     def evaluate(
@@ -1125,6 +1177,7 @@ class SessionMethods(Caller, Protocol):
         frame_id: int | None = None,
         context: Literal["watch", "repl", "hover", "clipboard", "variables"] | None = None,
         timeout_ms: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
         return self.call_tool(
@@ -1133,6 +1186,7 @@ class SessionMethods(Caller, Protocol):
             frame_id=frame_id,
             context=context,
             timeout_ms=timeout_ms,
+            group=group,
         )
 
     def set_variable(self, path: str, value: str, *, frame_id: int | None = None) -> Answer:
@@ -1223,7 +1277,7 @@ class SessionMethods(Caller, Protocol):
     def program_output(
         self,
         *,
-        category: Literal["all", "stdout", "stderr", "console", "log"] | None = None,
+        category: Literal["all", "stdout", "stderr", "console", "log", "then"] | None = None,
         lines: int | None = None,
         since: int | None = None,
         wait_ms: int | None = None,

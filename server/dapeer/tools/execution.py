@@ -17,14 +17,21 @@ from dapeer.dap.messages import Body
 from dapeer.dap.sent_requests import ResumingCommand, StepInTargetsArguments
 from dapeer.dap.types import Source
 from dapeer.mirror.stops.stops import Stop
-from dapeer.peers.consent_kinds import RESUMES_PROGRAM, VALUES, CallKinds
+from dapeer.peers.consent_kinds import RESUMES_PROGRAM, RUN, THEN, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.leaving_calls import CallingFrame, calling_frame, leave_calls
-from dapeer.tools.base.arguments import Line, Milliseconds, ThreadId, thread_of
+from dapeer.tools.base.arguments import GroupName, Line, Milliseconds, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop.options import ResumeOptions, Show, StopOptions, WaitOptions
+from dapeer.tools.base.stop.options import (
+    GroupOptions,
+    ResumeOptions,
+    Show,
+    StopOptions,
+    WaitOptions,
+)
+from dapeer.tools.base.stop.triggers import LaterTriggers
 from dapeer.tools.base.stop.waiting import next_stop, paused, resume
 from dapeer.tools.base.tool import Section, tool
 
@@ -48,11 +55,32 @@ _TOOLS: Mapping[str, str] = {
 """The tool of a step."""
 
 
-@tool("Continue", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
-async def dap_continue(call: Call, thread_id: ThreadId = None, *, options: ResumeOptions) -> Reply:
+@tool(
+    "Continue",
+    section=Section.RUN,
+    kinds=CallKinds(RUN, (*VALUES, *THEN)),
+    resumes=True,
+    is_lean=True,
+    asks="stopped",
+)
+async def dap_continue(
+    call: Call, thread_id: ThreadId = None, *, triggers: LaterTriggers, options: GroupOptions
+) -> Reply:
     """Run to the next stop or the end."""
+    triggers.check()
+    if triggers.then and (running := _running(call, options.session_id)) is not None:
+        epoch, old = running.mirror.epoch, running.program.unseen_stops(running)
+        triggers.begin(call, running)
+        return await next_stop(call, running, epoch, options.timeout_ms, old, options=options)
     session, arguments = stepping(call, options.session_id, thread_id)
+    triggers.begin(call, session)
     return await resume(call, session, "continue", arguments, options)
+
+
+def _running(call: Call, session_id: int | None) -> Session | None:
+    """Return the session that is meant, if its program runs."""
+    session = call.session(session_id)
+    return None if session.mirror.stop is not None or session.mirror.ended else session
 
 
 @tool("Step over", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
@@ -263,9 +291,17 @@ async def dap_goto(
 @dataclass(frozen=True, slots=True)
 class _PauseOptions(WaitOptions):
     timeout_ms: Milliseconds = 10_000
+    group: GroupName = None
 
 
-@tool("Pause", section=Section.RUN, kinds=RESUMES_PROGRAM, is_lean=True, idempotent=True)
+@tool(
+    "Pause",
+    section=Section.RUN,
+    kinds=RESUMES_PROGRAM,
+    is_lean=True,
+    idempotent=True,
+    asks="running",
+)
 async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
     """Stop the program, or show where it is blocked."""
     session = call.session(options.session_id)

@@ -18,7 +18,7 @@ from dapeer.peers.consent_kinds import ALL, EVALUATE, CallKinds, If
 from dapeer.sessions.core.evaluating import evaluate, known, set_expression, set_variable
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation
-from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.base.arguments import FrameId, Meant, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.evaluation import RESULT_CHARS
@@ -46,6 +46,7 @@ MAX_COMPLETIONS = 50
     ),
     is_lean=True,
     destructive=True,
+    asks="stopped",
 )
 async def dap_evaluate(
     call: Call,
@@ -53,19 +54,20 @@ async def dap_evaluate(
     frame_id: FrameId = None,
     context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
-    session_id: SessionId = None,
+    *,
+    meant: Meant,
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
-    session = call.session(session_id)
+    session = call.session(meant.session_id)
     left = Left(timeout_ms)
     if running := await running_frames.chosen(session, frame_id):
         return await running_frames.evaluated(session, running, expressions)
     frame = await frame_of(session, frame_id)
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)
-    if len(expressions) > 1:
+    if len(expressions) > 1 or meant.group is not None:
         found = await evaluation.each(session, expressions, frame, context, left)
         room = max(RESULT_CHARS // len(found), VALUE_CHARS)
         lines = [*(each.line(room) for each in found), *(f"({each})" for each in where)]

@@ -21,7 +21,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
-from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
+from dapeer.tools.base.arguments import FrameId, Meant, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import find
@@ -129,7 +129,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     return Reply("\n".join(map(indented, lines)) or "No scopes.", {"scopes": data})
 
 
-@tool("List variables", section=Section.LOOK, read_only=True)
+@tool("List variables", section=Section.LOOK, read_only=True, asks="stopped")
 async def dap_variables(
     call: Call,
     variables_reference: Annotated[int | None, Field(ge=1)] = None,
@@ -138,10 +138,11 @@ async def dap_variables(
     filter: Literal["indexed", "named"] | None = None,  # noqa: A002 - DAP's name
     start: Annotated[int, Field(ge=0)] = 0,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
-    session_id: SessionId = None,
+    *,
+    meant: Meant,
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
-    session = call.session(session_id)
+    session = call.session(meant.session_id)
     if variables_reference is None and (running := await running_frames.chosen(session, frame_id)):
         return await running_frames.variables(session, running, path, filter, start, count)
     with looking(session) as stop:

@@ -37,7 +37,7 @@ MAX_OUTPUT_CHARS = 10_000
 @tool("Program output", section=Section.OUTPUT, read_only=True)
 async def dap_program_output(
     call: Call,
-    category: Literal["all", "stdout", "stderr", "console", "log"] = "all",
+    category: Literal["all", "stdout", "stderr", "console", "log", "then"] = "all",
     lines: Annotated[int, Field(ge=1, le=1000)] = 50,
     since: Annotated[int | None, Field(ge=0, description="cursor of an earlier result")] = None,
     wait_ms: Milliseconds = 0,
@@ -49,7 +49,9 @@ async def dap_program_output(
     # Its processes print into one log, which is complete when all have ended.
     program = call.focus.look(session_id).program
     session = program.first
-    log = session.program.output
+    log = program.output
+    if category == "then":
+        log, category = program.responses, "all"
     if since is not None and since > log.end:
         raise ArgumentError(
             f"`since`: the output ends at cursor {log.end}.", "Give a cursor of this session."

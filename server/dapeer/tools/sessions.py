@@ -21,15 +21,17 @@ from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, lines_of
 from dapeer.launch.inheritance import follow_edits
 from dapeer.peers import Peer
-from dapeer.peers.consent_kinds import RUN, RUNS, VALUES, CallKinds
+from dapeer.peers.consent_kinds import RUN, RUNS, THEN, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
-from dapeer.tools.base.arguments import SessionId, thread_of
+from dapeer.tools.base.arguments import Meant, SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply, located, noted
+from dapeer.tools.base.groups import group_line
 from dapeer.tools.base.schema import Narrows, Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.report import running
+from dapeer.tools.base.stop.triggers import UnlistedTriggers
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
@@ -101,6 +103,7 @@ async def dap_status(call: Call) -> Reply:
     lines = [_status_line(row, default, debugger.project) for row in rows]
     older = len(debugger.sessions.keys() - {session.id for session in shown})
     lines += [f"… and {older} that ended earlier"] * bool(older)
+    lines += [group_line(each) for each in debugger.groups.all if each.lives]
     text = lines_of(lines) or "No debug sessions. Start one with dap_run."
     came = call.peers.newly_come(call.focus)
     text = "\n".join([text, *(f"New: {_came_line(peer)}" for peer in came)])
@@ -202,16 +205,18 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
 @tool(
     "Restart",
     section=Section.START,
-    kinds=CallKinds(RUN, VALUES, "as it was started"),
+    kinds=CallKinds(RUN, (*VALUES, *THEN), "as it was started"),
     destructive=True,
     starts=True,
 )
-async def dap_restart(call: Call, options: ResumeOptions) -> Reply:
+async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOptions) -> Reply:
     """End the program and start it again as it was, as a new session."""
+    triggers.check()
     before = call.focus.whole(options.session_id, also_ended=True)
     edited = [*follow_edits(call.debugger.breakpoints, before)]
     session = await call.debugger.restart(before)
     call.focus.started(session)
+    triggers.begin(call, session)
     reply = await next_stop(call, session, 0, options.timeout_ms, options=options)
     return noted(reply, [*running(before), *edited, *located(call, session)])
 
@@ -225,7 +230,13 @@ ThreadIds = Annotated[
 
 
 @tool(
-    "Terminate", section=Section.START, kinds=RUNS, is_lean=True, destructive=True, idempotent=True
+    "Terminate",
+    section=Section.START,
+    kinds=RUNS,
+    is_lean=True,
+    destructive=True,
+    idempotent=True,
+    asks="living",
 )
 async def dap_terminate(
     call: Call,
@@ -234,9 +245,11 @@ async def dap_terminate(
     detached: Annotated[
         bool, Field(description="end processes that left its POSIX session, too"), Unlisted()
     ] = False,
-    session_id: SessionId = None,
+    *,
+    meant: Meant,
 ) -> Reply:
     """End the program; output and history stay."""
+    session_id = meant.session_id
     if thread_ids is not None:
         return await _terminate_threads(call.session(session_id), thread_ids)
     session = call.focus.whole(session_id)

@@ -17,7 +17,7 @@ from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
-from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
+from dapeer.tools.base.arguments import Meant, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.stop.report import silence
 from dapeer.tools.base.tool import Section, tool
@@ -32,16 +32,17 @@ from dapeer.view.stacks import (
 )
 
 
-@tool("Stack trace", section=Section.LOOK, read_only=True)
+@tool("Stack trace", section=Section.LOOK, read_only=True, asks="stopped")
 async def dap_stacktrace(
     call: Call,
     thread_id: ThreadId = None,
     start_frame: Annotated[int, Field(ge=0)] = 0,
     levels: Annotated[int, Field(ge=1, le=100)] = 20,
-    session_id: SessionId = None,
+    *,
+    meant: Meant,
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
-    session = call.session(session_id)
+    session = call.session(meant.session_id)
     if session.mirror.stop is None and session.where.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)

@@ -119,6 +119,34 @@ def listening_processes(host: str, port: int) -> list[int] | None:
     return _processes_with({each.inode for each in found}) if found else None
 
 
+def ports_of(pids: Iterable[int]) -> frozenset[int]:
+    """Return the ports at which processes listen."""
+    return tcp_table.listening(_tables(), {inode for pid in pids for inode in sockets(pid)})
+
+
+def ports_beside(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
+    """Return the ports at which processes listen, and nobody of these is connected.
+
+    Those to which another of them, or one of `others`, is connected are left out.
+    """
+    tables = _tables()
+    by_process = {pid: {*sockets(pid)} for pid in {*pids, *others}}
+    own = {pid: tcp_table.listening(tables, by_process[pid]) for pid in pids}
+    reached = {pid: tcp_table.connected_ports(tables, each) for pid, each in by_process.items()}
+    return frozenset(
+        port
+        for pid, ports in own.items()
+        for port in ports
+        if not any(port in theirs for other, theirs in reached.items() if other != pid)
+    )
+
+
+def listens(pids: Iterable[int], host: str, port: int) -> bool:
+    """Whether one of these processes is reached at a numeric address of this machine and a port."""
+    found = tcp_table.listener(_tables(), (host, port))
+    return found is not None and any(found.inode in sockets(pid) for pid in pids)
+
+
 def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
     """Return the owners of the sockets that listen at a port; None: it is another machine's, or unknown."""
     try:

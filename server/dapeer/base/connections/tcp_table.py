@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -83,6 +83,26 @@ def pairs(tables: Sequence[str]) -> dict[int, int]:
     }
 
 
+def listening(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
+    """Return the ports at which sockets with these inodes listen."""
+    return frozenset(
+        _port(words[1])
+        for table in tables
+        for words in map(str.split, table.splitlines()[1:])
+        if words[3] == LISTENING and int(words[9]) in inodes
+    )
+
+
+def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
+    """Return the ports to which sockets with these inodes are connected."""
+    return frozenset(
+        _port(words[2])
+        for table in tables
+        for words in map(str.split, table.splitlines()[1:])
+        if words[3] == ESTABLISHED and int(words[9]) in inodes
+    )
+
+
 def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     """Return the owner of the socket that listens at an address; None if no process does.
 
@@ -98,6 +118,10 @@ def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     every = _spellings(("0.0.0.0", port)) if len(exact) > 1 else ()  # noqa: S104 - looked for, not bound
     places = (*exact, *every, _spelled("::", port))
     return next((by_place[place] for place in places if place in by_place), None)
+
+
+def _port(place: str) -> int:
+    return int(place.rpartition(":")[2], 16)
 
 
 def _plain(place: str) -> str:

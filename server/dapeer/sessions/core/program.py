@@ -27,6 +27,9 @@ SECONDS_BETWEEN_LINES = 0.5
 SECONDS_TO_STEP = 0.5
 """Seconds that a step has until its caller is told where another process had stopped before."""
 
+MAX_RESPONSE_CHARS = 1 << 20
+"""Characters that are kept of what triggers have brought."""
+
 StopIds = frozenset[tuple[int, int]]
 """Stops: numbers of sessions, and of their stops."""
 NONE: StopIds = frozenset()
@@ -65,6 +68,8 @@ class Program(Generic[Of]):
         """The first process's first, each behind its parent."""
         self.printed = Printed()
         """The output of all its processes, and the messages of its log points."""
+        self.responses = OutputLog(MAX_RESPONSE_CHARS)
+        """What triggers have brought, whole."""
         self.failures = Failures()
         """Conditions and log messages that could not be evaluated."""
         self.collected = Collected()

@@ -7,6 +7,7 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
+    Coroutine,
     Generator,
     Iterable,
     Mapping,
@@ -14,7 +15,7 @@ from collections.abc import (
 )
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -35,10 +36,12 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.groups import Groups
 from dapeer.sessions.debugger.registry import Restart, Sessions
 from dapeer.sessions.debugger.supervisor import Supervisor
 from dapeer.sessions.doings import Doings
 from dapeer.sessions.outcomes.broadcast import Broadcast, SendChange, set_lines
+from dapeer.sessions.triggers.runs import Triggers
 
 SECONDS_TO_END = 5.0
 """Seconds in which a program and all its processes end politely; then they are killed."""
@@ -56,9 +59,11 @@ class Debugger:
         self._rows = RowFolders(self._reaper)
         self.doings = Doings()
         self.sessions = Sessions(definitions, project, self.doings, self._rows)
+        self.groups = Groups(self.sessions)
         self.files = self.sessions.files
         self.breakpoints = Breakpoints(doings=self.doings)
         self._tasks: TaskGroup = anyio.create_task_group()
+        self.triggers = Triggers(self._tasks, self.sessions.values, self.own_processes)
         self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
 
     async def __aenter__(self) -> Self:
@@ -96,6 +101,10 @@ class Debugger:
         finally:
             with anyio.CancelScope(shield=True):
                 await processes.aclose()
+
+    def keep(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
+        """Do some work beside all else, until it is done or the debugger ends."""
+        self._tasks.start_soon(work, *arguments)
 
     # -- start and end
 
@@ -285,7 +294,8 @@ class Debugger:
         return self.push(*sorted(kept))
 
     def left(self, client: str) -> None:
-        """Collect no longer what a client has asked for that has gone."""
+        """Collect no longer what a client has asked for that has gone, and tell it nothing more."""
+        self.triggers.left(client)
         self.push(*self.breakpoints.left(client))
         self.push_collecting()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +18,7 @@ from dapeer.tools.base.syntax import operands
 SessionId = Annotated[int | None, Field(ge=1)]
 # An adapter may number its threads in any way, but no caller means 0 by a thread.
 ThreadId = Annotated[int | None, Field(json_schema_extra={"minimum": 1})]
+GroupName = str | None
 FrameId = Annotated[int | None, Field(ge=1)]
 Line = Annotated[int, Field(ge=1)]
 Lines = Sequence[Line]
@@ -28,6 +30,14 @@ _NAME = re.compile(r"[\w.*?<>\[\]]+")
 MOST_COLLECTED = 30
 MAX_EXPRESSION_CHARS = 2000
 """Characters of an expression that is collected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """Which session a call is for, or which group of them."""
+
+    session_id: SessionId = None
+    group: GroupName = None
 
 
 class BreakpointArgument(BaseModel):

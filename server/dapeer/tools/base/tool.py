@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import ModuleType
@@ -21,7 +21,10 @@ from dapeer.tools.base import names, schema
 from dapeer.tools.base.answer_pages import PAGE_ARGUMENTS, Page, limited, taken_from
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for
+from dapeer.tools.base.groups import Asked, GroupCall, check_one
 from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked
+
+Explain = Callable[[Call, Json], Awaitable[Json]]
 
 
 class Section(StrEnum):
@@ -71,6 +74,10 @@ class Tool:
     """Arguments without which it removes or ends more."""
     starts: bool
     """It starts programs, which have time-outs of their own, each by its definition."""
+    asks: Asked
+    """Which members of a group it can ask; empty: it takes none."""
+    explain: Explain | None
+    """Returns what a question adds to the arguments of a call: what it would run beside what they say."""
 
     @property
     def input_schema(self) -> Json:
@@ -129,18 +136,22 @@ class Tool:
         understood = unpacked(unfilled.arguments, self.input_schema)
         checked = self._checked(call, understood)
         await names.look(understood, call.debugger.project)
-        is_ours = "dap" in self.groups
         try:
             with call.debugger.doings.by(call.focus.doer(call.client)):
                 reply = await self._reply(call, checked)
         except DapeerError as error:
-            error.add_notes([*call.notes, *(call.focus.hear() if is_ours else ())])
+            error.add_notes([*call.notes, *self._news(call)])
             raise
-        if is_ours:
+        if "dap" in self.groups:
             reply = limited(reply, page, repeats=self._is_paged, folds=self._is_paged)
-        heard = call.focus.hear() if is_ours else ()
-        said = [*notes(arguments, understood), *unfilled.notes(), *call.notes, *heard]
+        said = [*notes(arguments, understood), *unfilled.notes(), *call.notes, *self._news(call)]
         return noted(reply, said)
+
+    def _news(self, call: Call) -> list[str]:
+        """Return what the client has not been told yet: others' doings, and what it has sent."""
+        if "dap" not in self.groups:
+            return []
+        return [*call.focus.hear(), *call.debugger.triggers.news(call.focus.key)]
 
     @property
     def _is_paged(self) -> bool:
@@ -157,6 +168,9 @@ class Tool:
     async def _reply(self, call: Call, checked: BaseModel) -> Reply:
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         action = self._action(checked, call.client)
+        if action is not None and self.explain is not None:
+            more = await self.explain(call, values)
+            action = replace(action, arguments={**action.arguments, **more})
         # The time that a person needs to consent is the person's.
         try:
             return await witnessed(call.peers, action, lambda: self._done(call, values))
@@ -179,6 +193,16 @@ class Tool:
 
     async def _done(self, call: Call, values: Json) -> Reply:
         """Run it; a tool that talks to adapters has a deadline."""
+        if self.asks and (name := values.get("group")) is not None:
+            check_one(name, values.get("session_id"))
+            group = call.debugger.groups.named(str(name))
+            return await GroupCall(call, group, self.asks, self.resumes).done(
+                lambda session: self._one(call, {**values, "session_id": session.id})
+            )
+        return await self._one(call, values)
+
+    async def _one(self, call: Call, values: Json) -> Reply:
+        """Run it for one session."""
         try:
             work = self.function(call, **schema.grouped(self.function, values))
             if self.starts or "dap" not in self.groups:
@@ -215,19 +239,17 @@ def tool(
     output: type | None = None,
     needs: Sequence[str] | None = None,
     starts: bool = False,
+    asks: Asked = "",
+    explain: Explain | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
 
-    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it.
-    Its name, docstring and parameters are the tool's name, description and input schema; a parameter
-    that is a dataclass stands for its fields, so several tools can share them. `section` is the heading under which people
-    find it. A tool that acts says by `kinds` for what the person is asked first; without it, for everything. `output` is
-    the TypedDict of its data, told to clients as the output schema. Only tools that list things have
-    one: several clients compile a schema anew for every single result, and a schema for the snapshot
-    that fifteen tools return would cost more time than the debugger does.
-
-    A tool that `needs` something of an adapter is listed while a live session's adapter supports it.
-    One that `starts` programs has no deadline of its own but those of what it starts.
+    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. Its name, docstring and
+    parameters are the tool's; a parameter that is a dataclass stands for its fields. `section` is the heading under which people
+    find it, `kinds` for what they are asked first, else everything, and `explain` what the question adds. `output` is the TypedDict
+    of its data: only tools that list things have one, as several clients compile a schema anew for every result. One that `needs`
+    something is listed while a live adapter supports it. One that `starts` programs has no deadline but theirs. One that `asks`
+    members of a group takes `group` beside `session_id`.
     """
 
     def made(function: ToolFunction) -> Tool:
@@ -249,6 +271,8 @@ def tool(
             unlisted=frozenset(name for name, _ in marked(function, Unlisted)),
             narrowing=frozenset(name for name, _ in marked(function, Narrows)),
             starts=starts,
+            asks=asks,
+            explain=explain,
         )
 
     return made

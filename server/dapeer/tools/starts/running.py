@@ -10,6 +10,7 @@ from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.inheritance import Inheritance, places
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.starts import Start
+from dapeer.launch.tasks import StartTasks
 from dapeer.sessions.core.detached import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
@@ -17,6 +18,7 @@ from dapeer.sessions.reruns.repetition import RepeatUntil, Repetition
 from dapeer.tools.base.call import Call, Reply, located, noted
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop.options import StopOptions
+from dapeer.tools.base.stop.triggers import TriggerArguments
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.view.tally import Tally
 
@@ -34,12 +36,15 @@ class StartedProgram:
     functions: Sequence[RequestedFunction]
     """At which it collects, or stops."""
     inherited: Inheritance
+    triggers: TriggerArguments
     _push: Broadcast | None = field(default=None, init=False)
     """Sends the breakpoints to the other programs."""
     _collects: Broadcast | None = field(default=None, init=False)
     """Sends the functions at which they collect to them."""
     _stops: Broadcast | None = field(default=None, init=False)
     """Sends the functions at which they stop to all."""
+    _tasks_told: list[str] = field(default_factory=list[str], init=False)
+    """What became of the tasks before it."""
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
@@ -52,23 +57,24 @@ class StartedProgram:
         """
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = options.timeout_ms
-        if not (can_stop or self.breakpoints):
+        if not (can_stop or self.breakpoints or self.triggers.then):
             limit = min(limit, MILLISECONDS_WITHOUT_STOP)
         if times > 1:
             left = Left(limit if options.wait_until_paused else 0)
-            repetition = Repetition(self.call.debugger, self._begin, until, self.call.progress)
+            repetition = Repetition(self.call.debugger, self.begin, until, self.call.progress)
             session, tally = await repetition.run(times, left.ms / 1000)
             reply = await next_stop(self.call, session, 0, left.ms, options=options, waited=limit)
             reply = _headed(reply, tally)
         else:
-            session = await self._begin()
+            session = await self.begin()
+            self.triggers.begin(self.call, session, self.start.ready)
             # What was attached to may be in its trouble already.
             before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
             reply = await next_stop(self.call, session, 0, limit, options=options, waited=before)
         sent = (self._push, self._collects, self._stops)
         pushes = [each for each in sent if each is not None]
         lines = await self.inherited.report(session, pushes)
-        notes = [*self.start.notes(session), *lines]
+        notes = [*self.start.notes(session), *self._tasks_told, *lines]
         return noted(reply, [*located(self.call, session), *notes])
 
     @property
@@ -76,8 +82,25 @@ class StartedProgram:
         """The functions at which it is to stop, as places."""
         return [(each["name"], 0) for each in self.functions if not collects_at(each)]
 
-    async def _begin(self) -> Session:
+    @property
+    def told(self) -> list[str]:
+        """What became of the tasks before it."""
+        return self._tasks_told
+
+    async def begin(self) -> Session:
         """Start it once more; its breakpoints are in the shared set since the first time."""
+        tasks = StartTasks(self.call.debugger, self.start.tasks)
+        self._tasks_told += await tasks.run_before()
+        try:
+            session = await self._started()
+        except BaseException:
+            tasks.release()
+            raise
+        client, triggers = self.call.focus.key, self.call.debugger.triggers
+        tasks.until_end_of_all([session], lambda line: triggers.tell(client, line))
+        return session
+
+    async def _started(self) -> Session:
         debugger = self.call.debugger
         first = self._push is None
         with debugger.breakpoints.wanting_functions(self.functions if first else ()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, NotRequired
 
@@ -25,12 +25,15 @@ from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.inheritance import end_earlier_programs, inherited
+from dapeer.launch.launch_json import Compound
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
+from dapeer.launch.tasks_json import TaskPlan
 from dapeer.peers.consent_kinds import (
     ALL,
     EVALUATE,
     RUN,
+    THEN,
     VALUES,
     WRITE,
     CallKinds,
@@ -44,9 +47,13 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collect_arguments import claim_breakpoints, of_caller
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
+from dapeer.tools.base.stop.triggers import TriggerArguments
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.starts.running import StartedProgram
+from dapeer.tools.starts.together import StartedGroup, numbered
 
+MAX_PROCESSES = 64
+"""Processes that one call starts side by side."""
 MAX_LISTED_CONFIGURATIONS = 50
 """Configurations that are listed."""
 
@@ -60,12 +67,18 @@ class ConfigurationFacts(TypedDict):
     origin: str
     where: list[str]
     asks: NotRequired[list[str]]
+    tasks: NotRequired[list[str]]
+    """What runs before and after it, each with its command."""
+    problem: NotRequired[str]
+    """Why its tasks cannot be run."""
 
 
 class Configurations(TypedDict):
     """The configurations that can be started by name."""
 
     configurations: list[ConfigurationFacts]
+    compounds: NotRequired[dict[str, list[str]]]
+    """Names for several configurations that are started together."""
     problem: NotRequired[str]
 
 
@@ -86,6 +99,7 @@ _START_KINDS: Final = CallKinds(
         If("fresh", WRITE),
         If("exception_filters[]", EVALUATE, "with a condition", has_condition),
         *VALUES,
+        *THEN,
     ),
     "any program, with any arguments and environment: enough to run any code",
 )
@@ -107,14 +121,20 @@ async def dap_configurations(call: Call) -> Reply:
     found = await launcher.found(of_neovims)
     ready = await in_thread(_ready_types, call.debugger, found)
     rows = [
-        _row(each, types, ready, call.debugger)
+        {**_row(each, types, ready, call.debugger), **_tasks_of(found, each)}
         for each in found.configurations[:MAX_LISTED_CONFIGURATIONS]
     ]
     lines = [indented(_line(row)) for row in rows] or ["There are no configurations."]
+    compounds = {name: [*each.members] for name, each in found.compounds.items()}
+    lines += [
+        indented(f"{name} (compound): {', '.join(each)}; starts them together, as a group")
+        for name, each in compounds.items()
+    ]
     cut = len(found.configurations) - len(rows)
     problem = " ".join(filter(None, [found.problem, problem]))
     lines += [f"… and {cut} more."] * bool(cut) + [problem] * bool(problem)
-    data = {"configurations": rows, **({"problem": problem} if problem else {})}
+    data: dict[str, Any] = {"configurations": rows, **({"problem": problem} if problem else {})}
+    data |= {"compounds": compounds} if compounds else {}
     return Reply(lines_of(lines), data)
 
 
@@ -142,10 +162,23 @@ def _row(
     return row | ({"asks": asks[:10]} if asks else {})
 
 
+def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, Any]:
+    """Return the tasks of a configuration, or why they cannot be run."""
+    try:
+        plan = found.task_plan(chosen, {})
+    except ArgumentError as error:
+        return {"problem": shortened(error.what, 2 * MAX_DESCRIPTION_CHARS)}
+    tasks = [shortened(each, MAX_DESCRIPTION_CHARS) for each in plan.named]
+    return {"tasks": tasks} if tasks else {}
+
+
 def _line(row: Json) -> str:
     where = ", ".join(row["where"]) or "cannot be started: no adapter is ready"
     asks = f"; asks for {'; '.join(row['asks'])}" if "asks" in row else ""
-    return f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}: {where}{asks}"
+    tasks = f"; runs {'; '.join(row['tasks'])}" if "tasks" in row else ""
+    problem = f"; {row['problem']}" if "problem" in row else ""
+    head = f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}"
+    return f"{head}: {where}{asks}{tasks}{problem}"
 
 
 @dataclass(frozen=True)
@@ -156,6 +189,8 @@ class StartArguments:
     module: str | None = None
     code: str | None = None
     configuration: str | None = None
+    inputs: Annotated[Mapping[str, str] | None, Unlisted()] = None
+    """Answers for `${input:…}` of a configuration; `file` is the file in an editor."""
     type: Annotated[str | None, Field(description="adapter")] = None
     request: RequestName | None = None
     pid: Annotated[int | None, Field(ge=1)] = None
@@ -177,11 +212,22 @@ class StartArguments:
     just_my_code: bool = True
     fresh: Annotated[bool, Field(description="end programs, drop breakpoints")] = False
     repeat: Annotated[int, Field(ge=1, description="runs")] = 1
+    processes: Annotated[
+        int,
+        Field(
+            ge=1, le=MAX_PROCESSES, description="side by side; {i} in env and args is the number"
+        ),
+    ] = 1
     until: RepeatUntil | None = None
 
-    def as_request(self) -> LaunchRequest:
-        """Return the request of these arguments; what the caller has left out is not in it."""
-        inputs = given({name: getattr(self, name) for name in INPUTS if name != "url"})
+    def as_request(self, *, terminal: bool = False) -> LaunchRequest:
+        """Return the request of these arguments; what the caller has left out is not in it.
+
+        With `terminal` it needs one in any case.
+        """
+        named = (name for name in INPUTS if name != "url")
+        inputs = given({name: getattr(self, name) for name in named})
+        inputs |= {"terminal": True} if terminal else {}
         kind, name, config = self.type, self.name or "", self.config or {}
         return LaunchRequest(kind, self.request, name, inputs, config, self.exception_filters)
 
@@ -195,12 +241,16 @@ class StartArguments:
         """Whether the arguments themselves say where it stops: at its entry, or in a core dump."""
         return bool(self.stop_on_entry or self.core)
 
-    def check_repetition(self) -> None:
-        """Refuse an end without a repetition.
+    def check_repetition(self, *, sends: bool) -> None:
+        """Refuse an end without a repetition, and a repetition that `sends` something.
 
         Raises:
-            ArgumentError: There is only one run.
+            ArgumentError: There is only one run, or what is sent would be sent to one of several.
         """
+        if sends and self.is_repeated:
+            raise ArgumentError(
+                "`then` is for one run, not for `repeat`.", "Leave one of them out."
+            )
         if self.until is not None and not self.is_repeated:
             raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
 
@@ -213,33 +263,140 @@ class StartArguments:
         return "direct" if flashes and self.where == "auto" else self.where
 
 
-@tool("Run or attach", section=Section.START, kinds=_START_KINDS, is_lean=True, starts=True)
-async def dap_run(call: Call, arguments: StartArguments, options: StopOptions) -> Reply:
+async def _explained(call: Call, values: Json) -> Json:
+    """Return the tasks that a configuration runs, each with its command, for a person's question."""
+    name = values["configuration"]
+    if name is None:
+        return {}
+    launcher = Launcher(call.debugger, call.peers, values["inputs"] or {})
+    tasks = await launcher.tasks_named(name, values["config"] or {})
+    return {"tasks": tasks} if tasks else {}
+
+
+@tool(
+    "Run or attach",
+    section=Section.START,
+    kinds=_START_KINDS,
+    is_lean=True,
+    starts=True,
+    explain=_explained,
+)
+async def dap_run(
+    call: Call, arguments: StartArguments, triggers: TriggerArguments, options: StopOptions
+) -> Reply:
     """Debug a program or attach to one, to its first stop or end."""
-    debugger, filters = call.debugger, arguments.exception_filters
-    placed, functions = of_caller(call, arguments.breakpoints, arguments.program or "")
-    collects = debugger.breakpoints.collects or any(each.records for each in arguments.breakpoints)
-    arguments.check_repetition()
-    launcher = Launcher(debugger, call.peers)
-    request = arguments.as_request()
-    start = await launcher.start(
-        request, arguments.configuration, arguments.place(collects=collects)
-    )
-    if arguments.is_repeated and not start.launched:
-        raise ArgumentError(
-            "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
-        )
-    around = _folders_named(request, start.folder, debugger.project)
-    breakpoints = with_paths(placed, start.folder, debugger.project, around)
-    claim_breakpoints(call, breakpoints, start.adapter)
-    if arguments.fresh:
-        before = await end_earlier_programs(debugger, call.focus, breakpoints, functions, filters)
-    else:
-        before = inherited(debugger, call.focus, breakpoints, functions, filters)
-    started = StartedProgram(call, start, breakpoints, functions, before)
+    triggers.check()
+    arguments.check_repetition(sends=bool(triggers.then))
+    starting = _Starting(call, arguments, triggers)
+    compound = await starting.launcher.compound(arguments.configuration, arguments.config or {})
+    if compound is not None:
+        return await starting.compound(*compound, options)
+    if arguments.processes > 1:
+        return await starting.several(options)
+    started = await starting.prepared(arguments)
     return await started.run(
         arguments.repeat, arguments.until or "stop", options, stops=arguments.is_stopped
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Starting:
+    """One call of `dap_run`."""
+
+    call: Call
+    arguments: StartArguments
+    triggers: TriggerArguments
+
+    @property
+    def launcher(self) -> Launcher:
+        """What decides where things start."""
+        return Launcher(self.call.debugger, self.call.peers, self.arguments.inputs or {})
+
+    async def prepared(self, arguments: StartArguments) -> StartedProgram:
+        """Return a program that is about to be started, with its breakpoints.
+
+        Raises:
+            DapeerError: It cannot be; nothing was started.
+        """
+        call, debugger, filters = self.call, self.call.debugger, arguments.exception_filters
+        placed, functions = of_caller(call, arguments.breakpoints, arguments.program or "")
+        collects = debugger.breakpoints.collects or any(
+            each.records for each in arguments.breakpoints
+        )
+        request = arguments.as_request(terminal=self.triggers.types)
+        start = await self.launcher.start(
+            request, arguments.configuration, arguments.place(collects=collects)
+        )
+        if arguments.is_repeated and not start.launched:
+            raise ArgumentError(
+                "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
+            )
+        around = _folders_named(request, start.folder, debugger.project)
+        breakpoints = with_paths(placed, start.folder, debugger.project, around)
+        claim_breakpoints(call, breakpoints, start.adapter)
+        if arguments.fresh:
+            before = await end_earlier_programs(
+                debugger, call.focus, breakpoints, functions, filters
+            )
+        else:
+            before = inherited(debugger, call.focus, breakpoints, functions, filters)
+        return StartedProgram(call, start, breakpoints, functions, before, self.triggers)
+
+    async def compound(self, compound: Compound, tasks: TaskPlan, options: StopOptions) -> Reply:
+        """Start what a compound names, as a group of its name.
+
+        Raises:
+            ArgumentError: It names nothing, or arguments are given that only one program can have.
+        """
+        given = self.arguments.as_request().inputs.keys() - {"env"}
+        if given or self.arguments.is_repeated or self.arguments.processes > 1:
+            named = min(given, default="repeat")
+            raise ArgumentError(
+                f"`{named}` is for one program, and `{compound.name}` is a compound of several.",
+                "Leave it out, or start one of them by its name.",
+            )
+        if not compound.members:
+            raise ArgumentError(
+                f"The compound `{compound.name}` names no configurations.", "Fix launch.json."
+            )
+        # `fresh` ends what was there before the first of them.
+        members = {
+            name: await self.prepared(
+                replace(self.arguments, configuration=name, fresh=self.arguments.fresh and not n)
+            )
+            for n, name in enumerate(compound.members)
+        }
+        together = StartedGroup(self.call, compound.name, members, tasks, compound.stop_all)
+        return await together.run(options, self.triggers)
+
+    async def several(self, options: StopOptions) -> Reply:
+        """Start a program several times side by side, as a group of its name.
+
+        Raises:
+            ArgumentError: It is to be repeated as well.
+        """
+        arguments = self.arguments
+        if arguments.is_repeated:
+            raise ArgumentError(
+                "`processes` runs side by side, `repeat` one after the other.", "Give one of them."
+            )
+        members = {
+            str(n): await self.prepared(
+                replace(
+                    arguments,
+                    fresh=arguments.fresh and not n,
+                    **numbered(arguments.env, arguments.args, n),
+                )
+            )
+            for n in range(arguments.processes)
+        }
+        if not all(each.start.launched for each in members.values()):
+            raise ArgumentError(
+                "Only a program that dap_run starts can have several `processes`.", "Leave it out."
+            )
+        target = arguments.program or arguments.module or arguments.configuration or "code"
+        together = StartedGroup(self.call, Path(target).name, members, TaskPlan())
+        return await together.run(options, self.triggers)
 
 
 def _folders_named(request: LaunchRequest, cwd: Path, project: Path) -> list[Path]:

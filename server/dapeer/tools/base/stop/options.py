@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
-from dapeer.tools.base.arguments import Milliseconds, SessionId
+from dapeer.tools.base.arguments import GroupName, Milliseconds, SessionId
 from dapeer.tools.base.schema import Unlisted
 
 Show = Literal["full", "brief"] | None
@@ -28,6 +28,13 @@ class ResumeOptions(StopOptions):
     """The same, of the session that a tool resumes."""
 
     session_id: SessionId = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOptions(ResumeOptions):
+    """The same, of a session or a group of them."""
+
+    group: GroupName = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop import report
 from dapeer.tools.base.stop.options import NOTHING, StopOptions
+from dapeer.tools.base.stop.triggers import milliseconds_to_stop
 
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
@@ -52,6 +53,10 @@ async def next_stop(
     limit = timeout_ms if options.wait_until_paused else 0
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
+    if rest and (run := call.debugger.triggers.awaited(session, call.focus.key)):
+        rest = await milliseconds_to_stop(call, session, epoch, run, rest)
+        # Where the threads of a server wait that has answered is no news.
+        looks = looks and run.ended_at is None
     seen, ready = None, await _stopped(call, session, epoch, rest, old)
     if ready is None and looks:
         # A running program's threads are inspected shortly before the timeout: those of a process that is still there.

@@ -1,0 +1,259 @@
+"""Runs the tasks of a start: those before it to their end, background ones until its session ends."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.adapters.process.child_process import ChildProcess
+from dapeer.adapters.process.owned_process import Processes
+from dapeer.base.errors import DapeerError
+from dapeer.base.system.environment import of_starter
+from dapeer.base.system.exchange import Answer
+from dapeer.base.system.matching import Matcher
+from dapeer.base.system.tasks import all_of
+from dapeer.base.text.fitting import shortened
+from dapeer.dap.messages import uncoloured
+from dapeer.launch.tasks_json import Stage, Task, TaskPlan
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.triggers.trigger import checked_pattern
+
+SECONDS_OF_TASK: Final = 300.0
+"""Seconds in which a task ends that runs before a start."""
+SECONDS_TO_BE_READY: Final = 60.0
+"""Seconds in which a background task prints the line that its problem matcher waits for."""
+LINE_CHARS: Final = 120
+"""Characters of a task's command that an answer shows."""
+MAX_QUOTED_CHARS: Final = 1500
+"""Characters of a failed task's output in an error."""
+MAX_KEPT_CHARS: Final = 20_000
+"""Characters of a task's output that are kept."""
+SECONDS_AFTER_EXIT: Final = 0.3
+"""Seconds in which what a task has printed arrives after its end."""
+
+
+class TaskFailed(DapeerError):
+    """A task that runs before a start has failed; the program was not started."""
+
+
+@dataclass(slots=True, eq=False)
+class _Running:
+    """A task that runs, and what it prints."""
+
+    task: Task
+    child: ChildProcess
+    printed: str = ""
+    lines: list[str] = field(default_factory=list[str])
+    """Whole lines that nobody has searched yet."""
+    news: anyio.Event = field(default_factory=anyio.Event)
+
+    async def read(self) -> None:
+        """Take in what it prints, until its pipe is closed."""
+        assert self.child.stdout is not None  # noqa: S101 - it is a pipe
+        while piece := await self.child.stdout.readline():
+            text = piece.decode("utf-8", "replace")
+            self.printed = (self.printed + text)[-MAX_KEPT_CHARS:]
+            if self.task.is_background:
+                self.lines = [*self.lines, uncoloured(text).rstrip("\r\n")][-1000:]
+            self.news.set()
+
+    def failure(self, what: str) -> TaskFailed:
+        """Return an error with the end of its output."""
+        words = uncoloured(self.printed).strip()[-MAX_QUOTED_CHARS:]
+        said = f" It printed:\n{words}" if words else " It printed nothing."
+        return TaskFailed(
+            f"The task `{self.task.label}` ({shown(self.task)}) {what}, so the program was not started.{said}",
+            '\nFix that, or start without it: config={"preLaunchTask": ""}.',
+        )
+
+
+def shown(task: Task) -> str:
+    """Return a task's command for an answer or a question."""
+    return f"`{shortened(task.line, LINE_CHARS)}`"
+
+
+@dataclass(slots=True)
+class TaskRun:
+    """The tasks of one start, while `processes` holds what they have started."""
+
+    processes: Processes
+    keep: Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
+    """Goes on reading what a background task prints."""
+    told: list[str] = field(default_factory=list[str])
+    """What became of each, for the answer."""
+    _done: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
+    """By label, whether each task that was begun has ended, or is ready."""
+
+    async def run(self, stage: Stage) -> None:
+        """Run a task, and what it depends on before it; each once.
+
+        Raises:
+            TaskFailed: One has failed, or is not ready in time.
+        """
+        if stage.in_turn:
+            for each in stage.before:
+                await self.run(each)
+        else:
+            await all_of(self.run(each) for each in stage.before)
+        if not stage.task.command:
+            return
+        label = stage.task.label
+        if (done := self._done.get(label)) is not None:
+            await done.wait()
+            return
+        done = self._done[label] = anyio.Event()
+        await self._one(stage.task)
+        done.set()
+
+    async def _one(self, task: Task) -> None:
+        running = await self._started(task)
+        if task.is_background:
+            self.keep(running.read)
+            await self._until_ready(running)
+            self.told.append(
+                f"task {task.label} ({shown(task)}) is ready, and ends with the session"
+            )
+            return
+        code: int | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(running.read)
+            with anyio.move_on_after(SECONDS_OF_TASK):
+                code = await running.child.wait()
+            tasks.cancel_scope.deadline = anyio.current_time() + SECONDS_AFTER_EXIT
+        running.child.close_pipes()
+        if code is None:
+            raise running.failure(f"did not end within {SECONDS_OF_TASK:g} s")
+        if code:
+            raise running.failure(f"failed with exit code {code}")
+        self.told.append(f"task {task.label} ({shown(task)}) ended with exit code 0")
+
+    async def _started(self, task: Task) -> _Running:
+        command = ["/bin/sh", "-c", *task.command] if task.shell else task.command
+        env = {**of_starter(), **(task.env or {}), **self.processes.mark}
+        try:
+            child = await ChildProcess.start(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=task.cwd or None,
+                env=env,
+            )
+        except OSError as error:
+            raise TaskFailed(
+                f"The task `{task.label}` ({shown(task)}) cannot be run: {error.filename}: {error.strerror}.",
+                "The program was not started.",
+            ) from error
+        self.processes.add(child.pid)
+        return _Running(task, child)
+
+    async def _until_ready(self, running: _Running) -> None:
+        """Wait for the line that ends a background task's first work."""
+        matcher, task = Matcher(), running.task
+        begins, ends = (
+            checked_pattern(each, f"task `{task.label}`") for each in (task.begins, task.ends)
+        )
+        active = task.active or not begins
+        try:
+            with anyio.fail_after(SECONDS_TO_BE_READY):
+                while True:
+                    lines, running.lines, running.news = running.lines, [], anyio.Event()
+                    for line in lines:
+                        active = active or await matcher.search(begins, line) is not None
+                        if active and await matcher.search(ends, line) is not None:
+                            return
+                    if not lines:
+                        await self._news_of(running)
+        except TimeoutError as late:
+            raise running.failure(
+                f"has not printed a line like {shortened(ends, LINE_CHARS)!r} within {SECONDS_TO_BE_READY:g} s"
+            ) from late
+        finally:
+            await matcher.aclose()
+
+    async def _news_of(self, running: _Running) -> None:
+        """Wait until a task prints more, or has ended."""
+        ended: list[int] = []
+        async with anyio.create_task_group() as tasks:
+
+            async def wait_for_end() -> None:
+                ended.append(await running.child.wait())
+                await anyio.sleep(SECONDS_AFTER_EXIT)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(wait_for_end)
+            await running.news.wait()
+            tasks.cancel_scope.cancel()
+        if ended and not running.lines:
+            raise running.failure(f"ended with exit code {ended[0]} before it was ready")
+
+
+class StartTasks:
+    """The tasks of one start, from before it until its session has ended."""
+
+    def __init__(self, debugger: Debugger, plan: TaskPlan) -> None:
+        self._debugger = debugger
+        self._plan = plan
+        self._held: Answer[tuple[Processes, TaskGroup]] = Answer()
+        self._released = anyio.Event()
+
+    async def run_before(self) -> list[str]:
+        """Run what comes before the start; return what became of it.
+
+        Raises:
+            TaskFailed: A task has failed; all that was begun is ended.
+        """
+        if self._plan == TaskPlan():
+            return []
+        self._debugger.keep(self._hold)
+        run = await self._run_of()
+        try:
+            if self._plan.before is not None:
+                await run.run(self._plan.before)
+        except BaseException:
+            self._released.set()
+            raise
+        return run.told
+
+    def release(self) -> None:
+        """End what goes on: the start has failed."""
+        self._released.set()
+
+    def until_end_of_all(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
+        """End what goes on with the last of some sessions, and run what comes after.
+
+        `tell` gets what became of that.
+        """
+        if self._held.is_given:
+            self._debugger.keep(self._follow, sessions, tell)
+
+    async def _follow(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
+        try:
+            for program in [each.program for each in sessions]:
+                await program.waiters.wait_for(lambda it=program: not it.alive, None)
+            if self._plan.after is not None:
+                run = await self._run_of()
+                await run.run(self._plan.after)
+                for each in run.told:
+                    tell(each)
+        except TaskFailed as error:
+            tell(str(error).replace(", so the program was not started", ""))
+        finally:
+            self._released.set()
+
+    async def _run_of(self) -> TaskRun:
+        processes, readers = await self._held.wait()
+        return TaskRun(processes, readers.start_soon)
+
+    async def _hold(self) -> None:
+        """Hold what the tasks have started until it is released, or dapeer ends."""
+        async with self._debugger.own_processes() as processes, anyio.create_task_group() as tasks:
+            self._held.give((processes, tasks))
+            await self._released.wait()
+            tasks.cancel_scope.cancel()

@@ -1,0 +1,258 @@
+"""Reads `.vscode/tasks.json`, and the order in which a task and those that it depends on run. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dapeer.base.json_types import Json, as_object, is_array, is_object
+from dapeer.launch.json_with_comments import list_of, objects_at, read_object
+from dapeer.launch.launch_json import Ask, Surroundings, inputs_of, lifted, resolved
+
+TYPES: Final = ("shell", "process", "npm")
+_TSC: Final = {
+    "beginsPattern": r"(?:Starting (?:incremental )?compilation|File change detected)",
+    "endsPattern": r"(?:Found \d+ errors?|Compilation complete)\. Watching for file changes",
+}
+MATCHERS: Final[Mapping[str, Json]] = {"$tsc-watch": {"background": _TSC}}
+"""The built-in problem matchers that dapeer knows, by what they say of a background task."""
+
+
+class NoTask(ValueError):
+    """A task that cannot be run, and why, as a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task, with its variables filled in."""
+
+    label: str
+    command: tuple[str, ...]
+    """What is run; empty: it only depends on others."""
+    shell: bool = False
+    """The command is one line for a shell."""
+    cwd: str = ""
+    env: Mapping[str, str] | None = None
+    is_background: bool = False
+    """It goes on beside the program."""
+    begins: str = ""
+    """Of a background task: the pattern of a line with which it begins to work."""
+    ends: str = ""
+    """Of a background task: the pattern of a line with which it has done so."""
+    active: bool = True
+    """Of a background task: it works from its start."""
+
+    @property
+    def line(self) -> str:
+        """Its command as one types it."""
+        return self.command[0] if self.shell else shlex.join(self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A task, and what runs before it: one after the other, or side by side."""
+
+    task: Task
+    before: tuple[Stage, ...] = ()
+    in_turn: bool = False
+    """Those before it run one after the other."""
+
+    @property
+    def tasks(self) -> Iterator[Task]:
+        """All of it that runs something, in order."""
+        for each in self.before:
+            yield from each.tasks
+        if self.task.command:
+            yield self.task
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """The tasks of a configuration."""
+
+    before: Stage | None = None
+    after: Stage | None = None
+
+    @property
+    def named(self) -> list[str]:
+        """Each task with its command, for a question."""
+        stages = [each for each in (self.before, self.after) if each is not None]
+        return [f"{each.label}: {each.line}" for stage in stages for each in stage.tasks]
+
+
+@dataclass(frozen=True, slots=True)
+class TasksFile:
+    """A tasks.json, read."""
+
+    tasks: Mapping[str, Json]
+    """By label, as they are written, with what the file says of all."""
+    inputs: Json
+
+    def asks(self, label: str, around: Surroundings) -> tuple[Ask, ...]:
+        """Return the variables that a task, and what it depends on, need of a person."""
+        found: dict[str, Ask] = {}
+        for name in self._needed(label, ()):
+            for ask in resolved(self.tasks[name], around, self.inputs)[1]:
+                found[ask.wants] = Ask(f"task `{name}`", ask.wants, ask.variable)
+        return tuple(found.values())
+
+    def stage(self, label: str, around: Surroundings) -> Stage:
+        """Return a task with what runs before it.
+
+        Raises:
+            NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
+        """
+        return self._stage(label, around, ())
+
+    def _stage(self, label: str, around: Surroundings, above: tuple[str, ...]) -> Stage:
+        if label in above:
+            raise NoTask(f"the tasks depend on each other: {' → '.join((*above, label))}")
+        if label not in self.tasks:
+            known = ", ".join(self.tasks) or "none"
+            raise NoTask(f"there is no task `{label}` in tasks.json, which has: {known}")
+        written = self.tasks[label]
+        before = tuple(self._stage(each, around, (*above, label)) for each in _depends(written))
+        filled, _ = resolved(written, around, self.inputs)
+        task = _task(label, filled, around, has_others=bool(before))
+        return Stage(task, before, written.get("dependsOrder") == "sequence")
+
+    def _needed(self, label: str, above: tuple[str, ...]) -> Iterator[str]:
+        if label in self.tasks and label not in above:
+            for each in _depends(self.tasks[label]):
+                yield from self._needed(each, (*above, label))
+            yield label
+
+
+def parse(data: bytes, platform: str) -> TasksFile:
+    """Read a tasks.json.
+
+    Raises:
+        MalformedJson: It is no JSON even with comments and trailing commas allowed, or not made as a tasks.json is.
+    """
+    top, text = read_object(data)
+    common = {key: top[key] for key in ("options", "type") if key in top}
+    common |= {
+        key: each
+        for key, each in as_object(top.get(platform)).items()
+        if key in common or key == "options"
+    }
+    tasks: dict[str, Json] = {}
+    for each in objects_at(top, "tasks", text):
+        own = lifted(each, platform)
+        options = {**as_object(common.get("options")), **as_object(own.get("options"))}
+        tasks[label_of(own)] = {**common, **own, "options": options}
+    return TasksFile(tasks, inputs_of(top, text))
+
+
+def label_of(task: Json) -> str:
+    """Return a task's label, as VS Code makes it where it has none."""
+    label = task.get("label") or task.get("taskName")
+    if label:
+        return str(label)
+    if task.get("type") == "npm":
+        return f"npm: {task.get('script', '')}"
+    return str(task.get("command", ""))
+
+
+def npm_task(label: str, package: Json, folder: str) -> Json | None:
+    """Return the task for a script of package.json, `npm: build`; None: there is none.
+
+    VS Code finds such tasks by itself.
+    """
+    kind, _, script = label.partition(": ")
+    if kind != "npm" or script not in as_object(package.get("scripts")):
+        return None
+    return {"type": "npm", "script": script, "label": label, "options": {"cwd": folder}}
+
+
+def _depends(task: Json) -> Sequence[str]:
+    value = task.get("dependsOn")
+    every: list[Any] = value if is_array(value) else [value] if value else []
+    return [label_of(each) if is_object(each) else str(each) for each in every]
+
+
+def _task(label: str, written: Json, around: Surroundings, *, has_others: bool) -> Task:
+    kind = str(written.get("type") or "shell")
+    options = as_object(written.get("options"))
+    cwd = str(options.get("cwd") or around.folder)
+    env = {str(name): str(value) for name, value in as_object(options.get("env")).items()}
+    command = _command(label, kind, written)
+    if not command and not has_others:
+        raise NoTask(f"the task `{label}` has no command")
+    background = written.get("isBackground") is True
+    begins, ends, active = (
+        _patterns(label, written.get("problemMatcher")) if background else ("", "", True)
+    )
+    shell = kind == "shell"
+    return Task(label, command, shell and bool(command), cwd, env, background, begins, ends, active)
+
+
+def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
+    """Return what a task runs: for a shell one line, else its words."""
+    if kind == "npm":
+        where = [f"--prefix={written['path']}"] if written.get("path") else []
+        return ("npm", *where, "run", str(written.get("script", "")))
+    if kind not in TYPES:
+        raise NoTask(f"the task `{label}` is of type `{kind}`, which an extension of VS Code runs")
+    words = [_word(each, quotes=kind == "shell") for each in list_of(written.get("args"))]
+    first = written.get("command")
+    if not first:
+        return ()
+    # A command without arguments is a line of the shell's own.
+    plain = kind == "shell" and isinstance(first, str)
+    command = (
+        str(first) if plain or isinstance(first, str) else _word(first, quotes=kind == "shell")
+    )
+    return (" ".join([command, *words]),) if kind == "shell" else (command, *words)
+
+
+def _word(word: object, *, quotes: bool) -> str:
+    """Return an argument, quoted for a shell as VS Code does: one with blanks, or as it says itself."""
+    if is_object(word):
+        value = word.get("value", "")
+        text = " ".join(map(str, value)) if is_array(value) else str(value)
+        how = word.get("quoting")
+        if not quotes or how == "escape":
+            return text.replace(" ", "\\ ") if quotes else text
+        return f'"{text}"' if how == "weak" else shlex.quote(text)
+    text = str(word)
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return shlex.quote(text) if quotes and " " in text and not is_quoted else text
+
+
+def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
+    """Return the patterns with which a background task begins and ends its work.
+
+    And whether it works from its start.
+
+    Raises:
+        NoTask: It names none, or a matcher that dapeer does not know.
+    """
+    matchers: list[Any] = matcher if is_array(matcher) else [matcher] if matcher else []
+    unknown = [each for each in matchers if isinstance(each, str) and each not in MATCHERS]
+    for each in matchers:
+        known: Json = MATCHERS.get(each, {}) if isinstance(each, str) else as_object(each)
+        if is_object(base := known.get("base")) or isinstance(base, str):
+            known = {**MATCHERS.get(str(base), {}), **known}
+        background = as_object(known.get("background") or known.get("watching"))
+        if background.get("endsPattern"):
+            begins, ends = (
+                _pattern(background.get("beginsPattern")),
+                _pattern(background["endsPattern"]),
+            )
+            active = background.get("activeOnStart", background.get("beginsPattern") is None)
+            return begins, ends, active is True
+    why = (
+        f"the problem matcher {unknown[0]} is not known here"
+        if unknown
+        else "nothing says when it is ready"
+    )
+    raise NoTask(
+        f"the background task `{label}` needs a problem matcher with `background.endsPattern`: {why}"
+    )
+
+
+def _pattern(written: object) -> str:
+    return str(written.get("regexp", "")) if is_object(written) else str(written or "")

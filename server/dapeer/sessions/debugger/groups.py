@@ -1,0 +1,100 @@
+"""Groups of programs that were started together, and the processes of one program: each has a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dapeer.base.errors import NoSession
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.registry import Sessions
+
+MAX_LISTED_GROUPS = 10
+"""Groups that an error lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Several sessions with one name."""
+
+    name: str
+    members: Mapping[str, Session]
+    """By their labels: what they were started as, or their numbers."""
+    stop_all: bool = False
+    """The end of one ends all."""
+
+    @property
+    def lives(self) -> bool:
+        """Whether any of them has not ended."""
+        return any(not each.over for each in self.members.values())
+
+    def acting(self, label: str) -> Session:
+        """Return the session to work on when a member is meant: an adapter may debug it in a child session."""
+        member = self.members[label]
+        exactly = sum(each.program is member.program for each in self.members.values()) > 1
+        return member.program.acting(member, exactly=exactly)
+
+
+class Groups:
+    """The groups that there are: those of starts, and programs of several processes."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._started: dict[str, Group] = {}
+
+    def add(self, name: str, members: Mapping[str, Session], *, stop_all: bool = False) -> Group:
+        """Make a group of what was started together.
+
+        Where a group of its name is there already, its own gets a number.
+        """
+        self._forget()
+        taken = {*self._started, *(each.name for each in self._processes())}
+        free = next(
+            each for n in range(1, len(taken) + 2) if (each := _numbered(name, n)) not in taken
+        )
+        group = self._started[free] = Group(free, members, stop_all)
+        return group
+
+    @property
+    def all(self) -> Sequence[Group]:
+        """Every group, those of starts first."""
+        self._forget()
+        return [*self._started.values(), *self._processes()]
+
+    def named(self, name: str) -> Group:
+        """Return the group of a name.
+
+        Raises:
+            NoSession: There is none.
+        """
+        every = self.all
+        for each in every:
+            if each.name == name:
+                return each
+        listed = ", ".join(each.name for each in every[:MAX_LISTED_GROUPS]) or "none"
+        raise NoSession(f"There is no group {name!r}.", f"Groups: {listed}.")
+
+    def _processes(self) -> list[Group]:
+        """Return the programs that live and have several processes."""
+        groups: list[Group] = []
+        for first in self._sessions.programs:
+            debugged = first.program.debugged
+            if len(debugged) > 1:
+                members = {str(each.id): each for each in debugged}
+                names = {each.name for each in groups} | {*self._started}
+                name = first.name if first.name not in names else f"{first.name} {first.id}"
+                groups.append(Group(name, members))
+        return groups
+
+    def _forget(self) -> None:
+        """Drop groups whose sessions are no longer known."""
+        known = {*self._sessions.values()}
+        self._started = {
+            name: each
+            for name, each in self._started.items()
+            if not known.isdisjoint(each.members.values())
+        }
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} {number}"

@@ -1,0 +1,152 @@
+"""At which ports a debugged program listens, and at which addresses it is reached.
+
+It blocks: call it in a thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dapeer.base.connections import ownership
+from dapeer.base.errors import DapeerError
+from dapeer.base.system import process_table
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.session import Session
+
+SECONDS_TO_PROBE = 0.5
+"""Seconds in which a port of this machine accepts a connection."""
+
+
+class NotReached(DapeerError):
+    """Nothing of the program's is at an address; nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """The processes of programs, and those of their debuggers."""
+
+    programs: frozenset[int]
+    debuggers: frozenset[int]
+    is_known: bool
+    """Whether the system tells who listens, and the processes are known."""
+
+    @property
+    def ports(self) -> frozenset[int]:
+        """The ports at which the programs listen, also for their debuggers; empty if unknown."""
+        return ownership.ports_of(self.programs) if self.is_known else frozenset()
+
+    @property
+    def own_ports(self) -> frozenset[int]:
+        """Those of them that are not their debuggers'.
+
+        js-debug has a process beside the program that reaches its inspector.
+        """
+        if not self.is_known:
+            return frozenset()
+        return ownership.ports_beside(self.programs, self.debuggers)
+
+    def address(self, host: str, port: int) -> str | None:
+        """Return the numeric address at which a program is reached; None: it listens at none of the host's.
+
+        Where it is not known who listens: the first address that accepts a connection.
+        """
+        for each in _addresses(host, port):
+            if self._is_reached(each, port):
+                return each
+        return None
+
+    def _is_reached(self, address: str, port: int) -> bool:
+        if self.is_known:
+            return ownership.listens(self.programs, address, port)
+        with contextlib.suppress(OSError):
+            socket.create_connection((address, port), SECONDS_TO_PROBE).close()
+            return True
+        return False
+
+
+def processes_of(sessions: Iterable[Session]) -> Processes:
+    """Return the processes of programs, with all that these have started."""
+    living = [each for each in sessions if not each.over]
+    first = {pid for each in living for pid in _processes(each)}
+    programs = first | {child for pid in first for child in process_table.descendants(pid)}
+    adapters = {
+        pid for each in living if isinstance(each, DirectSession) and (pid := each.process.pid)
+    }
+    above = {pid for each in first for pid in process_table.ancestors(each)}
+    below = {child for pid in adapters for child in process_table.descendants(pid)}
+    debuggers = (adapters | below | above) - programs
+    known = bool(programs) and ownership.tells()
+    return Processes(frozenset(programs), frozenset(debuggers), known)
+
+
+def _processes(session: Session) -> set[int]:
+    """Return the processes of a session's program, as far as known.
+
+    By the adapter's word, else what it has started.
+    """
+    if session.delegates:
+        return set()
+    told = session.mirror.process
+    here = told.get("isLocalProcess") is not False
+    reported = int(told.get("systemProcessId") or 0) if here else 0
+    if pid := session.watched_pid() or reported:
+        return {pid}
+    if not isinstance(session, DirectSession):
+        return set()
+    given = session.plan.inputs.get("pid")
+    if session.plan.request == "attach":
+        return {given} if isinstance(given, int) else set()
+    # Everything descends from process 0.
+    adapter = session.process.pid
+    return set(process_table.descendants(adapter)) if adapter else set()
+
+
+def require_address(processes: Processes, host: str, port: int) -> str:
+    """Return the numeric address of this machine at which a program is reached.
+
+    Raises:
+        NotReached: Nobody listens there, or another process does.
+    """
+    found = processes.address(host, port)
+    if found is not None:
+        return found
+    others = ownership.listening_processes(host, port) if processes.is_known else None
+    if others is None:
+        raise NotReached(f"nothing listens at port {port}{_ports_of(processes)}")
+    named = ", ".join(f"{pid} ({_name(pid)})" for pid in others[:3]) or "another user's process"
+    raise NotReached(
+        f"port {port} is of process {named}, which is not debugged: nothing was sent"
+        f"{_ports_of(processes)}"
+    )
+
+
+def _ports_of(processes: Processes) -> str:
+    ports = ", ".join(map(str, sorted(processes.own_ports)))
+    return f"; the program listens at {ports}" if ports else ""
+
+
+def _name(pid: int) -> str:
+    return process_table.status(pid).get("Name", "") or "ended"
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    """Return the numeric addresses of a host of this machine, resolved once.
+
+    `0.0.0.0` stands for its loopback.
+
+    Raises:
+        NotReached: It has none.
+    """
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - not bound
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        # Names below `localhost` are loopback by RFC 6761, whether or not a resolver knows them.
+        if host.endswith("localhost") and error.errno != errno.EMFILE:
+            return ["127.0.0.1", "::1"]
+        raise NotReached(f"{host} has no address") from error
+    return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))

@@ -1,0 +1,167 @@
+"""Waits until a program is ready for what is sent to it; nothing sleeps for a guess."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from dapeer.base.errors import DapeerError
+from dapeer.base.system.matching import Matcher
+from dapeer.base.system.threads import in_thread
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.triggers.listening import Processes, processes_of
+from dapeer.sessions.triggers.trigger import (
+    Evaluation,
+    HttpRequest,
+    Ready,
+    TerminalInput,
+    Trigger,
+    port_of,
+)
+
+SECONDS_BETWEEN_LOOKS: Final = 0.1
+"""Seconds between two looks at the table of sockets."""
+SECONDS_TO_EVALUATE: Final = 5.0
+_LOADED: Final = "document.readyState"
+
+AllSessions = Callable[[], Iterable[Session]]
+
+
+def _port_in(group: str) -> int:
+    """Return the port that a group of a pattern names, as a number or within a URL; 0: none."""
+    try:
+        port = int(group) if group.isdigit() else port_of(group)
+    except ValueError:
+        return 0
+    return port if port < 1 << 16 else 0
+
+
+def _own_ports(processes: Processes) -> frozenset[int]:
+    return processes.own_ports
+
+
+@dataclass(slots=True)
+class Readiness:
+    """Whether a program is ready, and at which port it listens."""
+
+    session: Session
+    ready: Ready
+    everybody: AllSessions
+    """All sessions: a request may go to any program that is debugged."""
+    matcher: Matcher
+    port: int = 0
+    """The port at which the program listens, or that its output names; 0: not known yet."""
+    _printed: int = field(default=0, init=False)
+    """Cursor up to which its output was searched."""
+    _found: bool = field(default=False, init=False)
+    """The output was found."""
+
+    def awaited(self, trigger: Trigger) -> str:
+        """Say what a trigger waits for, as a clause; empty: it waits for nothing."""
+        if self.ready.awaited:
+            return self.ready.awaited
+        match trigger:
+            case TerminalInput():
+                return ""
+            case HttpRequest() if trigger.is_here and trigger.port:
+                return f"until the program listens at port {trigger.port}"
+            case Evaluation() if self._page:
+                return "until the page is loaded"
+            case _:
+                return "until the program listens at a port (`ready` names another sign)"
+
+    async def holds(self, trigger: Trigger) -> bool:
+        """Whether the program is ready for a trigger.
+
+        Raises:
+            PatternOverdue: The pattern takes too long.
+        """
+        if self.ready.output and not self._found and not await self._prints():
+            return False
+        if self.ready.port:
+            self.port = self.ready.port
+        if not self.ready.awaited:
+            return await self._holds_unasked(trigger)
+        # Some servers say that they listen before they do.
+        port = self.port
+        if isinstance(trigger, HttpRequest) and trigger.is_here:
+            port = trigger.port or port
+            if not port:
+                self.port = min(await in_thread(_own_ports, await self.processes()), default=0)
+                return bool(self.port)
+        return not port or await self._listens_at(port)
+
+    async def _holds_unasked(self, trigger: Trigger) -> bool:
+        match trigger:
+            case TerminalInput():
+                return True
+            case HttpRequest() if trigger.is_here and trigger.port:
+                self.port = trigger.port
+                return self._was_running or await self._listens_at(trigger.port)
+            case Evaluation() if self._page:
+                return await self._is_loaded()
+            case _:
+                self.port = self.port or min(
+                    await in_thread(_own_ports, await self.processes()), default=0
+                )
+                needs_port = isinstance(trigger, HttpRequest) and trigger.is_here
+                return bool(self.port) or (self._was_running and not needs_port)
+
+    @property
+    def _was_running(self) -> bool:
+        """Whether the program was attached to: it is ready."""
+        return isinstance(self.session, DirectSession) and not self.session.launched
+
+    @property
+    def _page(self) -> bool:
+        """Whether its program is a page, which is loaded rather than listens."""
+        session = self.session
+        return isinstance(session, DirectSession) and session.plan.definition.uses("url")
+
+    async def processes(self, *, all_programs: bool = False) -> Processes:
+        """Return the processes of the program, or of all that are debugged."""
+        sessions = [*self.everybody()] if all_programs else self.session.program.sessions
+        return await in_thread(processes_of, sessions)
+
+    async def _listens_at(self, port: int) -> bool:
+        processes = await self.processes(all_programs=True)
+        if processes.is_known:
+            return port in await in_thread(lambda: processes.ports)
+        return await in_thread(processes.address, "localhost", port) is not None
+
+    async def _prints(self) -> bool:
+        """Search the output that is new; its last line may not be whole yet, and is searched again."""
+        log = self.session.program.output
+        text = "".join(piece.text for piece in log.pieces(self._printed))
+        start = log.end - len(text)
+        for line in text.splitlines(keepends=True):
+            found = await self.matcher.search(self.ready.output, line.rstrip("\r\n"))
+            if found is not None:
+                self._found = True
+                self.port = next((port for each in found[1:] if (port := _port_in(each))), 0)
+                return True
+            if line.endswith("\n"):
+                start += len(line)
+        self._printed = start
+        return False
+
+    async def _is_loaded(self) -> bool:
+        try:
+            return json.dumps("complete") in (await self.evaluate(_LOADED)).replace("'", '"')
+        except DapeerError:
+            return False
+
+    async def evaluate(self, expression: str, seconds: float = SECONDS_TO_EVALUATE) -> str:
+        """Evaluate without a frame while the program runs; not in turn with others, for it may take a stop.
+
+        Raises:
+            DapeerError: It cannot be.
+        """
+        session = self.session.program.acting(self.session, exactly=True)
+        body = await session.request(
+            "evaluate", {"expression": expression, "context": "repl"}, seconds=seconds
+        )
+        return str(body.get("result") or "")

@@ -1,0 +1,316 @@
+"""Does what callers have asked for beside a wait, in turn, and keeps what there is to tell of it.
+
+Nobody waits for it but who wants to: it ends with its program, with its limit, and with dapeer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.base.errors import DapeerError
+from dapeer.base.system.matching import Matcher
+from dapeer.base.system.tasks import first_of
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import quoted
+from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.triggers import commands
+from dapeer.sessions.triggers.commands import OwnProcesses
+from dapeer.sessions.triggers.listening import require_address
+from dapeer.sessions.triggers.readiness import SECONDS_BETWEEN_LOOKS, AllSessions, Readiness
+from dapeer.sessions.triggers.responses import MAX_BODY_BYTES, Body, Response, told
+from dapeer.sessions.triggers.sending import Sender, TriggerFailed
+from dapeer.sessions.triggers.trigger import (
+    CommandRun,
+    Evaluation,
+    HttpRequest,
+    Ready,
+    TerminalInput,
+    Trigger,
+)
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_ANSWER: Final = 120.0
+"""Seconds for which the program runs until a trigger fails."""
+SECONDS_TO_STOP: Final = 0.5
+"""Seconds after the last trigger in which its stop is still expected."""
+SECONDS_AT_END: Final = 0.5
+"""Seconds after a program's end in which a trigger ends by itself."""
+MAX_LINES: Final = 20
+"""Lines that wait for a client's next answer."""
+SECONDS_OF_EVALUATION: Final = 86_400.0
+"""More than any stop lasts: the trigger's own limit counts."""
+
+
+class RunningTime:
+    """For how long a program has run, and stood still, from now on."""
+
+    def __init__(self, program: Program[Session]) -> None:
+        self._program = program
+        self._clock = anyio.current_time
+        self._since = self._clock()
+        self._stopped = bool(program.stopped)
+        self.ran = self.stood = 0.0
+
+    def note(self) -> None:
+        """Count the time that has passed."""
+        now = self._clock()
+        if self._stopped:
+            self.stood += now - self._since
+        else:
+            self.ran += now - self._since
+        self._since, self._stopped = now, bool(self._program.stopped)
+
+    async def until(self, seconds: float) -> None:
+        """Return when the program has run for so many seconds."""
+        while self.ran < seconds:
+            stopped = self._stopped
+            rest = None if stopped else seconds - self.ran
+            await self._program.waiters.wait_for(
+                lambda: bool(self._program.stopped) is not stopped,  # noqa: B023 - used up at once
+                rest,
+            )
+            self.note()
+
+
+@dataclass(slots=True)
+class Doing:
+    """One trigger, from its beginning to what is told of it."""
+
+    trigger: Trigger
+    state: str = "queued"
+    """`queued`, `waits`: for the program to be ready, `sent`, or `done`, also when it has failed."""
+    line: str = ""
+    """What came of it."""
+    told: str = ""
+    """The state that was told."""
+
+
+@dataclass(slots=True, eq=False)
+class TriggerRun:
+    """The triggers of one call."""
+
+    session: Session
+    client: str
+    """The key of who has asked for them."""
+    cwd: str
+    """Where commands run."""
+    doings: Sequence[Doing]
+    readiness: Readiness
+    own: OwnProcesses
+    ended_at: float | None = field(default=None, init=False)
+    """When the last one has ended."""
+
+    @property
+    def program(self) -> Program[Session]:
+        """The program that they are for."""
+        return self.session.program
+
+    @property
+    def is_told(self) -> bool:
+        """Whether all of them have ended, and were told."""
+        return self.ended_at is not None and all(each.told == "done" for each in self.doings)
+
+    # -- what is told
+
+    def news(self) -> Iterator[str]:
+        """Yield a line for each trigger whose state has changed since it was told."""
+        queued = 0
+        for each in self.doings:
+            if each.state == "queued":
+                queued += each.told != "queued"
+            elif each.state != each.told:
+                yield f"then: {self._line(each)}"
+            each.told = each.state
+        if queued:
+            yield f"then: {queued} more follow{'s' * (queued == 1)}"
+
+    def _line(self, each: Doing) -> str:
+        stopped = " (the program is stopped)" if self.program.stopped else ""
+        if each.state == "waits":
+            return f"{each.trigger.title} waits {self.readiness.awaited(each.trigger)}{stopped}"
+        if each.state == "sent":
+            what = "runs" if isinstance(each.trigger, CommandRun) else "waits for its answer"
+            return f"{each.trigger.title} {what}{stopped}"
+        return each.line
+
+    # -- what is done
+
+    async def work(self) -> None:
+        """Do them one after the other; what fails ends the row."""
+        try:
+            await first_of(self._all, self._ended)
+        except Exception:
+            log.exception("a trigger has failed")
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        for each in self.doings:
+            if each.state != "done":
+                was_sent = each.state == "sent"
+                what = "was cut off" if was_sent else "was not sent"
+                lives = self.program.alive and self.program.runs
+                why = "the one before has failed" if lives else "the program has ended"
+                self._done(each, f"{each.trigger.title} {what}: {why}")
+        self.ended_at = anyio.current_time()
+        self.program.waiters.wake()
+
+    async def _ended(self) -> None:
+        """Return a moment after the program's end."""
+        program = self.program
+        await program.waiters.wait_for(lambda: not (program.alive and program.runs), None)
+        if any(each.state == "sent" for each in self.doings):
+            await anyio.sleep(SECONDS_AT_END)
+
+    async def _all(self) -> None:
+        try:
+            for each in self.doings:
+                if not await self._one(each):
+                    return
+        finally:
+            await self.readiness.matcher.aclose()
+
+    async def _one(self, each: Doing) -> bool:
+        """Do one when the program is ready; return whether the next one may follow."""
+        title, wait = each.trigger.title, RunningTime(self.program)
+        each.state = "waits"
+        try:
+            await self._limited(wait, lambda: self._until_ready(each.trigger))
+            each.state, time = "sent", RunningTime(self.program)
+            response = await self._limited(time, lambda: self._did(each.trigger))
+        except DapeerError as error:
+            failed = "failed" if each.state == "sent" else "was not sent"
+            self._done(each, f"{title} {failed}: {str(error).rstrip('.')}")
+            return False
+        self._done(each, told(title, response, time.ran, time.stood))
+        if response.body is not None and response.body.text:
+            self.program.responses.append("stdout", f"{title}\n{response.body.text}\n")
+        return not response.failed
+
+    def _done(self, each: Doing, line: str) -> None:
+        each.state, each.line = "done", line
+        self.program.waiters.wake()
+
+    async def _limited(
+        self, time: RunningTime, work: Callable[[], Awaitable[Response]]
+    ) -> Response:
+        """Do some work while the program runs for at most so many seconds, and return its result."""
+        results: list[Response] = []
+
+        async def do() -> None:
+            results.append(await work())
+
+        await first_of(do, lambda: time.until(SECONDS_TO_ANSWER))
+        time.note()
+        if not results:
+            raise TriggerFailed(f"nothing came in {SECONDS_TO_ANSWER:g} s of the program's running")
+        return results[0]
+
+    async def _until_ready(self, trigger: Trigger) -> Response:
+        waiters, program = self.program.waiters, self.program
+        while not await self.readiness.holds(trigger):
+            await waiters.wait_for(lambda: not program.stopped, None)
+            await anyio.sleep(SECONDS_BETWEEN_LOOKS)
+        return Response("")
+
+    async def _did(self, trigger: Trigger) -> Response:
+        match trigger:
+            case HttpRequest():
+                return await self._requested(trigger)
+            case CommandRun():
+                return await self._run(trigger)
+            case TerminalInput():
+                return await self._typed(trigger)
+            case Evaluation():
+                value = await self.readiness.evaluate(trigger.expression, SECONDS_OF_EVALUATION)
+                return Response(quoted(value) or "(no value)")
+
+    async def _requested(self, request: HttpRequest) -> Response:
+        unknown: list[int] = []
+
+        async def address(host: str, port: int) -> str:
+            processes = await self.readiness.processes(all_programs=True)
+            if not processes.is_known:
+                unknown.append(port)
+            return await in_thread(require_address, processes, host, port)
+
+        if not request.port:
+            base = (self.readiness.ready.url or "http://127.0.0.1:%s").replace(
+                "%s", str(self.readiness.port)
+            )
+            request = replace(request, url=base.rstrip("/") + request.url)
+        response = await Sender(address).send(request)
+        if not unknown:
+            return response
+        note = f"whose port {unknown[0]} is, is not known here"
+        return replace(response, notes=(*response.notes, note))
+
+    async def _run(self, trigger: CommandRun) -> Response:
+        printed = bytearray()
+
+        def keep(piece: bytes) -> None:
+            printed.extend(piece[: max(0, MAX_BODY_BYTES - len(printed))])
+
+        cwd = self.cwd if trigger.cwd is None else str(anyio.Path(self.cwd) / trigger.cwd)
+        code = await commands.run(self.own, trigger.command, cwd, trigger.env, keep)
+        body = Body(bytes(printed), "", cut=len(printed) >= MAX_BODY_BYTES)
+        return Response(f"exit code {code}", body, failed=code != 0)
+
+    async def _typed(self, trigger: TerminalInput) -> Response:
+        if (keyboard := self.program.keyboard) is None:
+            raise TriggerFailed("the program does not run in a terminal (terminal=true gives one)")
+        await keyboard.type(trigger.text)
+        return Response("typed")
+
+
+class Triggers:
+    """The triggers of all clients, until they have been told."""
+
+    def __init__(self, tasks: TaskGroup, everybody: AllSessions, own: OwnProcesses) -> None:
+        self._tasks = tasks
+        self._everybody = everybody
+        self._own = own
+        self._runs: list[TriggerRun] = []
+        self._said: dict[str, list[str]] = {}
+        """What else clients are to be told, by their keys."""
+
+    def tell(self, client: str, line: str) -> None:
+        """Tell a client something with its next answer; of many lines the newest."""
+        self._said[client] = [*self._said.get(client, ()), line][-MAX_LINES:]
+
+    def begin(
+        self, session: Session, client: str, triggers: Sequence[Trigger], ready: Ready, cwd: str
+    ) -> None:
+        """Begin to do these, and tell `client` of them; they end with the program of the session."""
+        readiness = Readiness(session, ready, self._everybody, Matcher())
+        doings = [Doing(each) for each in triggers]
+        run = TriggerRun(session, client, cwd, doings, readiness, self._own)
+        self._runs.append(run)
+        self._tasks.start_soon(run.work)
+
+    def awaited(self, session: Session, client: str) -> TriggerRun | None:
+        """Return the newest of a client for a program, unless its end was told."""
+        mine = [
+            each for each in self._runs if each.client == client and each.program is session.program
+        ]
+        return mine[-1] if mine and not mine[-1].is_told else None
+
+    def news(self, client: str) -> list[str]:
+        """Return the lines that a client has not been told; they are told by that."""
+        lines = self._said.pop(client, [])
+        lines += [line for each in self._runs if each.client == client for line in each.news()]
+        self._runs = [each for each in self._runs if not each.is_told]
+        return lines
+
+    def left(self, client: str) -> None:
+        """Tell a client nothing more, which has gone; what has begun goes on."""
+        self._runs = [each for each in self._runs if each.client != client]
+        self._said.pop(client, None)

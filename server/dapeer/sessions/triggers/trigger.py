@@ -1,0 +1,290 @@
+"""What a caller has sent to a program while it waits for its stop: `then`, and when, `ready`. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+from urllib.parse import urlencode, urlsplit
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json, as_object, is_array, is_object
+from dapeer.base.text.fitting import shortened
+
+TITLE_CHARS: Final = 80
+"""Characters of a trigger's title."""
+MAX_PATTERN_CHARS: Final = 1000
+"""Characters of a pattern for output."""
+PORTS: Final = {"http": 80, "https": 443}
+_METHOD = re.compile(r"(?:([A-Za-z]+)\s+)?(\S+)")
+_NAMED_GROUP = re.compile(r"\(\?<(?=[A-Za-z_])")
+"""How JavaScript opens a named group."""
+_KINDS: Final = ("request", "command", "input", "evaluate")
+_KEYS: Final = {
+    "request": {"headers", "json", "form", "body"},
+    "command": {"cwd", "env"},
+    "input": set[str](),
+    "evaluate": set[str](),
+}
+"""The kinds of trigger, each with the keys that may stand beside it."""
+USAGE: Final = (
+    'Give {"request": "POST http://127.0.0.1:8000/total", "json": {…}}, {"command": ["curl", "…"]}, '
+    '{"input": "3\\n"} or {"evaluate": "…"}.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request over HTTP."""
+
+    method: str
+    url: str
+    """Whole, or a path at the port that the program listens at."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes = b""
+
+    @property
+    def title(self) -> str:
+        """Name it: the method and the path, and the host where it is not this machine."""
+        parts = urlsplit(self.url)
+        path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+        host = "" if self.is_here else f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        return f"{self.method} {shortened(f'{host}{path}', TITLE_CHARS)}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it goes to this machine by its loopback address."""
+        return self.url.startswith("/") or is_loopback(urlsplit(self.url).hostname or "")
+
+    @property
+    def port(self) -> int:
+        """The port that it goes to; 0: the program's."""
+        return 0 if self.url.startswith("/") else port_of(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A command, without a shell."""
+
+    command: tuple[str, ...]
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def title(self) -> str:
+        """Name it: the command."""
+        return shortened(shlex.join(self.command), TITLE_CHARS)
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalInput:
+    """A text that is typed into the program's terminal."""
+
+    text: str
+
+    @property
+    def title(self) -> str:
+        """Name it: the text, in quotes."""
+        return f"input {shortened(json.dumps(self.text, ensure_ascii=False), TITLE_CHARS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An expression that is evaluated in the program while it runs."""
+
+    expression: str
+
+    @property
+    def title(self) -> str:
+        """Name it: the expression."""
+        return f"evaluate {shortened(' '.join(self.expression.split()), TITLE_CHARS)}"
+
+
+Trigger: TypeAlias = HttpRequest | CommandRun | TerminalInput | Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """When a program is ready: it listens at a port, or has printed a line; else as each needs it."""
+
+    port: int = 0
+    output: str = ""
+    """A regular expression; its first group may be the port."""
+    url: str = ""
+    """Where requests go that name a path only, `%s` is the port; empty: the port's on this machine."""
+
+    @property
+    def awaited(self) -> str:
+        """Say what is waited for, as a clause; empty: nothing."""
+        if self.output:
+            return f"until it prints {shortened(self.output, TITLE_CHARS)!r}"
+        return f"until it listens at port {self.port}" if self.port else ""
+
+
+def port_of(url: str) -> int:
+    """Return the port of a URL, which its scheme may imply."""
+    parts = urlsplit(url)
+    return parts.port or PORTS.get(parts.scheme, 0)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine's loopback, by its name or its address.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("example.org")
+    (True, True, True, False)
+    """
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    # `0.0.0.0`, as servers print it, connects to loopback.
+    return address.is_loopback or address.is_unspecified
+
+
+def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
+    """Return what a caller's `then` says, in its order.
+
+    Raises:
+        ArgumentError: One is no trigger; nothing has happened.
+    """
+    return tuple(_trigger(each) for each in given)
+
+
+def ready_of(given: Json | None) -> Ready:
+    """Return what a caller's `ready` says.
+
+    Raises:
+        ArgumentError: It is neither a port nor a pattern.
+    """
+    if given is None:
+        return Ready()
+    port, output = given.get("port", 0), given.get("output", "")
+    if len(given) != 1 or not isinstance(port, int) or not isinstance(output, str):
+        raise ArgumentError(
+            "`ready` is a port or a pattern.", 'Give {"port": 8000} or {"output": "listening on"}.'
+        )
+    if not (0 < port < 1 << 16 or output):
+        raise ArgumentError(f"`ready`: {port} is no port.", "Give one from 1 to 65535.")
+    return Ready(port, checked_pattern(output, "`ready`"))
+
+
+def checked_pattern(pattern: str, where: str) -> str:
+    """Return a regular expression of JavaScript's or Python's as Python writes it.
+
+    Raises:
+        ArgumentError: It is none, or too long.
+    """
+    written = _NAMED_GROUP.sub("(?P<", pattern)
+    try:
+        if len(written) > MAX_PATTERN_CHARS:
+            raise ArgumentError(
+                f"{where}: the pattern has more than {MAX_PATTERN_CHARS} characters.",
+                "Give a shorter one.",
+            )
+        re.compile(written)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ArgumentError(
+            f"{where}: {shortened(pattern, TITLE_CHARS)!r} is no regular expression: {error}.",
+            "Escape what is meant literally.",
+        ) from error
+    return written
+
+
+def _trigger(given: Json) -> Trigger:
+    kinds = [each for each in _KINDS if given.get(each) is not None]
+    if len(kinds) != 1:
+        what = (
+            f"has {' and '.join(kinds)}"
+            if kinds
+            else "has none of request, command, input, evaluate"
+        )
+        raise ArgumentError(f"`then`: an entry {what}.", USAGE)
+    kind = kinds[0]
+    other = {key for key, value in given.items() if value is not None} - {kind} - _KEYS[kind]
+    if other:
+        raise ArgumentError(f"`then`: `{min(other)}` does not go with `{kind}`.", USAGE)
+    if kind == "request":
+        return _request(given)
+    if kind == "command":
+        return _command(given)
+    text = given[kind]
+    if not isinstance(text, str) or not text:
+        raise ArgumentError(f"`then`: `{kind}` must be a text.", USAGE)
+    return TerminalInput(text) if kind == "input" else Evaluation(text)
+
+
+def _request(given: Json) -> HttpRequest:
+    found = _METHOD.fullmatch(str(given["request"]).strip())
+    if found is None:
+        raise ArgumentError(f"`then`: {_quoted(given['request'])} is no method and URL.", USAGE)
+    url = found[2]
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in PORTS and bool(parts.hostname) and port_of(url) > 0
+    except ValueError:
+        is_whole = False
+    if not is_whole and not (url.startswith("/") and not url.startswith("//")):
+        raise ArgumentError(
+            f"`then`: {_quoted(url)} is no URL of HTTP.",
+            "Give http://127.0.0.1:8000/total, or /total at the program's own port.",
+        )
+    bodies = [key for key in ("json", "form", "body") if given.get(key) is not None]
+    if len(bodies) > 1:
+        raise ArgumentError(f"`then`: `{bodies[0]}` and `{bodies[1]}` are two bodies.", "Give one.")
+    kind, body = _body(bodies[0], given[bodies[0]]) if bodies else ("", b"")
+    headers = _texts(given.get("headers"), "headers")
+    if kind and not any(name.lower() == "content-type" for name in headers):
+        headers = {**headers, "Content-Type": kind}
+    method = (found[1] or ("POST" if bodies else "GET")).upper()
+    return HttpRequest(method, url, headers, body)
+
+
+def _body(key: str, value: object) -> tuple[str, bytes]:
+    """Return the content type and the bytes of a body."""
+    if key == "json":
+        return "application/json", json.dumps(value, ensure_ascii=False).encode(errors="replace")
+    if key == "form":
+        return "application/x-www-form-urlencoded", urlencode(_fields(value), doseq=True).encode()
+    if not isinstance(value, str):
+        raise ArgumentError("`then`: `body` must be a text.", "For an object give `json`.")
+    return "", value.encode(errors="replace")
+
+
+def _fields(value: object) -> dict[str, Any]:
+    if not is_object(value):
+        raise ArgumentError("`then`: `form` must be an object.", 'Give {"name": "value"}.')
+    return {name: each if is_array(each) else str(each) for name, each in value.items()}
+
+
+def _command(given: Json) -> CommandRun:
+    words: object = given["command"]
+    if not is_array(words) or not words or not all(isinstance(each, str) for each in words):
+        raise ArgumentError(
+            "`then`: `command` must be a list of texts, since no shell reads it.",
+            'Give ["curl", "-s", "http://127.0.0.1:8000/"].',
+        )
+    if any("\0" in each for each in words):
+        raise ArgumentError("`then`: no command can have a NUL.", "Leave it out.")
+    cwd = given.get("cwd")
+    return CommandRun(
+        tuple(words), None if cwd is None else str(cwd), _texts(given.get("env"), "env")
+    )
+
+
+def _texts(value: object, key: str) -> dict[str, str]:
+    if value is not None and not is_object(value):
+        raise ArgumentError(f"`then`: `{key}` must be an object.", 'Give {"NAME": "value"}.')
+    texts = {str(name): str(each) for name, each in as_object(value).items()}
+    if any(sign in text for pair in texts.items() for text in pair for sign in "\0\r\n"):
+        raise ArgumentError(f"`then`: `{key}` has a line end or a NUL in it.", "Leave it out.")
+    return texts
+
+
+def _quoted(text: object) -> str:
+    return repr(shortened(str(text), TITLE_CHARS))

@@ -1,0 +1,125 @@
+"""What a caller sends to a program while it waits for the stop: `then`, once the program is `ready`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import anyio
+from pydantic import Field
+
+from dapeer.base.errors import Unsupported
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.triggers.runs import SECONDS_AT_END, SECONDS_TO_STOP, TriggerRun
+from dapeer.sessions.triggers.trigger import Ready, TerminalInput, Trigger, ready_of, triggers_of
+from dapeer.tools.base.call import Call
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.schema import Unlisted
+
+Triggers = Sequence[Mapping[str, Any]]
+Sign = Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerArguments:
+    """What to send once the program is ready, and how that is seen."""
+
+    then: Annotated[
+        Triggers,
+        Field(
+            description='sent once it listens, while the call waits: {"request": "POST http://…", "json": {}}, '
+            '{"command": []}, {"input": ""}, {"evaluate": ""}'
+        ),
+    ] = ()
+    ready: Annotated[Sign, Field(description='{"port": 80} or {"output": "regex"}')] = None
+
+    @property
+    def triggers(self) -> tuple[Trigger, ...]:
+        """The triggers.
+
+        Raises:
+            ArgumentError: One is none; nothing has happened.
+        """
+        return triggers_of(self.then)
+
+    @property
+    def sign(self) -> Ready:
+        """When the program is ready.
+
+        Raises:
+            ArgumentError: It is neither a port nor a pattern; nothing has happened.
+        """
+        return ready_of(self.ready)
+
+    @property
+    def types(self) -> bool:
+        """Whether something is typed, so that the program needs a terminal."""
+        return any(isinstance(each, TerminalInput) for each in self.triggers)
+
+    def check(self) -> None:
+        """Look whether they can be understood, before anything happens.
+
+        Raises:
+            ArgumentError: They cannot.
+        """
+        _ = self.triggers, self.sign
+
+    def begin(self, call: Call, session: Session, usual: Ready | None = None) -> None:
+        """Begin to send them to the program of a session.
+
+        It is ready as the caller says, else as is `usual`.
+
+        Raises:
+            ArgumentError: They cannot be understood.
+            Unsupported: They need a terminal that the program does not have.
+        """
+        triggers = self.triggers
+        if not triggers:
+            return
+        if self.types and session.program.keyboard is None and not session.over:
+            raise Unsupported(
+                "`then`: the program does not run in a terminal, so nothing can be typed.",
+                "Start it with dap_run and `terminal: true`.",
+            )
+        sign = self.sign if self.ready is not None or usual is None else usual
+        cwd = str(call.debugger.project)
+        if isinstance(session, DirectSession):
+            cwd = str(session.plan.inputs.get("cwd") or cwd)
+        call.debugger.triggers.begin(session, call.focus.key, triggers, sign, cwd)
+
+
+@dataclass(frozen=True, slots=True)
+class LaterTriggers(TriggerArguments):
+    """The same, for a program that was started before."""
+
+    then: Annotated[Triggers, Field(description="as dap_run's")] = ()
+    ready: Annotated[Sign, Unlisted()] = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnlistedTriggers(TriggerArguments):
+    """The same, of a tool whose arguments models know from another."""
+
+    then: Annotated[Triggers, Unlisted()] = ()
+    ready: Annotated[Sign, Unlisted()] = None
+
+
+async def milliseconds_to_stop(
+    call: Call, session: Session, epoch: int, run: TriggerRun, limit: float
+) -> float:
+    """Wait for a stop, or until triggers have ended; return for how long a stop is still expected."""
+    left, program = Left(limit), session.program
+    await program.until(
+        lambda: program.stop_or_end(session, epoch) is not None or run.ended_at is not None,
+        left.ms / 1000,
+        call.progress,
+    )
+    if not (program.alive and program.runs):
+        # What was sent to it has failed, or fails at once.
+        await program.waiters.wait_for(lambda: run.ended_at is not None, SECONDS_AT_END)
+    if run.ended_at is None:
+        return left.ms
+    rest = run.ended_at + SECONDS_TO_STOP - anyio.current_time()
+    return min(left.ms, max(rest, 0) * 1000)

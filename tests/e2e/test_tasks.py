@@ -1,0 +1,159 @@
+"""launch.json as VS Code reads it: tasks before and after, compounds, inputs, files of variables."""
+
+import asyncio
+import json
+from pathlib import Path
+
+from tests.harness import ask, call, client, evaluate, has_all, read, refusal, text
+from tests.processes import LIMIT
+
+PYTHON = {"type": "debugpy", "request": "launch", "program": "${workspaceFolder}/a.py"}
+
+
+def project(folder: Path, *configurations: object, tasks: object = (), **more: object) -> Path:
+    """Write a project with a program, a launch.json and a tasks.json."""
+    target = folder / ".vscode"
+    target.mkdir()
+    (folder / "a.py").write_text("import os\nname = os.environ.get('NAME')\nprint(name)\n", "utf-8")
+    launch = {"configurations": [{**PYTHON, **each} for each in configurations], **more}  # type: ignore[dict-item]
+    (target / "launch.json").write_text(json.dumps(launch), "utf-8")
+    (target / "tasks.json").write_text(json.dumps({"tasks": tasks}), "utf-8")
+    return folder
+
+
+def names(folder: Path) -> set[str]:
+    """Return the names of what tasks have left."""
+    return {each.name for each in folder.iterdir()} - {".vscode", "a.py"}
+
+
+async def test_tasks_run_before_and_after_and_are_named(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        {"name": "A", "preLaunchTask": "both", "postDebugTask": "after"},
+        tasks=[
+            {"label": "both", "dependsOn": ["one", "two"], "dependsOrder": "sequence"},
+            {"label": "one", "command": "touch one.txt"},
+            {"label": "two", "type": "process", "command": "cp", "args": ["one.txt", "two.txt"]},
+            {"label": "after", "command": "touch after.txt"},
+        ],
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "runs one: touch one.txt; two: cp one.txt two.txt; after:" in await read(
+            c, "dap_configurations"
+        )
+        assert names(tmp_path) == set(), "a look runs nothing"
+        said = await read(c, "dap_run", configuration="A", stop_on_entry=True)
+        assert has_all(said, "task one (`touch one.txt`) ended with exit code 0", "task two (")
+        assert names(tmp_path) == {"one.txt", "two.txt"}
+        await read(c, "dap_terminate")
+        after = ""
+        while "after" not in after:
+            after = await read(c, "dap_wait_until_paused", timeout_ms=200)
+        assert "task after (`touch after.txt`) ended with exit code 0" in after
+        assert "after.txt" in names(tmp_path)
+
+
+async def test_a_start_whose_task_fails_does_not_begin(tmp_path: Path) -> None:
+    failing = [{"label": "bad", "command": "echo the reason; exit 3"}]
+    project(tmp_path, {"name": "A", "preLaunchTask": "bad"}, tasks=failing)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await refusal(c, "dap_run", configuration="A")
+        assert has_all(
+            said, "The task `bad`", "failed with exit code 3", "not started", "the reason"
+        )
+        assert (await ask(c, "dap_status"))["sessions"] == []
+        config = {"preLaunchTask": ""}
+        assert "Ended" in await read(c, "dap_run", configuration="A", config=config)
+
+
+async def test_a_background_task_goes_on_until_its_session_ends(tmp_path: Path) -> None:
+    matcher = {"background": {"beginsPattern": "^begin", "endsPattern": "^ready (\\d+)$"}}
+    watch = "trap 'touch ended.txt' EXIT; echo begin; echo ready 3; sleep 1000"
+    project(
+        tmp_path,
+        {"name": "A", "preLaunchTask": "watch"},
+        {"name": "B", "preLaunchTask": "ends"},
+        tasks=[
+            {"label": "watch", "command": watch, "isBackground": True, "problemMatcher": matcher},
+            {
+                "label": "ends",
+                "command": "echo too soon",
+                "isBackground": True,
+                "problemMatcher": matcher,
+            },
+        ],
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", configuration="A", stop_on_entry=True)
+        assert "is ready, and ends with the session" in said
+        assert "Ended" in await read(c, "dap_continue")
+        ends = await refusal(c, "dap_run", configuration="B")
+        assert has_all(ends, "ended with exit code 0 before it was ready", "too soon")
+
+
+async def test_a_task_that_asks_or_cannot_run_is_refused_with_what_to_give(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        {"name": "Asks", "preLaunchTask": "asks"},
+        {"name": "Circle", "preLaunchTask": "one"},
+        {"name": "Nowhere", "preLaunchTask": "nowhere"},
+        {"name": "Input", "env": {"NAME": "${input:who}"}, "args": ["${fileBasename}"]},
+        tasks=[
+            {"label": "asks", "command": "touch ${input:file}.txt"},
+            {"label": "one", "command": "true", "dependsOn": "two"},
+            {"label": "two", "command": "true", "dependsOn": "one"},
+        ],
+        inputs=[{"id": "who", "type": "pickString", "options": ["ada", "bob"]}],
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert 'inputs={"file": …}' in await refusal(c, "dap_run", configuration="Asks")
+        assert "one → two → one" in await refusal(c, "dap_run", configuration="Circle")
+        assert "no task `nowhere`" in await refusal(c, "dap_run", configuration="Nowhere")
+        asked = await refusal(c, "dap_run", configuration="Input")
+        assert has_all(asked, "one of ada, bob", 'inputs={"who": …, "file": …}')
+        answers = {"who": "bob", "file": "src/x.py"}
+        await read(c, "dap_run", configuration="Input", inputs=answers, stop_on_entry=True)
+        assert await evaluate(c, "__import__('os').environ['NAME']") == "'bob'"
+        assert await evaluate(c, "__import__('sys').argv[1]") == "'x.py'"
+
+
+async def test_an_env_file_is_the_programs_environment(tmp_path: Path) -> None:
+    project(tmp_path, {"name": "A", "envFile": "${workspaceFolder}/.env", "env": {"OWN": "1"}})
+    (tmp_path / ".env").write_text("NAME='of the file'\nOWN=2\n", "utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "of the file" in await read(c, "dap_run", configuration="A")
+
+
+async def test_a_compound_starts_its_members_as_a_group(tmp_path: Path) -> None:
+    (tmp_path / "b.py").write_text("import time\nfor _ in range(600): time.sleep(0.1)\n", "utf-8")
+    project(
+        tmp_path,
+        {"name": "A"},
+        {"name": "B", "program": "${workspaceFolder}/b.py"},
+        tasks=[{"label": "first", "command": "touch first.txt"}],
+        compounds=[
+            {
+                "name": "Both",
+                "configurations": ["A", "B"],
+                "stopAll": True,
+                "preLaunchTask": "first",
+            }
+        ],
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "Both (compound): A, B" in await read(c, "dap_configurations")
+        at = [{"filename": "a.py", "line": 3}]
+        said = await read(c, "dap_run", configuration="Both", breakpoints=at, env={"NAME": "x"})
+        assert has_all(
+            said,
+            "Stopped (breakpoint) at a.py:3",
+            "task first (",
+            "group Both: A stopped; B running",
+        )
+        assert "`program` is for one program" in await refusal(
+            c, "dap_run", configuration="Both", program="a.py"
+        )
+        assert "Ended" in await read(c, "dap_continue")
+        state = ""
+        while "A and B ended" not in state:
+            state = text(await call(c, "dap_continue", group="Both"))
