@@ -13,6 +13,8 @@ class RequestedBreakpoint(SourceBreakpoint):
     """DAP's breakpoint, with what dapeer keeps to itself: no adapter gets it."""
 
     column: NotRequired[int]
+    at: NotRequired[str]
+    """The text at its place on the line; a column stands for it once the file is known."""
     collect: NotRequired[list[str]]
     """Expressions of which each hit makes a row, instead of a stop."""
     expect: NotRequired[str]

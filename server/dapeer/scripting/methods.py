@@ -349,6 +349,8 @@ class DebuggerMethods(Caller, Protocol):
         max_hits: int | None = None,
         expect: str | None = None,
         more_lines: Sequence[int] | None = None,
+        column: int | None = None,
+        at: str | None = None,
     ) -> Answer:
         """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
         return self.call_tool(
@@ -364,6 +366,8 @@ class DebuggerMethods(Caller, Protocol):
             max_hits=max_hits,
             expect=expect,
             more_lines=more_lines,
+            column=column,
+            at=at,
         )
 
     def remove_breakpoint(
@@ -593,6 +597,7 @@ class DebuggerMethods(Caller, Protocol):
         source_reference: int | None = None,
         line: int | None = None,
         count: int | None = None,
+        column: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
         """Return numbered source lines of a file, default around the stop."""
@@ -602,6 +607,7 @@ class DebuggerMethods(Caller, Protocol):
             source_reference=source_reference,
             line=line,
             count=count,
+            column=column,
             session_id=session_id,
         )
 
@@ -1206,6 +1212,7 @@ class SessionMethods(Caller, Protocol):
         source_reference: int | None = None,
         line: int | None = None,
         count: int | None = None,
+        column: int | None = None,
     ) -> Answer:
         """Return numbered source lines of a file, default around the stop."""
         return self.call_tool(
@@ -1214,6 +1221,7 @@ class SessionMethods(Caller, Protocol):
             source_reference=source_reference,
             line=line,
             count=count,
+            column=column,
         )
 
     def modules(

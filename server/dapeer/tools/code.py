@@ -18,6 +18,7 @@ from dapeer.sessions.inspection.fetching import quietly
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, SessionId
 from dapeer.tools.base.call import Call, Reply, noted
+from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view import snapshot as views
 
@@ -29,6 +30,7 @@ async def dap_source(
     source_reference: Annotated[int | None, Field(ge=1)] = None,
     line: Line | None = None,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
+    column: Annotated[int | None, Field(ge=1), Unlisted()] = None,
     session_id: SessionId = None,
 ) -> Reply:
     """Return numbered source lines of a file, default around the stop."""
@@ -57,12 +59,23 @@ async def dap_source(
             else f"no such line in its first {MAX_READ_BYTES >> 20} MiB"
         )
         raise ArgumentError(f"`line`: {name} has only {has}.", "Give a line in that range.")
-    text = views.numbered(line, shown, place)
+    text = views.numbered(
+        line, shown, line if column else place, column or _column(call, session_id, place)
+    )
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
     heading = continued(escaped(relative(name, call.debugger.project)))
     return noted(Reply(f"{heading}\n{text}{more}", raw=True), notes)
+
+
+def _column(call: Call, session_id: int | None, place: int | None) -> int:
+    """Return the column of the stop on its line; 0: it is not known, or the stop is elsewhere."""
+    if place is None:
+        return 0
+    stop = call.session(session_id).mirror.stop
+    top = stop.top if stop else None
+    return top.get("column", 0) if top is not None and top["line"] == place else 0
 
 
 async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:

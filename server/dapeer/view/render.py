@@ -9,12 +9,13 @@ from typing import Literal
 from dapeer.base.json_types import is_array
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import fitted, quoted, shortened
+from dapeer.base.text.line_places import cut_around
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import ThreadLocation
-from dapeer.view.snapshot import KILLED, Snapshot
+from dapeer.view.snapshot import KILLED, SOURCE_LINE, Snapshot
 from dapeer.view.stacks import HEAD_NAME_CHARS
 
 
@@ -179,8 +180,11 @@ def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, tex
     moved = f", moved to line {actual}" if actual not in (None, line) else ""
     reason = made.get("message") if made else None
     message = f": {reason}" if reason else ""
-    return f"{line} {state}{moved}{message}{options(requested)}" + (
-        f" | {text.strip()}" if text.strip() else ""
+    column = requested.get("column", 0)
+    shown = cut_around(text, column, SOURCE_LINE) if column else text
+    place = f"{line}:{column}" if column else f"{line}"
+    return f"{place} {state}{moved}{message}{options(requested)}" + (
+        f" | {shown.strip()}" if shown.strip() else ""
     )
 
 

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
+from dapeer.base.text.line_places import cut_around
 from dapeer.dap.types import ExceptionDetails
 from dapeer.mirror.failures import PATCH
 from dapeer.mirror.mirror import Mirror
@@ -189,7 +190,11 @@ def _source(stop: Stop) -> str:
     if stop.found.source is None:
         return ""
     first, lines = stop.found.source
-    return numbered(first, dedented(lines), mark=mark)
+    shown = dedented(lines)
+    here = (mark or 0) - first
+    removed = len(lines[here]) - len(shown[here]) if 0 <= here < len(lines) else 0
+    column = stop.top.get("column", 0) - removed if stop.top else 0
+    return numbered(first, shown, mark, column)
 
 
 def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
@@ -240,8 +245,8 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
         snapshot["exception"] = shortened(found["error"], EXCEPTION_CHARS)
 
 
-def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
-    """Return source lines with their numbers, and an arrow at line `mark`.
+def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: int = 0) -> str:
+    """Return source lines with their numbers, and an arrow at line `mark`, of which a long one is cut around `column`.
 
     >>> print(numbered(9, ["a", "b"], mark=10))
        9 a
@@ -249,9 +254,15 @@ def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
     """
     width = len(str(first + len(lines) - 1))
     return "\n".join(
-        f"{'→' if number == mark else ' '} {number:>{width}} {shortened(line, SOURCE_LINE)}".rstrip()
+        f"{'→' if number == mark else ' '} {number:>{width}} "
+        f"{_fitted_line(line, column if number == mark else 0)}".rstrip()
         for number, line in enumerate(lines, first)
     )
+
+
+def _fitted_line(line: str, column: int) -> str:
+    """Return a line of source, a long one around a column; 0: from its start."""
+    return cut_around(line, column, SOURCE_LINE) if column else shortened(line, SOURCE_LINE)
 
 
 def exception_text(stop: Stop) -> str:

@@ -13,6 +13,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import left
+from dapeer.tools.base.schema import RARE
 from dapeer.tools.base.syntax import operands
 
 SessionId = Annotated[int | None, Field(ge=1)]
@@ -26,6 +27,11 @@ Milliseconds = Annotated[int, Field(ge=0)]
 CollectArgument = Annotated[Sequence[str], Field(description="record, do not stop")]
 Expect = Annotated[str | None, Field(description="stop where false")]
 MaxHits = Annotated[int | None, Field(ge=1)]
+RareColumn = Annotated[int | None, Field(ge=1, json_schema_extra={RARE: True})]
+RareText = Annotated[
+    str | None, Field(description="text of the place", json_schema_extra={RARE: True})
+]
+"""For lines with many places, as a bundler writes them."""
 _NAME = re.compile(r"[\w.*?<>\[\]]+")
 MOST_COLLECTED = 30
 MAX_EXPRESSION_CHARS = 2000
@@ -55,6 +61,8 @@ class BreakpointArgument(BaseModel):
     collect: CollectArgument = ()
     max_hits: MaxHits = None
     expect: Expect = None
+    column: RareColumn = None
+    at: RareText = None
 
     @property
     def records(self) -> bool:
@@ -73,6 +81,7 @@ class BreakpointArgument(BaseModel):
         plain = source_breakpoint(
             self.line or 0, self.condition, self.hit_condition, self.log_message
         )
+        on_line(plain, self.column, self.at)
         if place is not None:
             return place[0], collecting(plain, self.collect, self.max_hits, self.expect)
         return at_functions(self.function, self.calls, plain, self.collect, self.max_hits)
@@ -191,6 +200,22 @@ def source_breakpoint(
     if log_message:
         requested["logMessage"] = log_message
     return requested
+
+
+def on_line(requested: RequestedBreakpoint, column: int | None, at: str | None) -> None:
+    """Add the column of a breakpoint on its line, or the text that is there.
+
+    Raises:
+        ArgumentError: Both are given.
+    """
+    if column and at:
+        raise ArgumentError(
+            "`column` and `at` both name the place on the line.", "Give one of them."
+        )
+    if column:
+        requested["column"] = column
+    if at:
+        requested["at"] = at
 
 
 def thread_of(session: Session, thread_id: int | None) -> int:

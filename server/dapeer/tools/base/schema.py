@@ -38,6 +38,10 @@ class Needs:
     supported: str
 
 
+RARE: Final = "x-rare"
+"""Marks a property of an argument's object that no list of tools has; pages have it."""
+
+
 class Unlisted:
     """Marks an argument that callers may give, but no model has to see: another one says the same."""
 
@@ -194,7 +198,9 @@ def listed(node: Any) -> Any:
             return [listed(item) for item in node]
         case _ if is_object(node):
             return {
-                key: listed(value) for key, value in node.items() if (key, value) not in _FOR_DAPEER
+                key: listed(value)
+                for key, value in node.items()
+                if (key, value) not in _FOR_DAPEER and not (is_object(value) and value.get(RARE))
             }
         case _:
             return node

@@ -83,6 +83,7 @@ class BreakpointRow:
                 for name, key in _TEXTS
                 if (given := self.requested.get(key))
             },
+            "column": self.requested.get("column"),
             "collect": [*map(quoted, self.requested.get("collect", ()))] or None,
             "max_hits": self.requested.get("maxHits"),
             "actual_line": self.made.get("line") if self.made else None,

@@ -33,12 +33,14 @@ from dapeer.tools.base.arguments import (
     SessionId,
     at_functions,
     collecting,
+    on_line,
     one_place,
     source_breakpoint,
 )
 from dapeer.tools.base.call import Call, Reply, noted
 from dapeer.tools.base.collect_arguments import claim_breakpoints
-from dapeer.tools.base.schema import Narrows
+from dapeer.tools.base.line_places import with_column
+from dapeer.tools.base.schema import Narrows, Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of
@@ -73,6 +75,8 @@ async def dap_set_breakpoint(
     max_hits: MaxHits = None,
     expect: str | None = None,
     more_lines: Lines = (),
+    column: Annotated[int | None, Field(ge=1), Unlisted()] = None,
+    at: Annotated[str | None, Field(description="text of the place"), Unlisted()] = None,
 ) -> Reply:
     """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
     debugger = call.debugger
@@ -88,7 +92,11 @@ async def dap_set_breakpoint(
     lines = [*dict.fromkeys([place[1], *more_lines])]
     for each in lines:
         check_line(path, each)
-    at_lines = [collecting({**plain, "line": each}, collect, max_hits, expect) for each in lines]
+    if (column or at) and more_lines:
+        raise ArgumentError("`more_lines` have no `column` or `at`.", "Set them one by one.")
+    on_line(plain, column, at)
+    placed = [with_column(path, {**plain, "line": each}) for each in lines]
+    at_lines = [collecting(each, collect, max_hits, expect) for each in placed]
     claim_breakpoints(call, [(path, each) for each in at_lines])
     await _want(call, path, at_lines)
     untaken = await debugger.push(path).untaken()

@@ -45,6 +45,7 @@ from dapeer.sessions.reruns.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collect_arguments import claim_breakpoints, of_caller
+from dapeer.tools.base.line_places import with_column
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.triggers import TriggerArguments
@@ -332,7 +333,8 @@ class _Starting:
                 "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
             )
         around = _folders_named(request, start.folder, debugger.project)
-        breakpoints = with_paths(placed, start.folder, debugger.project, around)
+        named = with_paths(placed, start.folder, debugger.project, around)
+        breakpoints = [(path, with_column(path, each)) for path, each in named]
         claim_breakpoints(call, breakpoints, start.adapter)
         if arguments.fresh:
             before = await end_earlier_programs(

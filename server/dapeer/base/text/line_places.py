@@ -1,0 +1,82 @@
+"""Places on a long line, as bundlers and minifiers write them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+LONG_LINE_CHARS = 500
+"""Characters of a line from which on it may hold many places."""
+MIN_PLACES = 10
+"""Ends of statements and heads of functions on such a line from which on it does."""
+MAX_TOLD_PLACES = 5
+"""Places that are told as choices."""
+CONTEXT_CHARS = 24
+"""Characters around a place that are told on each side."""
+_ENDS = re.compile(r";|=>|\)\{")
+_HEADS = re.compile(
+    r"\bfunction\b[^({]{0,40}\(|[\w$]{1,40}=\(?[\w$,]{0,40}\)?=>|\bclass [\w$]{1,40}"
+)
+
+
+class LinePlace(NamedTuple):
+    """A place on a line: its column, from 1 on, and the text around it."""
+
+    column: int
+    around: str
+
+
+def has_many_places(line: str) -> bool:
+    """Whether a line holds so many statements that a breakpoint on it may mean none in particular."""
+    return len(line) > LONG_LINE_CHARS and len(_ENDS.findall(line)) > MIN_PLACES
+
+
+def places_of(line: str, text: str) -> list[LinePlace]:
+    """Return the places where a text is on a line.
+
+    >>> places_of("a(1);b(2);a(3)", "a(")
+    [LinePlace(column=1, around='a(1);b(2);a(3)'), LinePlace(column=11, around='a(1);b(2);a(3)')]
+    """
+    starts: list[int] = []
+    start = line.find(text)
+    while start >= 0:
+        starts.append(start)
+        start = line.find(text, start + max(len(text), 1))
+    return [LinePlace(start + 1, _around(line, start)) for start in starts]
+
+
+def heads_near(line: str, column: int = 1) -> list[LinePlace]:
+    """Return where functions and classes begin on a line, the nearest to a column first."""
+    starts = sorted(
+        (found.start() for found in _HEADS.finditer(line)), key=lambda at: abs(at + 1 - column)
+    )
+    return [
+        LinePlace(each + 1, line[each : each + 2 * CONTEXT_CHARS])
+        for each in starts[:MAX_TOLD_PLACES]
+    ]
+
+
+def told(places: Sequence[LinePlace]) -> str:
+    """Return some places as choices, and how many more there are."""
+    shown = ", ".join(f"{place.column} `{place.around}`" for place in places[:MAX_TOLD_PLACES])
+    left = len(places) - MAX_TOLD_PLACES
+    return shown + (f" and {left} more" if left > 0 else "")
+
+
+def cut_around(line: str, column: int, limit: int) -> str:
+    """Return the part of a line around a column, with a caret before it; the whole line if that is short.
+
+    >>> cut_around("x" * 50 + "f(1);" + "y" * 50, 51, 20)
+    '…xxxxxx▸f(1);yyyyyyyyy… (105 chars)'
+    """
+    if len(line) <= limit or not 0 < column <= len(line) + 1:
+        return line
+    start = max(0, min(column - 1 - limit // 3, len(line) - limit))
+    end = start + limit
+    at = column - 1
+    return f"{'…' if start else ''}{line[start:at]}▸{line[at:end]}{'…' if end < len(line) else ''} ({len(line)} chars)"
+
+
+def _around(line: str, start: int) -> str:
+    return line[max(0, start - CONTEXT_CHARS) : start + CONTEXT_CHARS]
