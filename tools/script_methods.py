@@ -3,7 +3,7 @@
 import keyword
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dapeer.mcp.all_tools import TOOLS
@@ -29,13 +29,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from dapeer.scripting.wire import Answer
+'''
+END_OF_HEAD = '''\
+"""Tools that act on a session, and take its `session_id`."""
 
 
-class Caller(Protocol):
-    """What calls a tool by its name."""
+class Methods(Protocol):
+    """The tools, as methods of what calls them by their names."""
 
     def call_tool(self, tool: str, **arguments: Any) -> Answer:  # noqa: ANN401 - any argument of a tool
-        """Call it with those of the arguments that are not None."""
+        """Call a tool with those of the arguments that are not None."""
         ...
 
 '''
@@ -45,48 +48,37 @@ SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 def made() -> str:
     """Return the text of the module."""
     tools = [tool for tool in TOOLS if tool.name not in OWN]
-    of_session = [tool for tool in tools if SESSION in tool.input_schema["properties"]]
+    of_session = [tool.name for tool in tools if SESSION in tool.input_schema["properties"]]
+    names = "".join(f"    {name!r},\n" for name in sorted(of_session))
     parts = [
         HEAD,
-        "\n".join(class_of("DebuggerMethods", "The tools, as methods of a debugger.", tools, frozenset())),
-        "\n".join(
-            class_of(
-                "SessionMethods",
-                "The tools that act on a session, as its methods.",
-                of_session,
-                frozenset({SESSION}),
-            )
-        ),
-    ]  # fmt: skip
+        f"OF_SESSION = frozenset({{\n{names}}})",
+        END_OF_HEAD,
+        "\n".join(map(method, tools)),
+    ]
     command = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", FILE, "-"]
     text = "\n".join(parts) + "\n"
     done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout
 
 
-def class_of(name: str, doc: str, tools: list[Tool], left_out: frozenset[str]) -> Iterator[str]:
-    """Yield the lines of a class with a method for each tool, without some of the arguments."""
-    yield f'class {name}(Caller, Protocol):\n    """{doc}"""\n'
-    for tool in tools:
-        yield from method(tool, left_out)
-
-
-def method(tool: Tool, left_out: frozenset[str]) -> Iterator[str]:
-    """Yield the lines of the method of a tool."""
+def method(tool: Tool) -> str:
+    """Return the method of a tool."""
     schema = tool.input_schema
-    required = schema.get("required", [])
-    arguments = {key: each for key, each in schema["properties"].items() if key not in left_out}
-    first = [f"{key}: {type_of(arguments[key])}" for key in required if key in arguments]
+    arguments, required = schema["properties"], schema.get("required", [])
+    first = [f"{key}: {type_of(arguments[key])}" for key in required]
     rest = [
         f"{key}: {type_of(each)} | None = None"
         for key, each in arguments.items()
         if key not in required
     ]
     star = ["*"] * bool(rest)
-    yield f"    def {method_name(tool.name)}({', '.join(['self', *first, *star, *rest])}) -> Answer:"
-    yield f'        """{tool.description.splitlines()[0]}"""'
     passed = ", ".join([repr(tool.name), *(f"{key}={key}" for key in arguments)])
-    yield f"        return self.call_tool({passed})\n"
+    return f"""\
+    def {method_name(tool.name)}({", ".join(["self", *first, *star, *rest])}) -> Answer:
+        \"\"\"{tool.description.splitlines()[0]}\"\"\"
+        return self.call_tool({passed})
+"""
 
 
 def method_name(tool: str) -> str:

@@ -89,19 +89,24 @@ async def test_what_is_no_script_runs_nothing(code: str, said: str) -> None:
 
 async def test_a_script_starts_no_scripts_and_has_its_connection_in_no_variable() -> None:
     code = """
-import os
+import os, sys, time
 print([name for name in os.environ if "SCRIPT" in name])
 try:
     d.call_tool("dap_script", code="1")
 except ToolError as error:
     print(error)
 print("x" * 30_000)
+sys.stdout.buffer.write("é".encode()[:1])
+sys.stdout.flush()
+time.sleep(0.1)
+sys.stdout.buffer.write("é".encode()[1:])
 """
     async with client(ORDERS) as c:
         answer = await read(c, "dap_script", code=code)
     assert "[]" in answer
     assert "A script starts no scripts." in answer
     assert "characters …" in answer
+    assert answer.endswith("é")
     assert len(answer) < 12_000
 
 
@@ -114,6 +119,8 @@ def test_a_person_uses_the_same_library_in_a_test(
     with Debugger() as d, d.run("shop.py", python=sys.executable, breakpoints=breakpoints) as s:
         assert s.place == "shop.py:3 in <module>"
         assert s.value("total") == 3
+        assert s.stack() == ["<module> shop.py:3"]
+        assert s.status().data["sessions"][0]["session_id"] == s.session_id
         with pytest.raises(ToolError, match="nosuch"):
             s.value("nosuch")
         assert "Ended" in s.continue_()

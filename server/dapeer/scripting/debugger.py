@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,17 +12,15 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from dapeer.mcp.data_extension import KEEP
-from dapeer.scripting.methods import DebuggerMethods, SessionMethods
-from dapeer.scripting.wire import Answer, Connection, ServerGone
+from dapeer.scripting.methods import OF_SESSION, Methods
+from dapeer.scripting.wire import Answer, Connection, ServerGone, ToolError
 
-LEVELS = 1000
-"""Frames that are asked for at most."""
-_FRAME = re.compile(r" *#\d+ (?P<frame>.*?)(?: \[frame_id \d+\])?$")
-"""A line of dap_stacktrace."""
+MAX_LEVELS = 100
+"""Frames that dap_stacktrace lists at most."""
 
 
-class Session(SessionMethods):
-    """A debug session: the tools that act on it, without `session_id`, and what it shows.
+class Session(Methods):
+    """A debug session: the tools, which act on it, and what it shows.
 
     As a context manager it ends its session at the end of the block: a launched program is ended, an attached one goes on.
     """
@@ -46,12 +43,14 @@ class Session(SessionMethods):
         self._is_kept = kept
 
     def call_tool(self, tool: str, **arguments: Any) -> Answer:  # noqa: ANN401 - any argument of a tool
-        """Call a tool by its whole name for this session.
+        """Call a tool by its whole name; one that acts on a session acts on this one.
 
         Raises:
             ToolError: The tool has failed.
         """
-        self.answer = self._connection.call(tool, {"session_id": self.session_id, **arguments})
+        if tool in OF_SESSION and arguments.get("session_id") is None:
+            arguments["session_id"] = self.session_id
+        self.answer = self._connection.call(tool, arguments)
         return self.answer
 
     @property
@@ -80,10 +79,7 @@ class Session(SessionMethods):
         row = self._status()
         if row.get("state") != "stopped" or "line" not in row:
             return ""
-        path = Path(row["file"])
-        here = Path.cwd()
-        shown = path.relative_to(here) if path.is_relative_to(here) else path
-        return f"{shown}:{row['line']} in {row.get('function', '')}".removesuffix(" in ")
+        return f"{_place(row)} in {row.get('function', '')}".removesuffix(" in ")
 
     def value(self, expression: str) -> Any:  # noqa: ANN401 - any value
         """Evaluate an expression in the frame that is shown, and return its value.
@@ -99,17 +95,17 @@ class Session(SessionMethods):
         )
         return python_value(str(answer.data.get("result", answer)))
 
-    def stack(self, levels: int = LEVELS) -> list[str]:
+    def stack(self, levels: int = MAX_LEVELS) -> list[str]:
         """Return the innermost frames of the thread that stopped, each as `total shop.py:27`.
 
         Raises:
             ToolError: The program is not stopped.
         """
-        answer = self._connection.call(
-            "dap_stacktrace", {"session_id": self.session_id, "levels": min(levels, LEVELS)}
-        )
-        frames = [_FRAME.match(line) for line in answer.splitlines()]
-        return [found["frame"] for found in frames if found][:levels]
+        arguments = {"session_id": self.session_id, "levels": min(levels, MAX_LEVELS)}
+        answer = self._connection.call("dap_stacktrace", arguments)
+        if "frames" not in answer.data:
+            raise ToolError(f"The program runs. {answer}")
+        return [_frame(each) for each in answer.data["frames"]][:levels]
 
     def keep(self) -> None:
         """Have the session outlive this script, or this block; whoever uses the server next finds it."""
@@ -137,15 +133,16 @@ class Session(SessionMethods):
 
     def _status(self) -> Mapping[str, Any]:
         """Return the row of this session in dap_status; an empty one if it is not listed any more."""
-        rows: list[dict[str, Any]] = self._connection.call("dap_status", {}).data["sessions"]
-        return next((row for row in rows if row["session_id"] == self.session_id), dict[str, Any]())
+        answer = self._connection.call("dap_status", {"session_id": self.session_id})
+        rows: list[dict[str, Any]] = answer.data["sessions"]
+        return next(iter(rows), dict[str, Any]())
 
     def __repr__(self) -> str:
         """Return the number of the session."""
         return f"<Session {self.session_id}>"
 
 
-class Debugger(DebuggerMethods):
+class Debugger(Methods):
     """A dapeer server as an object.
 
     Made by a script or a test, it starts a server of its own, which ends with the block.
@@ -235,6 +232,21 @@ def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     if server.stdout is None or server.stdin is None:
         raise ServerGone("The dapeer server has no pipes.")
     return server.stdout, server.stdin
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    """Return the file, relative to this folder where it is below it, and the line of a row or a frame."""
+    path, here = Path(row["file"]), Path.cwd()
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    return f"{shown}:{row['line']}"
+
+
+def _frame(frame: Mapping[str, Any]) -> str:
+    """Return a frame of dap_stacktrace as a line; some that it has folded are one."""
+    if "folded" in frame:
+        of, times = frame["of"], frame["folded"]
+        return f"({of})" if isinstance(of, str) else f"({_frame(of)}, {times} times)"
+    return f"{frame['function']} {_place(frame)}" if frame["file"] else frame["function"]
 
 
 def python_value(text: str) -> Any:  # noqa: ANN401 - any value

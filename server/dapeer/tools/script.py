@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 import anyio
@@ -160,12 +161,14 @@ class Printed:
     _first: str = ""
     _last: str = ""
     _left_out: int = 0
-    _decoder: str = field(default="utf-8", init=False)
 
     async def read(self, stream: ByteReceiveStream) -> None:
         """Read a stream to its end, and keep as much of it as is shown."""
+        # A chunk may end in the midst of a character.
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         async for chunk in stream:
-            self._add(chunk.decode(self._decoder, errors="replace"))
+            self._add(decoder.decode(chunk))
+        self._add(decoder.decode(b"", final=True))
 
     def _add(self, text: str) -> None:
         room = FIRST_CHARS - len(self._first)

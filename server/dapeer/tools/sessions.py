@@ -87,24 +87,29 @@ class Adapters(TypedDict):
 
 
 @tool("Status", section=Section.START, read_only=True, output=Status)
-async def dap_status(call: Call) -> Reply:
+async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = None) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is the default."""
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.
         await call.peers.search.look_around()
     focused = call.focus.default
-    shown = _worth_listing(list(debugger.sessions.values()), focused)
+    everyone = list(debugger.sessions.values())
+    if session_id is None:
+        shown = _worth_listing(everyone, focused)
+    else:
+        shown = everyone = [each for each in everyone if each.id == session_id]
     await all_of(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown)
     stale = await call.peers.stale()
     rows = [_row(call, session, stale) for session in shown]
     count = sum(len(debugger.breakpoints.of(path)) for path in debugger.breakpoints.paths)
     default = focused.id if focused else None
     lines = [_status_line(row, default, debugger.project) for row in rows]
-    older = len(debugger.sessions.keys() - {session.id for session in shown})
+    older = len(everyone) - len(shown)
     lines += [f"… and {older} that ended earlier"] * bool(older)
     lines += [group_line(each) for each in debugger.groups.all if each.lives]
-    text = lines_of(lines) or "No debug sessions. Start one with dap_run."
+    none = f"There is no session {session_id}." if session_id else "No debug sessions."
+    text = lines_of(lines) or f"{none} Start one with dap_run."
     came = call.peers.newly_come(call.focus)
     text = "\n".join([text, *(f"New: {_came_line(peer)}" for peer in came)])
     data: dict[str, Any] = {"sessions": rows, "breakpoints": count}
