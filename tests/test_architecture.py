@@ -80,6 +80,7 @@ INSIDES = {
     ),
     "launch": (
         ("start",),
+        ("process_tree",),
         ("commands", "configurations", "inheritance", "plans", "starts", "tasks"),
         ("tasks_json",),
         ("env_file", "keys", "launch_json", "mappings", "request"),

@@ -97,7 +97,7 @@ class DirectSession(Session):
         self._moved = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
         self.advice = parent.advice if parent else plan.advice
-        self.delegates = parent is None and plan.delegates
+        self.delegates = plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
         if self.launched and parent is None:

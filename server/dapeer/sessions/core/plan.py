@@ -63,6 +63,8 @@ class Plan:
     """Where it stops and collects; None: as all others do."""
     environment: Mapping[str, str] = field(default_factory=of_starter, repr=False, compare=False)
     """The variables of whoever has asked for the start; a restart has them as well."""
+    offered: bool = False
+    """Whether the adapter of another session has offered it: it has no adapter of its own."""
 
     @property
     def post_mortem(self) -> PostMortem | None:
@@ -104,7 +106,8 @@ class Plan:
     @property
     def delegates(self) -> bool:
         """Whether the program is debugged as the first child of its session."""
-        return self.definition.children is not None and self.definition.children.primary
+        children = self.definition.children
+        return children is not None and children.primary and not self.offered
 
     @property
     def refuses_children(self) -> bool:
@@ -141,7 +144,12 @@ class Plan:
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
         request = "launch" if offered.get("request") == "launch" else "attach"
         return replace(
-            self, request=request, inputs=kept, config=config, name=self.child_name(config)
+            self,
+            request=request,
+            inputs=kept,
+            config=config,
+            name=self.child_name(config),
+            offered=True,
         )
 
     def child_name(self, config: Mapping[str, object]) -> str:

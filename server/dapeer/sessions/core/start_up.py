@@ -48,7 +48,7 @@ async def start_up(
     plan = session.plan
     timeouts = plan.definition.timeouts
     # An offered child starts while dapeer attaches to it.
-    starts = plan.launched or session.parent is not None
+    starts = plan.launched or plan.offered
     seconds = timeouts.launch if starts else timeouts.attach
     if session.attached is not None and "pid" in plan.inputs:
         # Who is to debug it may end it at the attempt.
@@ -98,7 +98,7 @@ def _watch_over(session: DirectSession) -> None:
         return
     if session.launched:
         session.watch.find()
-    elif isinstance(pid, int) and session.parent is None:
+    elif isinstance(pid, int):
         session.watch.follow(pid)
 
 

@@ -109,12 +109,16 @@ class Debugger:
     # -- start and end
 
     async def start(
-        self, plan: Plan, breakpoints: Sequence[tuple[str, RequestedBreakpoint]] = ()
+        self,
+        plan: Plan,
+        breakpoints: Sequence[tuple[str, RequestedBreakpoint]] = (),
+        parent: DirectSession | None = None,
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
         `breakpoints` (path and breakpoint) join the set, unless the start fails; other sessions do not get
-        them yet. A short or faulty program may have ended by then: its session has ended.
+        them yet. A short or faulty program may have ended by then: its session has ended. `parent`: the session
+        whose program has started this one, where both are attached to as one program.
 
         Raises:
             ArgumentError: The adapter cannot use an argument; nothing was started.
@@ -126,7 +130,7 @@ class Debugger:
         if plan.launched:
             self.files.add(Path(str(plan.inputs["project"])))
         with self.breakpoints.wanting(breakpoints), started_from(plan.environment):
-            session = await self._supervisor.start(plan, arguments)
+            session = await self._supervisor.start(plan, arguments, parent)
         if session.delegates:
             limit = plan.definition.timeouts.launch
             async with unless_cancelled(self.terminate, session):

@@ -38,16 +38,27 @@ class Supervisor:
         self._tasks = tasks
         self._reaper = reaper
 
-    async def start(self, plan: Plan, arguments: Body) -> Session:
+    async def start(
+        self, plan: Plan, arguments: Body, parent: DirectSession | None = None
+    ) -> Session:
         """Start an adapter, and return the session when its debuggee runs.
+
+        `parent`: the session whose program has started this one's; None: it is the first of its program.
 
         Raises:
             AdapterError: The adapter is missing, did not start, or refused.
         """
-        return await self._tasks.start(self._run, plan, arguments)
+        return await self._tasks.start(self._run, plan, arguments, parent)
 
-    async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
-        """Run a program's first session, whose adapter outlives those of its children."""
+    async def _run(
+        self,
+        plan: Plan,
+        arguments: Body,
+        parent: DirectSession | None,
+        *,
+        task_status: TaskStatus[Session],
+    ) -> None:
+        """Run a session with an adapter of its own, which outlives those of its children."""
         started: list[Session] = []
 
         def begin(session: Session) -> None:
@@ -55,7 +66,7 @@ class Supervisor:
             started.append(session)
 
         try:
-            failure = await self._open(plan, arguments, begin)
+            failure = await self._open(plan, arguments, parent, begin)
         except Exception:
             # The caller of the start gets the error. Later no caller waits, and the fault of one session must
             # not end the others.
@@ -67,15 +78,20 @@ class Supervisor:
                 raise failure
 
     async def _open(
-        self, plan: Plan, arguments: Body, begin: Callable[[Session], None]
+        self,
+        plan: Plan,
+        arguments: Body,
+        parent: DirectSession | None,
+        begin: Callable[[Session], None],
     ) -> DapeerError | None:
         """Run a session with an adapter of its own; return why it could not start."""
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
-            session = self._session(plan, adapter, None)
+            session = self._session(plan, adapter, parent)
             failure = await self._run_through(session, arguments, lambda: begin(session))
             if failure is None:
-                await session.wait_for(lambda: not session.program.alive, None)
+                below = session.program.below
+                await session.wait_for(lambda: all(each.over for each in below(session)), None)
             return failure
 
     async def _adopt_offered(self, parent: DirectSession) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from dapeer.base.text.lines import continued
+from dapeer.base.system.process_table import command_line
+from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.inheritance import Inheritance, places
+from dapeer.launch.process_tree import MAX_COMMAND_CHARS, ProcessTree, pid_of
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.starts import Start
 from dapeer.launch.tasks import StartTasks
 from dapeer.sessions.core.detached import named
+from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.sessions.reruns.repetition import RepeatUntil, Repetition
@@ -37,6 +41,8 @@ class StartedProgram:
     """At which it collects, or stops."""
     inherited: Inheritance
     triggers: TriggerArguments
+    tree: int | None = None
+    """The process whose descendants are attached to, too; None: they are not."""
     _push: Broadcast | None = field(default=None, init=False)
     """Sends the breakpoints to the other programs."""
     _collects: Broadcast | None = field(default=None, init=False)
@@ -68,14 +74,24 @@ class StartedProgram:
         else:
             session = await self.begin()
             self.triggers.begin(self.call, session, self.start.ready)
+            tree = await self._attach_to_descendants(session)
             # What was attached to may be in its trouble already.
             before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
             reply = await next_stop(self.call, session, 0, limit, options=options, waited=before)
+            if tree is not None:
+                reply = _with_members(reply, tree)
         sent = (self._push, self._collects, self._stops)
         pushes = [each for each in sent if each is not None]
         lines = await self.inherited.report(session, pushes)
         notes = [*self.start.notes(session), *self._tasks_told, *lines]
         return noted(reply, [*located(self.call, session), *notes])
+
+    async def _attach_to_descendants(self, session: Session) -> ProcessTree | None:
+        if self.tree is None or not isinstance(session, DirectSession):
+            return None
+        tree = ProcessTree(self.call.debugger, session, self.tree)
+        await tree.attach()
+        return tree
 
     @property
     def _stopping(self) -> list[tuple[str, int]]:
@@ -117,6 +133,25 @@ class StartedProgram:
             debugger.expect(session, self._awaited)
         self.call.focus.started(session)
         return session
+
+
+def _with_members(reply: Reply, tree: ProcessTree) -> Reply:
+    """Return a reply that begins with a line for each process of a tree."""
+    members = tree.members
+    rows = [{"session_id": each.id, "pid": pid_of(each)} for each in members]
+    lines = [_member_line(each, members) for each in members]
+    lines += [f"not attached: {each}" for each in tree.left]
+    word = "process is" if len(rows) == 1 else "processes are"
+    text = "\n".join([f"{len(rows)} {word} attached to, as one program:", *map(indented, lines)])
+    data = {**(reply.data or {}), "members": rows, "not_attached": tree.left}
+    return replace(reply, text=f"{text}\n{reply.text}", facts=data)
+
+
+def _member_line(session: Session, members: Sequence[Session]) -> str:
+    pid, parent = pid_of(session), session.parent
+    child = f", child of {parent.id}" if parent is not None and parent in members else ""
+    command = escaped(shortened(command_line(pid), MAX_COMMAND_CHARS))
+    return f"session {session.id}: pid {pid}{child}, {session.mirror.phase.value}: {command}"
 
 
 def _headed(reply: Reply, tally: Tally) -> Reply:

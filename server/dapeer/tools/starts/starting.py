@@ -195,6 +195,7 @@ class StartArguments:
     type: Annotated[str | None, Field(description="adapter")] = None
     request: RequestName | None = None
     pid: Annotated[int | None, Field(ge=1)] = None
+    tree: Annotated[bool, Unlisted(), Field(description="its descendants, too")] = False
     host: str | None = None
     port: Annotated[int | None, Field(ge=1, le=65535)] = None
     core: Annotated[str | None, Field(description="core dump")] = None
@@ -255,13 +256,29 @@ class StartArguments:
         if self.until is not None and not self.is_repeated:
             raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
 
+    def check_tree(self) -> None:
+        """Refuse the descendants of no process, and of one that Neovim attaches to.
+
+        Raises:
+            ArgumentError: One of the two.
+        """
+        if self.tree and (self.pid is None or self.request == "launch"):
+            raise ArgumentError(
+                "`tree` attaches to a process and its descendants.",
+                "Give the `pid` of the process.",
+            )
+        if self.tree and self.where == "nvim":
+            raise ArgumentError(
+                "nvim-dap attaches to one process.", "Leave `where` out, or `tree`."
+            )
+
     def place(self, *, collects: bool) -> Where:
         """Return where to start: in no Neovim, unless the caller names one.
 
-        Many runs would flash by there, and a run that `collects` needs no editor: in nvim-dap only Python programs do.
+        nvim-dap attaches to one process, not to a `tree`. Many runs would flash by there, and a run that `collects` needs no editor: in nvim-dap only Python programs do.
         """
-        flashes = self.is_repeated or collects
-        return "direct" if flashes and self.where == "auto" else self.where
+        elsewhere = self.is_repeated or collects or self.tree
+        return "direct" if elsewhere and self.where == "auto" else self.where
 
 
 async def _explained(call: Call, values: Json) -> Json:
@@ -288,6 +305,7 @@ async def dap_run(
     """Debug a program or attach to one, to its first stop or end."""
     triggers.check()
     arguments.check_repetition(sends=bool(triggers.then))
+    arguments.check_tree()
     starting = _Starting(call, arguments, triggers)
     compound = await starting.launcher.compound(arguments.configuration, arguments.config or {})
     if compound is not None:
@@ -342,7 +360,10 @@ class _Starting:
             )
         else:
             before = inherited(debugger, call.focus, breakpoints, functions, filters)
-        return StartedProgram(call, start, breakpoints, functions, before, self.triggers)
+        tree = arguments.pid if arguments.tree else None
+        return StartedProgram(
+            call, start, breakpoints, functions, before, self.triggers, tree
+        )
 
     async def compound(self, compound: Compound, tasks: TaskPlan, options: StopOptions) -> Reply:
         """Start what a compound names, as a group of its name.

@@ -1,0 +1,129 @@
+"""Attaches to the descendants of a process that is attached to, as parts of its program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from dapeer.adapters.choice.attachable import choose_for_process
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import AdapterUnknown, DapeerError
+from dapeer.base.system.process_table import command_line, descendants, is_running
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import shortened
+from dapeer.launch.plans import plan_of
+from dapeer.launch.request import LaunchRequest
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.debugger import Debugger
+
+ATTACHES_AT_ONCE = 8
+"""Processes that are attached to side by side: each takes an adapter, and mostly a GDB."""
+MAX_COMMAND_CHARS = 60
+"""Characters of a command line that are shown."""
+_OF_ROOT = ("pid", "port", "program", "project", "remark")
+"""Inputs of a plan that say which process it is for."""
+
+
+@dataclass(slots=True)
+class ProcessTree:
+    """A process that is attached to, and its descendants."""
+
+    debugger: Debugger
+    root: DirectSession
+    pid: int
+    """The process of the root."""
+    left: list[str] = field(default_factory=list[str])
+    """The processes that are not debugged, each with the reason."""
+    _by_pid: dict[int, Session] = field(default_factory=dict[int, Session], init=False)
+    _limit: anyio.CapacityLimiter = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with the root alone."""
+        self._by_pid[self.pid] = self.root
+        self._limit = anyio.CapacityLimiter(ATTACHES_AT_ONCE)
+
+    @property
+    def members(self) -> list[Session]:
+        """The sessions of the processes that are debugged, the oldest first."""
+        program = self.root.program
+        return sorted(
+            (each for each in program.debugged if not each.over), key=lambda each: each.id
+        )
+
+    async def attach(self) -> None:
+        """Attach to the descendants of the same language, one generation after the other, each side by side.
+
+        One that cannot be attached to runs on, and so do those of other languages: `left` names them.
+        """
+        seen = {self.pid}
+        while True:
+            parents = descendants(self.pid)
+            self._by_pid |= {pid: each for each in self.root.program.alive if (pid := pid_of(each))}
+            seen |= self._by_pid.keys()
+            generation = [each for each in parents if each not in seen and parents[each] in seen]
+            if not generation:
+                return
+            seen |= {*generation}
+            async with anyio.create_task_group() as tasks:
+                for pid in sorted(generation):
+                    tasks.start_soon(self._attach, pid, parents)
+
+    async def _attach(self, pid: int, parents: Mapping[int, int]) -> None:
+        async with self._limit:
+            command = shortened(command_line(pid), MAX_COMMAND_CHARS)
+            try:
+                other = await in_thread(self._other, pid)
+                if other is not None:
+                    call = f'dap_run(request="attach", pid={pid}) attaches to it'
+                    self.left.append(f"{pid} ({command}): it is of another language; {call}")
+                    return
+                plan = await in_thread(self._plan, pid)
+                parent = self._parent(pid, parents)
+                self._by_pid[pid] = await self.debugger.start(plan, (), parent)
+            except DapeerError as error:
+                # What ends meanwhile needs no debugger.
+                if is_running(pid):
+                    self.left.append(f"{pid} ({command}): {error.what}")
+
+    def _other(self, pid: int) -> Definition | None:
+        """Return what debugs a process of another language; None: it is of the root's."""
+        ours = self.root.plan.definition
+        try:
+            fitting = choose_for_process(self.debugger.definitions, pid=pid, ready=_is_ready)
+        except AdapterUnknown:
+            return ours
+        return None if {*fitting.languages} & {*ours.languages} else fitting
+
+    def _plan(self, pid: int) -> Plan:
+        """Plan an attach as the root's is."""
+        root = self.root.plan
+        shared = {name: value for name, value in root.inputs.items() if name not in _OF_ROOT}
+        inputs = {**shared, "pid": pid}
+        filters, kind = root.exception_filters, root.definition.id
+        launch = LaunchRequest(kind, "attach", "", inputs, root.config, filters)
+        plan = plan_of(self.debugger, launch, "attach", inputs, root.config)
+        return replace(plan, mappings=root.mappings)
+
+    def _parent(self, pid: int, parents: Mapping[int, int]) -> DirectSession:
+        """Return the session of the nearest ancestor that is debugged."""
+        while pid in parents:
+            pid = parents[pid]
+            known = self._by_pid.get(pid)
+            if known is not None and not known.over:
+                acting = known.program.acting(known, exactly=True)
+                return acting if isinstance(acting, DirectSession) else self.root
+        return self.root
+
+
+def _is_ready(definition: Definition) -> bool:
+    return detect(definition).ready
+
+
+def pid_of(session: Session) -> int:
+    """Return the process of a session; 0 where it is not known."""
+    return session.watched_pid() or int(session.mirror.process.get("systemProcessId") or 0)
