@@ -9,6 +9,7 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
 from dapeer.collecting.text.summary import section
+from dapeer.collecting.tools.collected_rows import matches
 
 PROJECT = Path("/p")
 
@@ -79,7 +80,9 @@ def test_functions_are_told_by_the_time_that_they_take_themselves() -> None:
         row = f"1\t{number}\t{times}\t\t1\t\t{within}\n"
         collected.take(1, BlockPart.of_text(row), "tracer")
     (rows,) = collected.collections.values()
-    told = listing(rows.table, rows.point.columns, RowSelection(by="function"), calls=True)
+    told = listing(
+        rows.table, rows.point.columns, RowSelection(by="function"), calls=True, matcher=matches
+    )
     assert told == [
         "unique: 1 call, 300 ms in all → 1 (1)",
         "report: 1 call, 500 ms in all, 110 ms without the calls within → 1 (1)",

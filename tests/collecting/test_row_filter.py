@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
 from dapeer.collecting.text.row_filter import matching, value_of
+from dapeer.collecting.tools.collected_rows import matches
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
 COLUMNS = {"order.total": list(map(value_of, CELLS)), "hit": list(range(1, 8))}
@@ -28,10 +29,17 @@ COLUMNS["c1"] = COLUMNS["order.total"]
         ("1 < hit < 4", [1, 2]),
         ("c1 == '[1, 2]'", [6]),
         ("hit / 0 == 1", []),
+        ("not (hit < 3 or (hit > 4 and not hit == 6))", [2, 3, 5]),
+        ("hit in (1, 7) or c1 in ['a']", [0, 3, 6]),
+        ("hit not in (1, 2, 3, 4, 5, 6)", [6]),
+        ("c1.startswith('[')", [6]),
+        ("startswith(c1, ('[', 'a'))", [3, 6]),
+        ("c1.endswith(']') and not endswith(c1, '3]')", [6]),
+        ("c1.matches('^Key') or matches(c1, '^[.0-9]+$')", [0, 1, 4]),
     ],
 )
 def test_rows_are_found_by_what_their_columns_are(where: str, found: list[int]) -> None:
-    assert matching(where, COLUMNS, len(CELLS)) == found
+    assert matching(where, COLUMNS, len(CELLS), matches) == found
 
 
 @pytest.mark.parametrize(
@@ -39,15 +47,23 @@ def test_rows_are_found_by_what_their_columns_are(where: str, found: list[int]) 
     [
         "__import__('os').system('false')", "hit.__class__", "[x for x in hit]", "lambda: 1", "hit ** 9",
         "open", "hit if hit else 1", "f'{hit}'", "hit +", "", "hit == 1; hit", "(" * 400, "not " * 400 + "hit",
-        "hit == 1" * 400, "~hit",
+        "hit == 1" * 400, "~hit", "hit.upper('')", "c1.startswith()", "c1.startswith('a', *[])", "c1.matches(c1)",
     ],
 )  # fmt: skip
 def test_whatever_else_is_written_is_refused(where: str) -> None:
-    with pytest.raises(ArgumentError, match=r"The filter|nested"):
-        matching(where, COLUMNS, len(CELLS))
+    with pytest.raises(ArgumentError, match=r"The filter|nested|`matches` takes"):
+        matching(where, COLUMNS, len(CELLS), matches)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_refused_or_finds_rows(where: str) -> None:
     with contextlib.suppress(ArgumentError):
-        assert set(matching(where, COLUMNS, len(CELLS))) <= set(range(len(CELLS)))
+        assert set(matching(where, COLUMNS, len(CELLS), matches)) <= set(range(len(CELLS)))
+
+
+def test_a_pattern_that_takes_too_long_is_ended() -> None:
+    column: dict[str, list[object]] = {"name": ["a" * 40 + "!"]}
+    with pytest.raises(ArgumentError, match="not tried on all values"):
+        matching("name.matches('(a+)+$')", column, 1, matches)
+    with pytest.raises(ArgumentError, match="The pattern of `matches` is none"):
+        matching("name.matches('(')", column, 1, matches)

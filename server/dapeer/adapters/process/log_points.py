@@ -129,7 +129,7 @@ class LogPoints:
         heeded = self._heeded.get((body["source"]["path"], body["line"]))
         condition, decided, rest = text.partition(log_rows.decides(self.mark))
         if heeded is not None and decided:
-            if error := log_rows.failure(condition, self._failed):
+            if error := log_rows.undecided(condition, self._failed):
                 yield self._failure("condition", heeded.condition, body, error)
                 return
             if not log_rows.holds(condition):

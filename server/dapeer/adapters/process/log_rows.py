@@ -17,6 +17,8 @@ POINT = "dapeerPoint"
 OWN = ("collect", "maxHits", "collectedBy", "point", "others")
 """What no adapter gets of a breakpoint."""
 _FALSE = frozenset({"0", "false", "False", ".FALSE.", "0x0", "0 '\\000'", "(nil)", "null"})
+_WORDS = re.compile(r"<(?!nil>)([^<>]+)>")
+"""A debugger's own words in place of a value, such as `<optimized out>`: it is neither true nor false."""
 _ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", FAILED: "\\x15"})
 
 
@@ -75,11 +77,17 @@ def as_rows(
     parts = text.removesuffix("\n").split(apart(mark))
     for point, part in zip(numbers, parts, strict=False):
         condition, decided, values = part.rpartition(decides(mark))
-        if error := failure(condition, failed) if decided else "":
+        if error := undecided(condition, failed) if decided else "":
             yield Event(EVENT, {"error": error})
         elif not decided or holds(condition):
             cells = [_cell(each, failed) for each in values.split(between(mark))]
             yield Event("output", {ROW: {"point": point, "cells": cells}})
+
+
+def undecided(condition: str, failed: re.Pattern[str] | None) -> str:
+    """Return why a condition has no value, by what is shown in place of it; empty: it has one."""
+    words = _WORDS.fullmatch(condition.strip())
+    return failure(condition, failed) or (words[1] if words else "")
 
 
 def holds(condition: str) -> bool:

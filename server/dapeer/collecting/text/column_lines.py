@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.collecting.rows.table import FAILED, Table
-from dapeer.collecting.text.columns import Column, column, runs
+from dapeer.collecting.text.columns import Column, Odd, column, runs
+from dapeer.collecting.text.combinations import repeated
 
 MIN_NAMED_CHARS = 32
 """Characters of an expression from which on it has a short name in rows."""
@@ -67,7 +68,15 @@ class ShownColumns:
         for name, each in self.columns.items():
             for odd in each.odd:
                 why.setdefault(odd.index, []).append(f"{self.short(name)} {odd.why}")
+        for odd in self.repeated:
+            why.setdefault(odd.index, []).append(odd.why)
         return why
+
+    @property
+    def repeated(self) -> list[Odd]:
+        """The rows that repeat a combination of values where nearly all come once."""
+        columns = {self.short(name): each for name, each in self.columns.items()}
+        return repeated(columns, self.table.hits)
 
     def row(self, index: int) -> str:
         """Return a row as text."""
@@ -189,9 +198,12 @@ def described(each: Column) -> str:
 def odd_rows(found: ShownColumns) -> Iterator[str]:
     """Yield the first row, the odd ones, the last, and between them how many are alike."""
     why = found.why()
+    repeated_ones = {each.index for each in found.repeated}
     last = len(found.table) - 1
     # The rarest first is what a reader looks for; the rest is counted.
-    chosen = sorted(why, key=lambda index: (index in {0, last}, index))[:ODD_ROWS]
+    chosen = sorted(why, key=lambda index: (index in {0, last}, index not in repeated_ones, index))[
+        :ODD_ROWS
+    ]
     left = len(why) - len(chosen)
     indices = sorted({0, *chosen, last})
     alike = {first: (first, end) for first, end in runs(indices, last + 1)}

@@ -1,6 +1,6 @@
 """Which collected rows somebody wants to see: an expression over their columns. Pure.
 
-It is read as Python writes expressions, and only compares and reckons: it calls nothing, and is run by nobody but us.
+It is read as Python writes expressions, and only compares and reckons: it calls no functions but `TEXT_FUNCTIONS`, and is run by nobody but us.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
 
 CellValue = object
+Matcher = Callable[[str, Sequence[str]], Sequence[str]]
+"""Returns those of some texts in which a regular expression is found.
+
+It raises `ArgumentError` where that is none, or takes too long.
+"""
 Reads = Callable[[int], CellValue]
 """Returns the value of a part of the expression in a row, by the row's index."""
 
@@ -23,6 +28,8 @@ MAX_EXPRESSION_CHARS: Final = 1000
 MAX_LEVELS: Final = 50
 """Parts of an expression within each other."""
 
+TEXT_FUNCTIONS: Final = ("startswith", "endswith", "matches")
+"""Called as `name.startswith('a')`, or as `startswith(name, 'a')`."""
 _COMPARES: Final[Mapping[type[ast.cmpop], Callable[[CellValue, CellValue], bool]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -32,8 +39,8 @@ _COMPARES: Final[Mapping[type[ast.cmpop], Callable[[CellValue, CellValue], bool]
     ast.GtE: operator.ge,  # type: ignore[dict-item]
     ast.Is: operator.eq,
     ast.IsNot: operator.ne,
-    ast.In: lambda one, other: f"{one}" in f"{other}",
-    ast.NotIn: lambda one, other: f"{one}" not in f"{other}",
+    ast.In: lambda one, other: _is_in(one, other),  # noqa: PLW0108 - it is defined below
+    ast.NotIn: lambda one, other: not _is_in(one, other),
 }
 _RECKONS: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
     ast.Add: lambda one, other: one + other,
@@ -85,7 +92,14 @@ def value_of(cell: str) -> CellValue:
     return cell
 
 
-def matching(expression: str, columns: Mapping[str, Sequence[CellValue]], count: int) -> list[int]:
+def _is_in(one: CellValue, other: CellValue) -> bool:
+    """Whether a value is one of several, or its text a part of another's."""
+    return one in other if isinstance(other, tuple) else f"{one}" in f"{other}"
+
+
+def matching(
+    expression: str, columns: Mapping[str, Sequence[CellValue]], count: int, matcher: Matcher
+) -> list[int]:
     """Return the indices of the rows, of so many, for which an expression holds.
 
     A column is named as it was asked for, or `c1`, `c2` …; what cannot be compared does not hold.
@@ -93,7 +107,7 @@ def matching(expression: str, columns: Mapping[str, Sequence[CellValue]], count:
     Raises:
         ArgumentError: It is no such expression.
     """
-    holds = _read(expression, columns)
+    holds = _read(expression, columns, matcher)
     found: list[int] = []
     for index in range(count):
         try:
@@ -104,21 +118,22 @@ def matching(expression: str, columns: Mapping[str, Sequence[CellValue]], count:
     return found
 
 
-def _read(expression: str, columns: Mapping[str, Sequence[CellValue]]) -> Reads:
+def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> Reads:
     try:
         if len(expression) > MAX_EXPRESSION_CHARS:
             raise ArgumentError(
                 f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
             )
         tree = ast.parse(expression.strip(), mode="eval").body
-        return _Reader(columns).read(tree, 0)
+        return _Reader(columns, matcher).read(tree, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", None) or "it cannot be read"
         raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
 
 
 def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
-    return f"Compare columns: {', '.join(f'`{name}`' for name in columns)}."
+    names = ", ".join(f"`{name}`" for name in columns)
+    return f"Compare columns ({names}), with and, or, not, in, {', '.join(TEXT_FUNCTIONS)}."
 
 
 def named(text: str) -> str:
@@ -132,8 +147,9 @@ def named(text: str) -> str:
 class _Reader:
     """Makes a function of a tree."""
 
-    def __init__(self, columns: Mapping[str, Sequence[CellValue]]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> None:
         self._columns = columns
+        self._matcher = matcher
         self._by_name = {named(name): values for name, values in columns.items()}
 
     def read(self, node: ast.expr, depth: int) -> Reads:
@@ -146,14 +162,27 @@ class _Reader:
         match node:
             case ast.Constant(value=value):
                 return lambda _: value
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                read = [self.read(each, depth + 1) for each in parts]
+                return lambda index: tuple(each(index) for each in read)
             case ast.BoolOp():
                 return self._either(node, depth)
             case ast.UnaryOp():
                 return self._unary(node, depth)
             case ast.Compare():
                 return self._compared(node, depth)
+            case _:
+                return self._computed(node, depth)
+
+    def _computed(self, node: ast.expr, depth: int) -> Reads:
+        match node:
             case ast.BinOp() if type(node.op) in _RECKONS:
                 return self._reckoned(node, depth)
+            case (
+                ast.Call(func=ast.Attribute(value=text, attr=name), args=[other], keywords=[])
+                | ast.Call(func=ast.Name(id=name), args=[text, other], keywords=[])
+            ) if name in TEXT_FUNCTIONS:
+                return self._text(name, text, other, depth)
             case _:
                 what = ast.unparse(node)[:60]
                 raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
@@ -162,6 +191,24 @@ class _Reader:
         parts = [self.read(each, depth + 1) for each in node.values]
         combine = all if isinstance(node.op, ast.And) else any
         return lambda index: combine(part(index) for part in parts)
+
+    def _text(self, name: str, text: ast.expr, other: ast.expr, depth: int) -> Reads:
+        """Return what tells whether a text begins or ends so, or has what a pattern describes."""
+        part, with_what = self.read(text, depth + 1), self.read(other, depth + 1)
+        if name != "matches":
+            compare = str.startswith if name == "startswith" else str.endswith
+            return lambda index: compare(f"{part(index)}", _texts(with_what(index)))
+        column = self._by_name.get(ast.unparse(text))
+        if (
+            column is None
+            or not isinstance(other, ast.Constant)
+            or not isinstance(other.value, str)
+        ):
+            raise ArgumentError(
+                "`matches` takes a column and a pattern.", "Such as name.matches('^c0[0-9]+$')."
+            )
+        found = frozenset(self._matcher(other.value, [*{f"{each}" for each in column}]))
+        return lambda index: f"{column[index]}" in found
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         part = self.read(node.operand, depth + 1)
@@ -186,6 +233,10 @@ class _Reader:
         left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
         reckon = _RECKONS[type(node.op)]
         return lambda index: reckon(_number(left(index)), _number(right(index)))
+
+
+def _texts(value: CellValue) -> str | tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else f"{value}"
 
 
 def _number(value: CellValue) -> float:

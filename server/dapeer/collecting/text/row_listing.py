@@ -20,11 +20,11 @@ from dapeer.collecting.text.column_lines import (
     odd_rows,
     shown,
 )
-from dapeer.collecting.text.row_filter import matching, value_of
+from dapeer.collecting.text.row_filter import Matcher, matching, value_of
 
 By = Literal["thread", "task", "caller", "process", "function"]
 MAX_LISTED_ROWS = 40
-"""Rows that are listed; of more the first and last half of it."""
+"""Rows that are listed where nobody has chosen them; of more the first and last half of it."""
 MAX_GROUPS = 12
 BARS = "▁▂▃▄▅▆▇█"
 PLOT_CHARS = 60
@@ -44,6 +44,11 @@ class RowSelection:
     plot: bool = False
 
     @property
+    def is_chosen(self) -> bool:
+        """Whether it says itself which rows it wants."""
+        return bool(self.rows or self.where)
+
+    @property
     def summary(self) -> bool:
         """Whether nothing in particular is asked for."""
         return not (self.rows or self.where or self.changes or self.by or self.plot)
@@ -56,8 +61,11 @@ def listing(
     *,
     calls: bool = False,
     process: int = 0,
+    matcher: Matcher,
 ) -> list[str]:
     """Return lines of the rows of a table of a process that are wanted; `calls`: its rows are calls.
+
+    Rows that a range or a filter has chosen are listed whole.
 
     Raises:
         ArgumentError: Range or filter are none.
@@ -65,7 +73,7 @@ def listing(
     chosen = between(selection.rows)
     indices = [
         index
-        for index in kept(table, names, selection.where, calls=calls)
+        for index in kept(table, names, selection.where, matcher, calls=calls)
         if chosen.start < table.row(index).hit <= (chosen.stop or math.inf)
     ]
     if not indices:
@@ -81,7 +89,8 @@ def listing(
     if selection.by:
         return list(_groups(picked, names, selection, calls=calls, process=process))
     if calls and not selection.plot:
-        return list(_cut(one_by_one(picked, names[len(OF_CALLS) :], changes=selection.changes)))
+        lines = one_by_one(picked, names[len(OF_CALLS) :], changes=selection.changes)
+        return list(lines if selection.is_chosen else _cut(lines))
     return list(_lines(picked, names, selection))
 
 
@@ -105,7 +114,9 @@ def between(rows: str) -> slice:
     return slice(max(first - 1, 0), last)
 
 
-def kept(table: Table, names: Sequence[str], where: str, *, calls: bool) -> Sequence[int]:
+def kept(
+    table: Table, names: Sequence[str], where: str, matcher: Matcher, *, calls: bool
+) -> Sequence[int]:
     """Return the rows for which a filter holds; an empty one holds for all.
 
     Raises:
@@ -113,7 +124,7 @@ def kept(table: Table, names: Sequence[str], where: str, *, calls: bool) -> Sequ
     """
     if not where:
         return range(len(table))
-    return matching(where, _values(table, names, calls=calls), len(table))
+    return matching(where, _values(table, names, calls=calls), len(table), matcher)
 
 
 def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:
@@ -146,7 +157,8 @@ def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) ->
     indices = _changed(found) if selection.changes else list(range(len(table)))
     if selection.changes:
         yield f"{len(indices):,} of {len(table):,} rows change something"
-    yield from _cut(found.row(index) for index in indices)
+    lines = (found.row(index) for index in indices)
+    yield from lines if selection.is_chosen else _cut(lines)
 
 
 def _cut(lines: Iterable[str]) -> Iterator[str]:

@@ -35,7 +35,11 @@ class Entry:
 
 
 def timeline(
-    rows: Sequence[tuple[Collection, Sequence[int]]], project: Path, chosen: slice
+    rows: Sequence[tuple[Collection, Sequence[int]]],
+    project: Path,
+    chosen: slice,
+    *,
+    whole: bool = False,
 ) -> list[str]:
     """Return rows of collections as lines, each with its place and who was there.
 
@@ -43,6 +47,7 @@ def timeline(
         rows: The collections, and which rows of each are wanted.
         project: The folder to which paths are relative.
         chosen: Which rows of all of them, from 0.
+        whole: Leave none of them out.
     """
     every = sorted(
         chain.from_iterable(_entries(each, indices, project) for each, indices in rows),
@@ -52,7 +57,7 @@ def timeline(
     several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
     picked = [*enumerate(every, 1)][chosen]
     shown_ones = {number for number, _ in picked}
-    if len(picked) > MAX_LISTED_ROWS:
+    if len(picked) > MAX_LISTED_ROWS and not whole:
         odd = [number for number, entry in picked if entry.why][:ODD_ROWS]
         ends = [picked[0][0] + ROWS_AT_ENDS, picked[-1][0] - ROWS_AT_ENDS]
         shown_ones = {

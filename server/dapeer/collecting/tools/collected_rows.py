@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -17,6 +21,15 @@ from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Section, tool
+
+SECONDS_TO_MATCH = 3.0
+"""Seconds in which a pattern is tried on all values of a column."""
+_SEARCH = """
+import json, re, sys
+pattern, texts = json.load(sys.stdin)
+search = re.compile(pattern).search
+print(json.dumps([index for index, text in enumerate(texts) if search(text)]))
+"""
 
 
 @tool("Collected rows", section=Section.COLLECT, is_lean=True, read_only=True)
@@ -54,12 +67,14 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
     for each in chosen:
         table, names = readable(each.point, each.table, call.debugger.project)
         try:
-            rows.append((each, kept(table, names, selection.where, calls=each.point.calls)))
+            rows.append(
+                (each, kept(table, names, selection.where, matches, calls=each.point.calls))
+            )
         except ArgumentError as error:
             wrong.append(error)
     if len(wrong) == len(chosen):
         raise wrong[0]
-    return in_order(rows, call.debugger.project, between(selection.rows))
+    return in_order(rows, call.debugger.project, between(selection.rows), whole=selection.is_chosen)
 
 
 def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
@@ -71,7 +86,13 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
             continue
         try:
             rows = readable(each.point, each.table, call.debugger.project)
-            found = listing(*rows, selection, calls=each.point.calls, process=each.process)
+            found = listing(
+                *rows,
+                selection,
+                calls=each.point.calls,
+                process=each.process,
+                matcher=matches,
+            )
         except ArgumentError as error:
             # The filter may be about the columns of another point.
             wrong.append(error)
@@ -80,6 +101,35 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
     if len(wrong) == len(chosen):
         raise wrong[0]
     return lines
+
+
+def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
+    """Return those of some texts in which a pattern is found.
+
+    A process of its own looks for it: some patterns never end.
+
+    Raises:
+        ArgumentError: It is no pattern, or takes too long.
+    """
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ArgumentError(f"The pattern of `matches` is none: {error}.", "Mend it.") from error
+    given = json.dumps([pattern, texts]).encode()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _SEARCH],
+            input=given,
+            capture_output=True,
+            timeout=SECONDS_TO_MATCH,
+            check=True,
+        )
+    except (subprocess.SubprocessError, OSError) as error:
+        raise ArgumentError(
+            f"The pattern of `matches` was not tried on all values within {SECONDS_TO_MATCH:g} s.",
+            "Give a simpler one: nothing that repeats within what repeats.",
+        ) from error
+    return [texts[index] for index in json.loads(done.stdout)]
 
 
 def _is_at(collection: Collection, at: str, call: Call) -> bool:

@@ -98,12 +98,15 @@ class Collector:
         """Take the points that can be bound; return what is told of each."""
         outcomes: list[dict[str, Any]] = []
         watches = [each for each in self._points if each.watch is not None]
+        hits = {each.id: each.hits for each in self._points}
         self._points = []
         for each in spec["points"]:
             bound, message, line = False, "", each.get("line") or 0
             try:
                 known = (point for point in watches if point.spec == each)
                 point = next(known, None) or points.SpecifiedPoint(each, names)
+                # Its rows keep their numbers, whatever point is added.
+                point.hits = hits.get(point.id, point.hits)
                 bound = point.bind()
                 message, line = point.message, point.line
                 if bound:
@@ -156,6 +159,7 @@ class Collector:
             # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
             # again wants none of ours: the first expression starts it.
             self._watch = deadline.Deadline()
+            self._points = [each for each in self._points if each.watch is not None]
             self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 
