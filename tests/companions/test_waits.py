@@ -4,12 +4,14 @@ import importlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import pytest
 
 from dapeer.adapters.definition.table import COMPANIONS
+from dapeer.view import waits
 from tests.matrix.interpreters import chosen
 from tests.processes import LIMIT
 from tests.programs import program
@@ -44,6 +46,54 @@ for each in kinds:
         runpy.run_path(program, run_name="__main__")
         os._exit(1)
     os.wait()
+"""
+SLOTS = """
+import asyncio, json, os, sys, threading
+sys.path.insert(0, sys.argv[1])
+from dapeer_debuggee.stacks import waits
+
+class Farm:
+    def __init__(self):
+        self.slots = asyncio.Semaphore(2)
+        self.changed = asyncio.Condition()
+
+async def render():
+    async with farm.slots:
+        await asyncio.Event().wait()
+
+async def render_by_acquire():
+    await farm.slots.acquire()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        farm.slots.release()
+
+async def queue():
+    async with farm.slots:
+        pass
+
+async def write(key):
+    await stripes[key].acquire()
+    await asyncio.Event().wait()
+
+async def change():
+    async with farm.changed:
+        await asyncio.Event().wait()
+
+async def main():
+    global farm, stripes
+    farm, stripes = Farm(), [asyncio.Lock() for _ in range(8)]
+    works = dict(one=render(), two=render_by_acquire(), a=queue(), b=queue(), c=queue())
+    works.update(writer=write(6), late=write(6), changer=change(), other=change())
+    tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
+    await asyncio.sleep(0.1)
+    look = threading.Thread(target=lambda: print(waits.look("{}")))
+    look.start()
+    look.join()
+    sys.stdout.flush()
+    os._exit(0)
+
+asyncio.run(main())
 """
 CIRCLES = {
     "two_locks": {"thread MainThread", "thread left"},
@@ -90,6 +140,26 @@ def test_deadlocks_are_found_and_no_others(version: str) -> None:
         for kind, circle in map(json.loads, done.stdout.splitlines())
     }
     assert found == CIRCLES, done.stderr
+
+
+@pytest.mark.parametrize("version", chosen())
+def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
+    version: str, tmp_path: Path
+) -> None:
+    (tmp_path / "farm.py").write_text(SLOTS)
+    command = [python_of(version), str(tmp_path / "farm.py"), str(COMPANIONS / "python")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    answer = json.loads(done.stdout)
+    first, *rest = waits.others(answer, {number for _, _, number in answer["members"]})
+    held, _, queued = first.rpartition(": ")
+    assert held.startswith("3 tasks wait for asyncio Semaphore farm.slots, held by 2: task ")
+    assert "task one since farm.py:" in held
+    assert "task two since farm.py:" in held
+    assert sorted(queued.split(", ")) == ["a", "b", "c"]
+    assert sorted(each.partition(" since")[0] for each in rest[:2]) == [
+        "task late waits for asyncio Lock stripes[6], held by task writer",
+        "task other waits for asyncio Lock farm.changed, held by task changer",
+    ]
 
 
 def test_what_dapeer_runs_in_a_line_is_no_place_of_the_program(

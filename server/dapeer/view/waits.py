@@ -10,9 +10,11 @@ from dapeer.base.text.fitting import shortened
 MAX_NAME_CHARS = 160
 """Characters of a name."""
 MAX_LISTED_WAITS = 20
-"""Waits that are listed, beside those of a deadlock."""
+"""Groups of waits that are listed, beside those of a deadlock."""
 MAX_HOLDERS = 4
 """Members that are named of one wait."""
+MAX_WAITING = 8
+"""Members that are named of a group that waits for the same."""
 
 
 def deadlock(answer: Mapping[str, Value]) -> list[str]:
@@ -22,15 +24,27 @@ def deadlock(answer: Mapping[str, Value]) -> list[str]:
 
 
 def others(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
-    """Return what members outside deadlocks wait for; `listed` has the program's numbers that count."""
+    """Return what members outside deadlocks wait for, those that wait for the same in one line.
+
+    What somebody holds comes first, then what most wait for. `listed` has the program's numbers that count.
+    """
     circle = set(_numbers(answer.get("circle")))
-    left = [
-        _line(answer, wait)
-        for each, wait in _by_member(answer).items()
-        if each not in circle and _own_id(answer, each) in listed
+    groups: dict[object, list[Mapping[str, Value]]] = {}
+    for each, wait in _by_member(answer).items():
+        if each not in circle and _own_id(answer, each) in listed:
+            groups.setdefault(wait.get("on") or ("", each), []).append(wait)
+    ordered = sorted(groups.values(), key=lambda each: (not _is_held(each[0]), -len(each)))
+    lines = [
+        _line(answer, group[0]) if len(group) == 1 else _together(answer, group)
+        for group in ordered
     ]
-    more = [f"({len(left) - MAX_LISTED_WAITS} more wait)"] if len(left) > MAX_LISTED_WAITS else []
-    return left[:MAX_LISTED_WAITS] + more
+    more = sum(map(len, ordered[MAX_LISTED_WAITS:]))
+    return lines[:MAX_LISTED_WAITS] + [f"({more} more wait)"] * bool(more)
+
+
+def _is_held(wait: Mapping[str, Value]) -> bool:
+    """Whether it is known who holds what is waited for."""
+    return any(as_array(each)[1:2] == ["held by"] for each in as_array(wait.get("by")))
 
 
 def _by_member(answer: Mapping[str, Value]) -> Mapping[int, Mapping[str, Value]]:
@@ -44,13 +58,36 @@ def _numbers(listed: Value) -> Sequence[int]:
 
 def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return one wait: who, for what, in which state, and who has to go on first."""
+    return f"{_waiting(answer, wait)} waits for {_awaited(answer, wait)}"
+
+
+def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
+    """Return several waits for the same: how many, for what, who has to go on first, and who waits."""
+    names = [_waiting(answer, each) for each in group]
+    kinds = {each.partition(" ")[0] for each in names}
+    kind = f"{kinds.pop()}s" if len(kinds) == 1 else "threads and tasks"
+    # The same object may have a name in one frame, and none in another.
+    best = max(group, key=lambda each: len(str(each.get("what") or "")))
+    named = [each.partition(" ")[2] for each in names[:MAX_WAITING]]
+    named += [f"… {len(names) - MAX_WAITING} more"] if len(names) > MAX_WAITING else []
+    return f"{len(names)} {kind} wait for {_awaited(answer, best)}: {', '.join(named)}"
+
+
+def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     number = wait.get("member")
-    who = _name(answer, number if isinstance(number, int) else -1)
+    return _name(answer, number if isinstance(number, int) else -1)
+
+
+def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
+    """Return what is waited for, in which state it is, and who has to go on first."""
     what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
     limited = " for a limited time" if wait.get("timed") else ""
     holders = [*_holders(answer, wait)]
+    count = f"held by {len(holders)}: " if len(holders) > 1 and _is_held(wait) else ""
+    if count:
+        holders = [each.removeprefix("held by ") for each in holders]
     more = [f"and {len(holders) - MAX_HOLDERS} more"] if len(holders) > MAX_HOLDERS else []
-    parts = [f"{who} waits for {what}{limited}", state, *holders[:MAX_HOLDERS], *more]
+    parts = [f"{what}{limited}", state, count + ", ".join([*holders[:MAX_HOLDERS], *more])]
     return ", ".join(filter(None, parts))
 
 

@@ -29,6 +29,8 @@ LOCKS = (
     "BoundedSemaphore",
 )
 MODULES = ("_thread", "threading", "asyncio.locks", "trio", "anyio")
+MAX_SEARCHED_ATTRIBUTES = 2000
+"""Attributes of a frame's variables among which a value is looked for."""
 MAX_SEARCHED_ITEMS = 1000
 """Items of a container in which a value is looked for."""
 OWNER = re.compile(r"owner=(\d+)")
@@ -47,8 +49,11 @@ METHODS = {
     "_run.py": ("_nested_child_finished",),
     "_threads.py": ("to_thread_run_sync",),
     "_timeouts.py": ("sleep_until", "sleep_forever"),
+    "tasks.py": ("sleep",),
 }
 """Methods of Python's library in which a thread or a coroutine waits, by their files."""
+NOT_SEARCHED = (("builtins", "module"), ("builtins", "function"), ("builtins", "type"))
+"""Kinds of values in whose attributes no value is looked for."""
 AWAITED_BY_METHOD = {"get": "an item", "receive": "an item", "put": "room", "send": "room"}
 """What one waits for in methods of queues and channels."""
 
@@ -195,22 +200,35 @@ def plain(value: Any) -> dict[str, Any]:
 
 def name_of(value: Any, frame: Any) -> str:
     """Return how a frame's code may call a value: a variable, an attribute, or an item with its key."""
-    spaces = [{**frame.f_locals}, frame.f_globals]
-    named = [each for space in spaces for each in [*space.items()]]
-    attributes = [
-        # A library's object around it is known by its own name.
-        (name if f"{type(each).__name__}__" in inner else f"{name}.{inner}", one)
-        for name, each in spaces[0].items()
-        for inner, one in plain(each).items()
-    ]
+    local = {**frame.f_locals}
+    named = [*local.items(), *[*frame.f_globals.items()]]
+    attributes = [*itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
     found = next((name for name, each in named if each is value), "")
-    found = found or next((name for name, each in attributes if each is value), "")
-    if not found or found in spaces[0]:
+    found = found or next((name for name, each in attributes if is_or_has(each, value)), "")
+    if not found or found in local:
         items = (
             f"{name}[{key}]" for name, each in [*named, *attributes] for key in keys_of(value, each)
         )
-        return next(items, found)
+        found = next(items, found)
+    if not found:
+        others = itertools.islice(attributes_of(frame.f_globals), MAX_SEARCHED_ATTRIBUTES)
+        found = next((name for name, each in others if is_or_has(each, value)), "")
     return found
+
+
+def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of variables, each with its name behind the variable's."""
+    for name, each in [*space.items()]:
+        if paths.kind_of(each) in NOT_SEARCHED:
+            continue
+        for inner, one in plain(each).items():
+            # A library's object around it is known by its own name.
+            yield (name if f"{type(each).__name__}__" in inner else f"{name}.{inner}"), one
+
+
+def is_or_has(one: Any, value: Any) -> bool:
+    """Whether a value is what is looked for, or a condition whose lock that is."""
+    return one is value or (type(one).__name__ == "Condition" and as_lock(one) is value)
 
 
 def keys_of(value: Any, container: Any) -> Iterator[str]:

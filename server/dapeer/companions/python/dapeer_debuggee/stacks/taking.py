@@ -23,8 +23,14 @@ ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
 WITH_BLOCKS = ("SETUP_WITH", "SETUP_ASYNC_WITH")
 BLOCKS = (*WITH_BLOCKS, "SETUP_FINALLY")
 HAS_TABLE = sys.version_info >= (3, 11)
-ENDS = ("RETURN", "RAISE_", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD")
-"""Beginnings of instructions behind which the next one is not run."""
+ENDS = (
+    *("RETURN_VALUE", "RETURN_CONST", "RAISE_", "RERAISE"),
+    *("JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD"),
+)
+"""Beginnings of instructions behind which the next one is not run.
+
+A coroutine goes on behind `RETURN_GENERATOR`.
+"""
 AWAITS = ("LOAD_CONST", "SEND", "YIELD_VALUE", "RESUME", "JUMP_BACKWARD_NO_INTERRUPT", "YIELD_FROM")
 KEPT: dict[Any, Any] = {}
 """By code: what its instructions say."""
@@ -133,7 +139,10 @@ class Followed:
         after = self._after(number, state)
         entry = self._entry(step.offset) if HAS_TABLE else None
         if entry is not None:
-            yield self.places[entry.target], without(state, "maybe", "pending"), ()
+            handler = self.places[entry.target]
+            # What was thrown into an awaited call may have ended it well.
+            ends = self.steps[handler].opname == "CLEANUP_THROW"
+            yield handler, without(state, "maybe", *[] if ends else ["pending"]), ()
         if blocks:
             handler = self.places.get(self.steps[blocks[-1]].argval)
             yield handler, without(state, "maybe", "pending"), blocks[:-1]
@@ -164,7 +173,9 @@ class Followed:
             and "POP_JUMP" not in step.opname
         ):
             state = without(state, "maybe")
-        if step.opname not in AWAITS:
+        if step.opname == "CLEANUP_THROW":
+            state = surely(state, "pending")
+        elif step.opname not in AWAITS:
             state = without(state, "pending")
         taking = self.takings.get(number)
         if taking is None:

@@ -38,8 +38,12 @@ class ThreadOrTask:
 class Wait:
     """What a member waits for."""
 
-    def __init__(self, what: str, state: str = "", *, timed: bool = False, by: Any = ()) -> None:
+    def __init__(
+        self, what: str, state: str = "", *, timed: bool = False, by: Any = (), on: Any = None
+    ) -> None:
         self.what, self.state, self.timed = what, state, timed
+        self.on = 0 if on is None else id(on)
+        """The object that is waited for, by its identity; 0: each waits for one of its own."""
         self.by: list[tuple[ThreadOrTask, str, str]] = [*by]
         """Who has to go on first, how that ends the wait, and since where it has what is waited for."""
         self.any = False
@@ -119,6 +123,7 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
         "what": wait.what,
         "state": wait.state,
         "timed": wait.timed,
+        "on": wait.on,
         "by": by,
     }
 
@@ -176,7 +181,8 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
         return wait
     if awaiting.is_a(own, threading.Thread):
         by = [(each, "", "") for each in members if each.own is own]
-        return Wait(f"the end of thread {awaiting.own(own, '_name')}", timed=timed, by=by)
+        what = f"the end of thread {awaiting.own(own, '_name')}"
+        return Wait(what, timed=timed, by=by, on=own)
     if kind == "Nursery":
         children = {*map(id, awaiting.own(own, "_children") or ())}
         by = [(each, "", "") for each in members if id(each.own) in children]
@@ -184,13 +190,15 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     if function == "to_thread_run_sync":
         by = [(each, "run by", "") for each in members if futures.is_worker(each, local)]
         return Wait(f"{holding.called(local.get('sync_fn'))} in a thread", by=by)
-    if function.startswith("sleep_"):
-        return Wait("the end of its sleep", timed=True)
+    if function.startswith("sleep"):
+        # All that sleep are one group.
+        return Wait("the end of a sleep", timed=True, on=futures)
     if function in ("acquire", "__enter__") and kind in LOCKS:
         condition = kind == "Condition"
         lock = mine.get("_lock") if condition else own
         return of_lock(lock, name, members, timed=timed, condition=condition)
-    return Wait(f"{kind}{name and ' '}{name}", holding.state_of(kind, function, mine), timed=timed)
+    state = holding.state_of(kind, function, mine)
+    return Wait(f"{kind}{name and ' '}{name}", state, timed=timed, on=own)
 
 
 def of_lock(
@@ -200,7 +208,7 @@ def of_lock(
     module, kind = paths.kind_of(lock)
     kind = "Condition" if condition else kind.replace("lock", "Lock")
     kind = next((f"{each} {kind}" for each in ("asyncio", "trio") if module.startswith(each)), kind)
-    wait = Wait(f"{kind}{name and ' '}{name}", timed=timed)
+    wait = Wait(f"{kind}{name and ' '}{name}", timed=timed, on=lock)
     wait.known = True
     own = holding.owner_of(lock)
     for each in members:
@@ -230,7 +238,7 @@ def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
     task = next((each for each in members if each.own is future), None)
     _module, kind = paths.kind_of(future)
     kind = {"_GatheringFuture": "gather"}.get(kind, kind)
-    wait = Wait(f"task {task.name}" if task else f"{kind}{name and ' '}{name}")
+    wait = Wait(f"task {task.name}" if task else f"{kind}{name and ' '}{name}", on=future)
     if task is not None:
         wait.by = [(task, "", "")]
     for one in futures.behind(future) if task is None else ():
