@@ -22,7 +22,7 @@ WITHOUT_MORE = {
     "terminate_debuggee", "detached", "force", "n", "at",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
-    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until", "ready", "group", "inputs", "processes",
+    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until", "ready", "group", "inputs", "processes", "tree",
     # OpenCode's tools count as everything anyway, and so does nvim_lua_call's tool.
     "directory", "title", "agent", "model", "prompt", "command", "arguments", "request_id", "message", "answers",
     "wait", "decision",
@@ -68,6 +68,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_restart", {"evaluate": ["x"]}, {"run", "evaluate"}),
     *((f"dap_{tool}", {"evaluate": ["x"]}, {"run", "evaluate"}) for tool in RESUMING),
     ("dap_run_until", {"expression": "x", "evaluate": ["x"]}, {"run", "evaluate"}),
+    ("dap_run_until", {"expression": "x", "on": "write", "last": True}, ALL),
     ("dap_goto", {"line": 1, "evaluate": ["x"]}, ALL),
     ("dap_send_input", {"text": "1", "evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_call", {"n": 3, "at": "f"}, {"run"}),

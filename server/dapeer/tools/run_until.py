@@ -15,24 +15,32 @@ from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
+from dapeer.base.text.fitting import shortened
 from dapeer.collecting.rows.watch import On, Watch, watch
-from dapeer.peers.consent_kinds import EVALUATE, RUN, VALUES, CallKinds, If
+from dapeer.collecting.text.summary import line_of
+from dapeer.peers.consent_kinds import ALL, EVALUATE, RUN, VALUES, CallKinds, If
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.run_until.condition_places import NoConditions
 from dapeer.sessions.run_until.conditions import ByConditions, usable
+from dapeer.sessions.run_until.last_write import call_that_stops_there, last_write
 from dapeer.sessions.run_until.stepping import Driving, Stepping
 from dapeer.sessions.run_until.watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
 from dapeer.tools.base.stop.waiting import look, next_stop, resume
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import Section, tool
-from dapeer.view.stacks import frame_path
+from dapeer.view.stacks import frame_line, frame_path
 
+MAX_SHOWN_CHARS = 80
+"""Characters of an expression."""
+MAX_FRAMES = 8
+"""Frames of the last write that are shown."""
 STEPS_SHARE = 0.9
 """Of the caller's time, what steps may take: the last one is still to be shown."""
 _FUNCTION = re.compile(r"[\w.*:<>~()]+")
@@ -42,7 +50,14 @@ _Scope = Annotated[Sequence[str], Field(description="files, functions")]
 @tool(
     "Run until",
     section=Section.RUN,
-    kinds=CallKinds(RUN, (If("expression", EVALUATE), *VALUES)),
+    kinds=CallKinds(
+        RUN,
+        (
+            If("expression", EVALUATE),
+            If("last", ALL, "(the program is run again: what it does outside is done twice)"),
+            *VALUES,
+        ),
+    ),
     resumes=True,
 )
 async def dap_run_until(
@@ -51,6 +66,7 @@ async def dap_run_until(
     on: On = "true",
     scope: _Scope = (),
     every: Annotated[bool, Field(description="record all, stop at none")] = False,
+    last: Annotated[bool, Unlisted()] = False,
     *,
     options: ResumeOptions,
 ) -> Reply:
@@ -63,6 +79,13 @@ async def dap_run_until(
             f"`expression` has 1 to {MAX_EXPRESSION_CHARS} characters.", "Give one."
         )
     frame = await frame_of(session, None)
+    if last:
+        if on != "write" or every or scope:
+            raise ArgumentError(
+                "`last` tells who has written a value last.", 'Give it with on="write" alone.'
+            )
+        seconds = left.to_ask * STEPS_SHARE
+        return await _last_write(call, session, expression.strip(), frame, seconds)
     top = await session.inspect.top(stop)
     path = frame_path(top) if top else ""
     if path or session.lines.tracers:
@@ -108,6 +131,34 @@ async def _driven(
     with anyio.move_on_after(left.to_ask):
         await sending.untaken()
     return await next_stop(call, session, epoch, left.ms, options=options)
+
+
+async def _last_write(
+    call: Call, session: Session, expression: str, frame: int | None, seconds: float
+) -> Reply:
+    """Run the program once more up to this stop, and tell who has written a value last before."""
+    debugger, client = call.debugger, call.focus.key
+    last = await last_write(debugger, session, expression, frame, client, seconds)
+    name = f"`{shortened(expression, MAX_SHOWN_CHARS)}`"
+    where = "this stop" if last.same else "it ended"
+    first = f"{name} was written {len(last.writes):,} times before {where}, in a second run"
+    lines = [first if last.writes else f"{name} was not written before {where}, in a second run"]
+    if not last.same:
+        lines.append("The second run went another way: it did not come to this stop.")
+    if last.writes:
+        function, file, line, before, after = last.writes[-1].cells[:5]
+        place = line_of(function, file, line, debugger.project)
+        lines.append(
+            f"The last one: {place}: {shortened(before, MAX_SHOWN_CHARS)} → {shortened(after, MAX_SHOWN_CHARS)}"
+        )
+        lines += [f"  {frame_line(each, debugger.project)}" for each in last.stack[:MAX_FRAMES]]
+        more = len(last.stack) - MAX_FRAMES
+        lines += [f"  ({more} more frames)"] * (more > 0)
+        lines.append(
+            f"It stops there, or where the value is the same: {call_that_stops_there(last, session.name)}"
+        )
+    facts = {"writes": len(last.writes), "same": last.same, "told": lines}
+    return Reply("\n".join(lines), facts)
 
 
 def _chosen(

@@ -1,0 +1,229 @@
+"""Runs a program again up to the stop at which it stands, and records what writes a place in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from dapeer.adapters.definition.until import Watchpoints
+from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.system.exchange import unless_cancelled
+from dapeer.collecting.rows.table import CollectedRow
+from dapeer.collecting.rows.watch import Watch, watch
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.stops.stops import Stop
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.evaluating import evaluate
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE
+from dapeer.sessions.run_until.watchpoint import AtWatchpoint
+from dapeer.view.stacks import frame_path
+
+MAX_BYTES: Final = 8
+"""Bytes that a watchpoint of the processor watches at most."""
+UNSIGNED: Final = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_NUMBER = re.compile(r"\d+")
+_REPEATABLE = re.compile("breakpoint|exception|signal", re.IGNORECASE)
+"""Reasons of stops to which a program comes again by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastWrite:
+    """What a second run tells of the writes of a place in memory before a stop."""
+
+    place: str
+    """The expression by which that was watched."""
+    writes: Sequence[CollectedRow]
+    stack: Sequence[StackFrame]
+    """The frames of the last one, the innermost first."""
+    same: bool
+    """Whether the second run has come to the same stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class SameStop:
+    """What tells a stop of another run."""
+
+    reason: str
+    function: str
+    path: str
+    line: int
+
+    @classmethod
+    def of(cls, stop: Stop, top: StackFrame | None) -> SameStop:
+        """Return what tells a stop with an innermost frame."""
+        if top is None:
+            return cls(stop.reason, "", "", 0)
+        return cls(stop.reason, top["name"], frame_path(top), top["line"])
+
+
+class UpToStop(AtWatchpoint):
+    """Records the writes of a place until the program comes to a stop that is told, for the nth time."""
+
+    def __init__(
+        self, session: Session, watched: Watch, seconds: float, known: Watchpoints, wanted: SameStop
+    ) -> None:
+        super().__init__(session, watched, {}, seconds, known)
+        self._wanted = wanted
+        self._left = 1
+        self.reached = False
+        self.stack: Sequence[StackFrame] = ()
+        """The frames of the last write."""
+
+    def expect(self, times: int) -> None:
+        """Pass so many of these stops but for the last."""
+        self._left = times
+
+    def stays(self, stop: Stop) -> bool:
+        """Whether it is the stop; the program goes on at each other one."""
+        if not super().stays(stop):
+            return False
+        top = next(iter(stop.stack.frames.get(stop.thread_id, ())), None)
+        if SameStop.of(stop, top) != self._wanted:
+            return False
+        self._left -= 1
+        self.reached = self._left <= 0
+        return self.reached
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line that has written, and keep its stack."""
+        frames = await self.session.inspect.whole_stack(stop.thread_id)
+        found = await super().line(stop)
+        self.stack = [*frames] if found is not None else self.stack
+        return found
+
+
+def check(session: Session, known: Watchpoints) -> DirectSession:
+    """Return the first session of a program that can be run again up to its stop.
+
+    Raises:
+        ArgumentError: It was attached to, has several processes, or has read what was typed.
+        Unsupported: Its adapter watches no memory.
+    """
+    first = session.program.first
+    if not isinstance(first, DirectSession) or not first.plan.launched or first is not session:
+        raise ArgumentError(
+            "Only the first process of a program that dap_run starts, outside of Neovim, can be run again.",
+            'Attached programs go on: dap_run_until(on="write") stops at the next write.',
+        )
+    if session.program.keyboard is not None:
+        raise ArgumentError(
+            "The program reads from a terminal, and what was typed there is not recorded.",
+            "Give its input in a file, and run it without `terminal`.",
+        )
+    if not known.set:
+        raise Unsupported(
+            f"{session.adapter} does not watch memory by its address, which is what is the same in a second run.",
+            'type="gdb" does, in C, C++ and Rust; dap_run_until(on="write", every=true) records the writes from a stop on.',
+        )
+    return first
+
+
+async def address_of(session: Session, expression: str, frame_id: int | None) -> str:
+    """Return an expression for the place in memory of another one, which has a meaning in each frame.
+
+    Raises:
+        ArgumentError: It has no place of 1, 2, 4 or 8 bytes.
+    """
+    address, size = expression, MAX_BYTES
+    if not _ADDRESS.fullmatch(expression):
+        address = await _found(session, _ADDRESS, f"&({expression})", frame_id)
+        size = int(await _found(session, _NUMBER, f"sizeof({expression})", frame_id))
+    if size not in UNSIGNED:
+        raise ArgumentError(
+            f"`{expression}` has {size} bytes; 1, 2, 4 or 8 can be watched.", "Give a part of it."
+        )
+    for form in (f"*({UNSIGNED[size]} *) {address}", f"*({address} as *mut u{size * 8})"):
+        with contextlib.suppress(DapeerError):
+            await evaluate(session, form, frame_id, "watch", SECONDS_TO_EVALUATE)
+            return form
+    raise ArgumentError(f"{session.adapter} reads no memory at {address}.", "Give another place.")
+
+
+async def _found(
+    session: Session, pattern: re.Pattern[str], expression: str, frame_id: int | None
+) -> str:
+    """Return the part of a value that is an address, or a number.
+
+    Raises:
+        ArgumentError: There is none.
+    """
+    try:
+        body = await evaluate(session, expression, frame_id, "watch", SECONDS_TO_EVALUATE)
+    except DapeerError as error:
+        raise ArgumentError(
+            f"`{expression}`: {error.what}", "Give a variable, or an address."
+        ) from error
+    found = pattern.search(str(body.get("result") or ""))
+    if found is None:
+        raise ArgumentError(f"`{expression}` is unknown here.", "Give a variable, or an address.")
+    return found[0]
+
+
+def times_before(session: Session, wanted: SameStop) -> int:
+    """Return how often a program has stopped so, the stop at which it stands included."""
+    stops = session.mirror.history
+    return max(1, sum(SameStop.of(each, each.top) == wanted for each in stops))
+
+
+async def last_write(
+    debugger: Debugger,
+    session: Session,
+    expression: str,
+    frame_id: int | None,
+    client: str,
+    seconds: float,
+) -> LastWrite:
+    """Run a program again, and return what has written a value last before the stop at which it stands.
+
+    Args:
+        debugger: Starts the second run, beside the first, which does not move.
+        session: The first run, which is stopped.
+        expression: A value of up to 8 bytes, or an address.
+        frame_id: The frame in which that is looked up.
+        client: Who asks.
+        seconds: How long the second run may take.
+
+    Raises:
+        DapeerError: It cannot be run again, or does not start.
+    """
+    definition = debugger.definitions.get(session.adapter)
+    known = definition.watchpoints if definition is not None else Watchpoints()
+    first = check(session, known)
+    stop = session.mirror.stopped()
+    wanted = SameStop.of(stop, stop.top)
+    if not _REPEATABLE.search(stop.reason):
+        raise ArgumentError(
+            f"The program does not come to this stop by itself ({stop.reason}).",
+            "Stop it by a breakpoint, and ask there.",
+        )
+    place = await address_of(session, expression, frame_id)
+    plan = replace(first.plan, inputs={**first.plan.inputs, "stop_on_entry": True})
+    focused = debugger.sessions.focused
+    second = await debugger.start(plan)
+    debugger.sessions.focus_on(focused)
+    async with unless_cancelled(debugger.terminate, second.program.first):
+        await second.program.next_stop(second, 0, seconds)
+        watched = watch(second.program.collected, place, "write", client, every=True)
+        run = UpToStop(second, watched, seconds, known, wanted)
+        run.expect(times_before(session, wanted))
+        await run.begin(None)
+        await run.run()
+        rows = [*second.program.collected.rows_of(watched.point)]
+    await debugger.terminate(second.program.first)
+    debugger.sessions.forget(second.id)
+    return LastWrite(place, rows, run.stack, run.reached)
+
+
+def call_that_stops_there(last: LastWrite, program: str) -> str:
+    """Return the call of a tool that stops where the last write is about to happen."""
+    _function, path, line, before, _after = last.writes[-1].cells[:5]
+    condition = f', "condition": "{last.place} == {before}"' if _NUMBER.fullmatch(before) else ""
+    point = f'{{"filename": "{path}", "line": {line}{condition}}}'
+    return f'dap_run(program="{Path(program).name}", breakpoints=[{point}])'
