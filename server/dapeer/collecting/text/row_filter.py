@@ -9,7 +9,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
@@ -236,7 +236,8 @@ class _Reader:
 
 
 def _texts(value: CellValue) -> str | tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, tuple) else f"{value}"
+    parts = cast("tuple[CellValue, ...]", value) if isinstance(value, tuple) else None
+    return f"{value}" if parts is None else tuple(f"{each}" for each in parts)
 
 
 def _number(value: CellValue) -> float:

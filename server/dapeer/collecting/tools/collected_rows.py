@@ -129,7 +129,8 @@ def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
             f"The pattern of `matches` was not tried on all values within {SECONDS_TO_MATCH:g} s.",
             "Give a simpler one: nothing that repeats within what repeats.",
         ) from error
-    return [texts[index] for index in json.loads(done.stdout)]
+    found: list[int] = json.loads(done.stdout)
+    return [texts[index] for index in found]
 
 
 def _is_at(collection: Collection, at: str, call: Call) -> bool:
