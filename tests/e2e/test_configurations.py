@@ -70,7 +70,7 @@ async def test_what_asks_says_so_and_starts_when_it_is_answered(tmp_path: Path) 
             said, *row["asks"], 'Give `program`, `args` or inputs={"file": …, "which": …}.'
         )
         said = await refusal(c, "dap_run", configuration="This file", program="steps.py")
-        assert said.endswith("Give `args`.")
+        assert said.endswith('Give `args` or inputs={"which": …}.')
         stop = await ask(
             c, "dap_run", configuration="This file", program="steps.py", args=["x"],
             stop_on_entry=True,

@@ -209,7 +209,7 @@ def _as_raw(name: str, values: Mapping[str, Samples]) -> Row:
 
 def _reading(reading: Reading) -> list[Row]:
     return [
-        _count("tool list, as a model reads it", "bytes", reading.tools, 16_500),
+        _count("tool list, as a model reads it", "bytes", reading.tools, 15_000),
         _count("server instructions", "bytes", reading.instructions, 1_500),
         _count("first stop, text", "bytes", reading.stop_text, 700),
         _count("first stop, structured", "bytes", reading.stop_data, 1_200),

@@ -13,13 +13,14 @@ from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import left
-from dapeer.tools.base.schema import RARE
+from dapeer.tools.base.schema import RARE, Unlisted
 from dapeer.tools.base.syntax import operands
 
 SessionId = Annotated[int | None, Field(ge=1)]
 # An adapter may number its threads in any way, but no caller means 0 by a thread.
 ThreadId = Annotated[int | None, Field(json_schema_extra={"minimum": 1})]
-GroupName = str | None
+GroupName = Annotated[str | None, Unlisted()]
+"""The answer that makes a group names it."""
 FrameId = Annotated[int | None, Field(ge=1)]
 Line = Annotated[int, Field(ge=1)]
 Lines = Sequence[Line]

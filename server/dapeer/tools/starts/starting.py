@@ -216,9 +216,7 @@ class StartArguments:
     repeat: Annotated[int, Field(ge=1, description="runs")] = 1
     processes: Annotated[
         int,
-        Field(
-            ge=1, le=MAX_PROCESSES, description="side by side; {i} in env and args is the number"
-        ),
+        Field(ge=1, le=MAX_PROCESSES, description="at once; env {i}: number"),
     ] = 1
     until: RepeatUntil | None = None
 

@@ -71,7 +71,10 @@ class StartedGroup:
         self.call.focus.use(shown)
         reply = await next_stop(self.call, shown, 0, 0, options=options)
         notes = [note for each in self.members.values() for note in each.told]
-        return noted(reply, [group_line(group), *told, *dict.fromkeys(notes)])
+        return noted(
+            reply,
+            [f"{group_line(group)}; group={group.name!r} asks all", *told, *dict.fromkeys(notes)],
+        )
 
     async def _end_together(self, group: Group) -> None:
         """End all members once one has ended."""

@@ -29,11 +29,12 @@ class TriggerArguments:
     then: Annotated[
         Triggers,
         Field(
-            description='sent once it listens, while the call waits: {"request": "POST http://…", "json": {}}, '
-            '{"command": []}, {"input": ""}, {"evaluate": ""}'
+            description='sent once it listens: {"request": "POST http://…", "json": {}}, {"command": []}, '
+            '{"input": ""}, {"evaluate": ""}'
         ),
     ] = ()
-    ready: Annotated[Sign, Field(description='{"port": 80} or {"output": "regex"}')] = None
+    # An answer that waits in vain names it.
+    ready: Annotated[Sign, Unlisted()] = None
 
     @property
     def triggers(self) -> tuple[Trigger, ...]:
