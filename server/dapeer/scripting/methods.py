@@ -76,6 +76,8 @@ class Methods(Protocol):
     def restart(
         self,
         *,
+        then: Sequence[Mapping[str, Any]] | None = None,
+        ready: Mapping[str, Any] | None = None,
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         wait_until_paused: bool | None = None,
@@ -85,6 +87,8 @@ class Methods(Protocol):
         """End the program and start it again as it was, as a new session."""
         return self.call_tool(
             "dap_restart",
+            then=then,
+            ready=ready,
             evaluate=evaluate,
             show=show,
             wait_until_paused=wait_until_paused,
@@ -98,10 +102,15 @@ class Methods(Protocol):
         thread_ids: Sequence[int] | None = None,
         detached: bool | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """End the program; output and history stay."""
         return self.call_tool(
-            "dap_terminate", thread_ids=thread_ids, detached=detached, session_id=session_id
+            "dap_terminate",
+            thread_ids=thread_ids,
+            detached=detached,
+            session_id=session_id,
+            group=group,
         )
 
     def disconnect(
@@ -120,21 +129,27 @@ class Methods(Protocol):
         self,
         *,
         thread_id: int | None = None,
+        then: Sequence[Mapping[str, Any]] | None = None,
+        ready: Mapping[str, Any] | None = None,
         evaluate: Sequence[str] | None = None,
         show: Literal["full", "brief"] | None = None,
         wait_until_paused: bool | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Run to the next stop or the end."""
         return self.call_tool(
             "dap_continue",
             thread_id=thread_id,
+            then=then,
+            ready=ready,
             evaluate=evaluate,
             show=show,
             wait_until_paused=wait_until_paused,
             timeout_ms=timeout_ms,
             session_id=session_id,
+            group=group,
         )
 
     def step_over(
@@ -260,6 +275,7 @@ class Methods(Protocol):
         show: Literal["full", "brief"] | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Stop the program, or show where it is blocked."""
         return self.call_tool(
@@ -269,6 +285,7 @@ class Methods(Protocol):
             show=show,
             timeout_ms=timeout_ms,
             session_id=session_id,
+            group=group,
         )
 
     def wait_until_paused(
@@ -375,6 +392,8 @@ class Methods(Protocol):
         max_hits: int | None = None,
         expect: str | None = None,
         more_lines: Sequence[int] | None = None,
+        column: int | None = None,
+        at: str | None = None,
     ) -> Answer:
         """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
         return self.call_tool(
@@ -390,6 +409,8 @@ class Methods(Protocol):
             max_hits=max_hits,
             expect=expect,
             more_lines=more_lines,
+            column=column,
+            at=at,
         )
 
     def remove_breakpoint(
@@ -530,6 +551,7 @@ class Methods(Protocol):
         start: int | None = None,
         count: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """List the variables in a container given by reference or path; default the locals of the frame."""
         return self.call_tool(
@@ -541,6 +563,7 @@ class Methods(Protocol):
             start=start,
             count=count,
             session_id=session_id,
+            group=group,
         )
 
     def exception_info(
@@ -556,6 +579,7 @@ class Methods(Protocol):
         start_frame: int | None = None,
         levels: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
         return self.call_tool(
@@ -564,6 +588,7 @@ class Methods(Protocol):
             start_frame=start_frame,
             levels=levels,
             session_id=session_id,
+            group=group,
         )
 
     def evaluate(
@@ -574,6 +599,7 @@ class Methods(Protocol):
         context: Literal["watch", "repl", "hover", "clipboard", "variables"] | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
+        group: str | None = None,
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
         return self.call_tool(
@@ -583,6 +609,7 @@ class Methods(Protocol):
             context=context,
             timeout_ms=timeout_ms,
             session_id=session_id,
+            group=group,
         )
 
     def set_variable(
@@ -613,6 +640,7 @@ class Methods(Protocol):
         source_reference: int | None = None,
         line: int | None = None,
         count: int | None = None,
+        column: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
         """Return numbered source lines of a file, default around the stop."""
@@ -622,6 +650,7 @@ class Methods(Protocol):
             source_reference=source_reference,
             line=line,
             count=count,
+            column=column,
             session_id=session_id,
         )
 
@@ -727,7 +756,7 @@ class Methods(Protocol):
     def program_output(
         self,
         *,
-        category: Literal["all", "stdout", "stderr", "console", "log"] | None = None,
+        category: Literal["all", "stdout", "stderr", "console", "log", "then"] | None = None,
         lines: int | None = None,
         since: int | None = None,
         wait_ms: int | None = None,

@@ -359,9 +359,7 @@ class _Starting:
         else:
             before = inherited(debugger, call.focus, breakpoints, functions, filters)
         tree = arguments.pid if arguments.tree else None
-        return StartedProgram(
-            call, start, breakpoints, functions, before, self.triggers, tree
-        )
+        return StartedProgram(call, start, breakpoints, functions, before, self.triggers, tree)
 
     async def compound(self, compound: Compound, tasks: TaskPlan, options: StopOptions) -> Reply:
         """Start what a compound names, as a group of its name.
