@@ -24,6 +24,8 @@ SOURCES = sorted(
 DEMOS = [each for each in SOURCES if "/demo/" in each]
 NAMED_BY_ANSWERS = {("dap_terminate", "detached")}
 """Arguments that no list has: the answers in which they are of use name them."""
+NAMED_BY_PAGES = {("dap_run", "tree"), ("dap_run_until", "last"), ("dap_evaluate", "group")}
+"""Rare arguments that no list has: it is to be short, and pages and the skill name them."""
 IN_PYTHON = {"true": True, "false": False, "null": None}
 
 
@@ -36,7 +38,7 @@ def listed() -> dict[str, dict[str, Any]]:
 
 def wrong(name: str, argument: str, value: Any = ...) -> str:  # noqa: ANN401 - any JSON value
     """Return what is wrong with an argument of a shown call; empty: nothing."""
-    if name not in listed() or (name, argument) in NAMED_BY_ANSWERS:
+    if name not in listed() or (name, argument) in NAMED_BY_ANSWERS | NAMED_BY_PAGES:
         return ""
     schema = listed()[name].get(argument)
     if schema is None:

@@ -246,11 +246,13 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
 
 
 def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: int = 0) -> str:
-    """Return source lines with their numbers, and an arrow at line `mark`, of which a long one is cut around `column`.
+    """Return source lines with their numbers, and an arrow at line `mark`.
 
-    >>> print(numbered(9, ["a", "b"], mark=10))
-       9 a
-    → 10 b
+    Of a long line the part around `column` is shown.
+
+        >>> print(numbered(9, ["a", "b"], mark=10))
+           9 a
+        → 10 b
     """
     width = len(str(first + len(lines) - 1))
     return "\n".join(

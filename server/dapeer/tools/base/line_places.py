@@ -1,4 +1,7 @@
-"""Finds the column that a caller means by a text on a line, and refuses what can mean no place in particular."""
+"""Finds the column that a caller means by a text on a line.
+
+What can mean no place in particular is refused.
+"""
 
 from __future__ import annotations
 
