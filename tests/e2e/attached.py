@@ -122,13 +122,10 @@ class Attached:
                 turns.append((int(found[1]), int(found[2])))
         return turns
 
-    async def fate(self) -> int:
-        """Return its exit code, once that tells its end; 0: it turns on."""
-        try:
-            await self.turns(1)
-        except AssertionError:
-            return await self.process.wait()
-        return 0
+    async def ended(self) -> int:
+        """Wait for its end; return its exit code, or the negative number of the signal that has ended it."""
+        await self.process.communicate()
+        return await self.process.wait()
 
     async def naps(self) -> None:
         """Wait until the function has been called that takes long."""

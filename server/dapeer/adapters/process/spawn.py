@@ -198,8 +198,12 @@ async def spawn(
 
 
 def _spare(template: str, value: object) -> bool:
-    """Whether to leave out a part of a command: it contains what is not there at each start."""
-    return value is UNSET and any(f"${{{name}}}" in template for name in ("tty", "trusted", "pid"))
+    """Whether to leave out a part of a command: it contains what is not there at each start.
+
+    That may be the program, in an option: an attach by process id needs none.
+    """
+    own = ("tty", "trusted", "pid", *(["program"] if template != "${program}" else ()))
+    return value is UNSET and any(f"${{{name}}}" in template for name in own)
 
 
 def _text(template: str, value: object) -> str:
