@@ -85,7 +85,12 @@ DEBUGGED = [
         # The agent's threads, and the compilers', which come and go.
         keeps="JDWP .*|C[12] Compiler.*",
     ),
-    Debugged("js-debug", "paced.js", listens="--inspect=127.0.0.1:{}"),
+    Debugged(
+        "js-debug",
+        "paced.js",
+        nap=f"globalThis.nap({NAP})",
+        listens="--inspect=127.0.0.1:{}",
+    ),
 ]
 
 
