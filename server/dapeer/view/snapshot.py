@@ -263,8 +263,8 @@ def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: 
 
 
 def _fitted_line(line: str, column: int) -> str:
-    """Return a line of source, a long one around a column; 0: from its start."""
-    return cut_around(line, column, SOURCE_LINE) if column else shortened(line, SOURCE_LINE)
+    """Return a line of source, a long one around a column; up to 1: from its start."""
+    return cut_around(line, column, SOURCE_LINE) if column > 1 else shortened(line, SOURCE_LINE)
 
 
 def exception_text(stop: Stop) -> str:

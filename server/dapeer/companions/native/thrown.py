@@ -45,7 +45,7 @@ def describe(memory: Memory, thrown: int, type_info: int) -> str:
 
     >>> symbols = {64: "vtable for __cxxabiv1::__class_type_info"}
     >>> int_ = {72: 80}
-    >>> describe(Memory(lambda at: int_.get(at, 0), {80: "i"}.get, symbols.get, lambda _: "typeinfo name for int"), 8, 64)
+    >>> describe(Memory(lambda at: int_.get(at, 0), {80: "i"}.get, lambda at: symbols.get(at, ""), lambda _: "typeinfo name for int"), 8, 64)
     'int'
     """
     name = memory.text(memory.pointer(type_info + WORD)).lstrip("*")

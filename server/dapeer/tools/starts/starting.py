@@ -196,17 +196,17 @@ class StartArguments:
     request: RequestName | None = None
     pid: Annotated[int | None, Field(ge=1)] = None
     tree: Annotated[bool, Unlisted(), Field(description="its descendants, too")] = False
-    host: str | None = None
+    host: Annotated[str | None, Unlisted()] = None
     port: Annotated[int | None, Field(ge=1, le=65535)] = None
     core: Annotated[str | None, Field(description="core dump")] = None
     name: Annotated[str | None, Unlisted()] = None
     args: Sequence[str] | None = None
     cwd: str | None = None
     env: Mapping[str, str] | None = None
-    python: str | None = None
+    python: Annotated[str | None, Unlisted()] = None
     breakpoints: Sequence[BreakpointArgument] = ()
     exception_filters: Annotated[list[str] | None, Field(description="[] none")] = None
-    stop_on_entry: bool | None = None
+    stop_on_entry: Annotated[bool | None, Unlisted()] = None
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None
     where: Where = "auto"
     terminal: Annotated[bool, Field(description="to type input")] = False

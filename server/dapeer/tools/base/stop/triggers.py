@@ -29,8 +29,7 @@ class TriggerArguments:
     then: Annotated[
         Triggers,
         Field(
-            description='sent once it listens: {"request": "POST http://…", "json": {}}, {"command": []}, '
-            '{"input": ""}, {"evaluate": ""}'
+            description='sent once it listens: {"request": "POST http://…"}, {"command": []}, {"input": ""}'
         ),
     ] = ()
     # An answer that waits in vain names it.
