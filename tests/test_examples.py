@@ -24,7 +24,15 @@ SOURCES = sorted(
 DEMOS = [each for each in SOURCES if "/demo/" in each]
 NAMED_BY_ANSWERS = {("dap_terminate", "detached")}
 """Arguments that no list has: the answers in which they are of use name them."""
-NAMED_BY_PAGES = {("dap_run", "tree"), ("dap_run_until", "last"), ("dap_evaluate", "group")}
+NAMED_BY_PAGES = {
+    ("dap_run", "tree"),
+    ("dap_run", "processes"),
+    ("dap_run", "core"),
+    ("dap_run", "host"),
+    ("dap_run", "python"),
+    ("dap_run_until", "last"),
+    ("dap_evaluate", "group"),
+}
 """Rare arguments that no list has: it is to be short, and pages and the skill name them."""
 IN_PYTHON = {"true": True, "false": False, "null": None}
 

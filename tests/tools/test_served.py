@@ -80,7 +80,7 @@ def test_what_a_model_reads_of_the_tools_is_short() -> None:
     lean = [read[name] for name in sorted(OF_LEAN & read.keys())]
     assert size([*read.values()]) <= 15_000
     assert size(read["dap_run"]) <= 2_600
-    assert size(lean) <= 5_400
+    assert size(lean) <= 5_000
 
 
 def size(read: object) -> int:

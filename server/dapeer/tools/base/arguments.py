@@ -55,7 +55,7 @@ class BreakpointArgument(BaseModel):
     filename: str | None = None
     line: Annotated[int | None, Field(ge=1)] = None
     function: str | None = None
-    calls: Annotated[Sequence[str], Field(description='record calls: ["shop.*"]')] = ()
+    calls: Annotated[Sequence[str], Field(description='["shop.*"]')] = ()
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None

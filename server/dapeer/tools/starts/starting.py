@@ -198,7 +198,7 @@ class StartArguments:
     tree: Annotated[bool, Unlisted(), Field(description="its descendants, too")] = False
     host: Annotated[str | None, Unlisted()] = None
     port: Annotated[int | None, Field(ge=1, le=65535)] = None
-    core: Annotated[str | None, Field(description="core dump")] = None
+    core: Annotated[str | None, Unlisted()] = None
     name: Annotated[str | None, Unlisted()] = None
     args: Sequence[str] | None = None
     cwd: str | None = None
@@ -206,16 +206,17 @@ class StartArguments:
     python: Annotated[str | None, Unlisted()] = None
     breakpoints: Sequence[BreakpointArgument] = ()
     exception_filters: Annotated[list[str] | None, Field(description="[] none")] = None
-    stop_on_entry: Annotated[bool | None, Unlisted()] = None
+    stop_on_entry: bool | None = None
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None
     where: Where = "auto"
     terminal: Annotated[bool, Field(description="to type input")] = False
     follow_children: bool = True
     just_my_code: bool = True
-    fresh: Annotated[bool, Field(description="end programs, drop breakpoints")] = False
-    repeat: Annotated[int, Field(ge=1, description="runs")] = 1
+    fresh: Annotated[bool, Field(description="start clean")] = False
+    repeat: Annotated[int, Field(ge=1)] = 1
     processes: Annotated[
         int,
+        Unlisted(),
         Field(ge=1, le=MAX_PROCESSES, description="at once; env {i}: number"),
     ] = 1
     until: RepeatUntil | None = None

@@ -28,9 +28,7 @@ class TriggerArguments:
 
     then: Annotated[
         Triggers,
-        Field(
-            description='sent once it listens: {"request": "POST http://…"}, {"command": []}, {"input": ""}'
-        ),
+        Field(description='once ready: {"request": "POST URL"}'),
     ] = ()
     # An answer that waits in vain names it.
     ready: Annotated[Sign, Unlisted()] = None
@@ -94,7 +92,7 @@ class TriggerArguments:
 class LaterTriggers(TriggerArguments):
     """The same, for a program that was started before."""
 
-    then: Annotated[Triggers, Field(description="as dap_run's")] = ()
+    then: Triggers = ()
     ready: Annotated[Sign, Unlisted()] = None
 
 
