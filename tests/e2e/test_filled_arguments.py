@@ -27,7 +27,7 @@ async def test_a_program_is_debugged_by_calls_with_everything_filled_in() -> Non
         stop = await call("dap_run", program=str(p), breakpoints=[at])
         assert "Stopped (breakpoint)" in stop
         assert "left out, as this call fills in what it does not need: exception_filters=[]" in stop
-        assert "follow_children=false, just_my_code=false, then=[], timeout_ms=0)" in stop
+        assert "follow_children=false, just_my_code=false, timeout_ms=0)" in stop
         assert "  0\n" in await call("dap_evaluate", expressions=["value"])
         for name in (
             "dap_threads",
