@@ -41,6 +41,11 @@ class Channel:
     """
 
     def __init__(self, transport: Transport, observe: Observer, answer: ReverseHandler) -> None:
+        """Make a channel that sends and receives nothing until `run` is called.
+
+        `observe` is called with every message of both directions, in order, and must not block. `answer` is awaited for each request of
+        the adapter and returns the body of the response; if it raises `RequestFailed`, the adapter gets an error response.
+        """
         self._transport = transport
         self._observe = observe
         self._answer = answer
@@ -60,7 +65,11 @@ class Channel:
         """Why nothing more is received, where the adapter has broken the protocol."""
 
     async def run(self) -> None:
-        """Receive until the other end has closed."""
+        """Receive and dispatch the adapter's messages until the connection ends; then fail waiting requests.
+
+        It returns also when the adapter has broken the protocol (`breach` then says how). At its end, or when it is cancelled, it sets
+        `closed` and `broken_off`, and each request without a response fails with `ChannelClosed`. The transport stays open.
+        """
         try:
             async with anyio.create_task_group() as tasks:
                 await self._receive(tasks)
@@ -71,11 +80,14 @@ class Channel:
     async def request(
         self, command: str, arguments: Body | None = None, *, seconds: float = 10
     ) -> Body:
-        """Send one request and return the body of its response.
+        """Send one request, wait for its response, and return the response's body.
+
+        `arguments` None sends an empty object. The observer has seen the response before this returns.
 
         Raises:
             RequestFailed: The adapter answered `success: false`.
-            RequestTimeout: It did not answer within `seconds`, or did not even read the request; a late answer is still observed.
+            RequestTimeout: The adapter did not answer within `seconds`, or did not even read the request; a late answer is still
+                observed.
             ChannelClosed: The session ended first.
         """
         try:
@@ -89,9 +101,15 @@ class Channel:
     async def send(
         self, command: str, arguments: Body | None = None
     ) -> tuple[Request, Answer[Response]]:
-        """Send one request and return at once, with the response to come.
+        """Send one request without waiting for its response, and return the request and its coming response.
 
-        That fails with `ChannelClosed` when the session ends first.
+        The response's `wait` returns the response whether or not it is a success (see `body_of`), and fails with `ChannelClosed` if
+        the session ends first. The observer sees the request before it is sent; if the transport rejects it with a
+        `DapeerError`, the observer also sees a failed response, so that it can undo what it assumed.
+
+        Raises:
+            ChannelClosed: The session has ended.
+            DapeerError: The transport rejected the request; it was not sent.
         """
         if self.closed.is_set():
             raise _closed(command)
@@ -113,20 +131,29 @@ class Channel:
 
     @property
     def unanswered(self) -> list[str]:
-        """The requests that wait for their response, the oldest first."""
+        """Return the commands of the requests that wait for their response, the oldest first."""
         return [request.command for request, _ in self._pending.values()]
 
     def awaited(self, command: str) -> Request | None:
-        """Return the newest request of a command that waits for its response; None: there is none."""
+        """Return the newest request of a command that still waits for its response, or None if none does."""
         found = [request for request, _ in self._pending.values() if request.command == command]
         return found[-1] if found else None
 
     async def finish(self) -> None:
-        """Announce that no more requests follow, and receive the remaining messages."""
+        """Tell the adapter that no more requests follow; `run` still receives what it sends until it closes.
+
+        Nothing happens if the connection is closed already.
+        """
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._transport.send_eof()
 
     async def _receive(self, tasks: TaskGroup) -> None:
+        """Receive and dispatch messages until the connection ends or the adapter breaks the protocol.
+
+        Responses go to the requests that wait for them, the adapter's requests are answered in tasks of `tasks`, and events go
+        to the observer. An invalid stream, an unreadable message, or more than `MOST_ORDERS` unanswered requests of the adapter
+        set `breach` and end it; nothing is raised.
+        """
         while True:
             try:
                 message = await self._transport.receive()
@@ -152,7 +179,11 @@ class Channel:
                 return
 
     def _take_request(self, request: Request, tasks: TaskGroup) -> None:
-        """Handle a request: the adapter's, or, with a negative number, that of a mirrored session's client."""
+        """Show a received request to the observer, and start to answer it if it is the adapter's own.
+
+        A negative number marks the request of another client of the same session (nvim-dap): its response will come from
+        the adapter, so the number is only noted.
+        """
         self._see(request)
         if request.seq < 0:
             self._watched.add(request.seq)
@@ -161,7 +192,7 @@ class Channel:
             tasks.start_soon(self._reverse, request)
 
     def _see(self, message: Message) -> None:
-        """Pass a message to the observer; if the observer fails, only this message is lost."""
+        """Pass a message to the observer; an error that the observer raises is logged and recorded by `blame`."""
         try:
             self._observe(message)
         except Exception:
@@ -169,11 +200,17 @@ class Channel:
             self.blame(f"dapeer could not process its {describe(message)}")
 
     def blame(self, words: str) -> None:
-        """Record an error in the adapter's messages; only the first is kept."""
+        """Record in `fault` what was wrong with one of the adapter's messages; only the first text is kept."""
         self.fault = self.fault or words
 
     def _respond(self, response: Response) -> None:
         # Only the number counts: some adapters leave `command` empty in error responses.
+        """Pair a response with its request, show it to the observer, and wake the caller that waits for it.
+
+        The response gets the request's command and arguments, since some adapters leave `command` empty; its body is then normalized
+        for that command. A response to an unknown or already answered request is dropped. The response to a request of
+        another client of the session goes to the observer only.
+        """
         request, answer = self._pending.pop(response.request_seq, (None, None))
         if request is None and response.request_seq not in self._watched:
             return  # answered before, or never asked
@@ -197,7 +234,12 @@ class Channel:
             answer.give(response)
 
     async def _reverse(self, request: Request) -> None:
-        """Answer a request of the adapter; an adapter that gets no answer waits for ever."""
+        """Answer one request of the adapter by the channel's `answer` function, and send the response.
+
+        The response is an error if that function raises: a `RequestFailed`'s own message, or else a text with the exception, which
+        is also logged. The observer sees the response before it is sent. If the adapter has closed the connection, nothing is sent
+        and nothing is raised.
+        """
         response = Response(request.seq, request.command, success=True, seq=next(self._seq))
         try:
             response = replace(response, body=await self._answer(request))
@@ -214,6 +256,7 @@ class Channel:
             log.debug("the adapter had ended before the answer to %s", describe(request))
 
     def _close(self) -> None:
+        """Set `closed` and `broken_off`, and fail every waiting request with `ChannelClosed`."""
         self.closed.set()
         self.broken_off = tuple(request for request, _ in self._pending.values())
         for request, answer in self._pending.values():
@@ -225,7 +268,7 @@ def body_of(response: Response) -> Body:
     """Return the body of a successful response.
 
     Raises:
-        RequestFailed: It is not a successful one; the text is the adapter's own.
+        RequestFailed: The response is a failure; the error has the command and the adapter's own reason.
     """
     if not response.success:
         raise RequestFailed(response.command, response.failure())
@@ -238,6 +281,7 @@ def _log(arrow: str, message: Message) -> None:
 
 
 def _closed(command: str) -> ChannelClosed:
+    """Return the error for a request whose session ended before the adapter answered it."""
     return ChannelClosed(
         f"The debug session ended before it answered `{command}`.",
         "See dap_status and dap_program_output for how it ended.",

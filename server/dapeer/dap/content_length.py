@@ -36,10 +36,12 @@ class Framing:
         self._length: int | None = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take the next bytes of the stream and yield each body that is now complete.
+        """Add the next bytes of the stream, and yield the body of each message that is complete by then.
+
+        It does its work while it is iterated. A part of a message is kept for the next call.
 
         Raises:
-            ProtocolError: The input is longer than any message.
+            ProtocolError: A header has no end, or announces a body of more than `LONGEST_BODY` bytes.
         """
         self._buffer += data
         while self._length is not None or self._header():
@@ -53,9 +55,12 @@ class Framing:
             yield body
 
     def _header(self) -> bool:
-        """Consume the lines up to the blank one that ends a header, and learn the length, if it says one.
+        """Remove the next header from the buffer, and set `_length` from its `Content-Length`, if valid.
 
-        False when more bytes are needed.
+        Return False if the header is not complete yet; noise before it is discarded.
+
+        Raises:
+            ProtocolError: The header has no end, or announces a body of more than `LONGEST_BODY` bytes.
         """
         start = self._buffer.find(b"Content-Length:")
         if start < 0:
@@ -82,6 +87,7 @@ class ContentLengthTransport:
     """A debug adapter's bytes, over its stdio or a socket."""
 
     def __init__(self, stream: ByteStream) -> None:
+        """Carry messages over `stream`, an adapter's stdio or a socket; it closes the stream in `aclose`."""
         self._stream = stream
         self._framing = Framing()
         self._received: deque[Message] = deque()
@@ -90,7 +96,12 @@ class ContentLengthTransport:
         self._ended = False
 
     async def send(self, message: Message) -> None:
-        """Send one message."""
+        """Write one message to the stream; concurrent callers wait for each other.
+
+        Raises:
+            anyio.ClosedResourceError: `send_eof` or `aclose` was called.
+            anyio.BrokenResourceError: The adapter has closed the stream.
+        """
         body = encode(message)
         async with self._sending:
             if self._ended:  # a socket of asyncio's would raise a RuntimeError
@@ -98,7 +109,13 @@ class ContentLengthTransport:
             await self._stream.send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     async def receive(self) -> Message:
-        """Return the next message."""
+        """Return the adapter's next valid message, reading from the stream if none is buffered.
+
+        Raises:
+            anyio.EndOfStream: The adapter has closed the stream, or the connection broke.
+            anyio.ClosedResourceError: `aclose` was called.
+            ProtocolError: A header has no end, or announces a body that is too long.
+        """
         while not self._received:
             try:
                 data = await self._stream.receive(CHUNK_BYTES)
@@ -109,7 +126,7 @@ class ContentLengthTransport:
         return self._received.popleft()
 
     async def send_eof(self) -> None:
-        """Close the sending direction; an adapter on stdio then ends, too."""
+        """Close the sending direction; an adapter on stdio then ends, and a later `send` raises."""
         self._ended = True
         await self._stream.send_eof()
 

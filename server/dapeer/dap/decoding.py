@@ -16,12 +16,12 @@ MAX_LEVELS = 100
 
 
 def decode(data: bytes) -> Message | None:
-    """Return the message in one JSON body, or None when it is not one of the three.
+    """Return the DAP message in the JSON text of one frame, or None if it is not a valid message.
 
-    Adapters send more than the specification allows: bodies that are lists or strings, a null
-    `message`, bytes that are not UTF-8, and lone surrogates for a program's raw bytes. All of it is
-    made harmless here, and bodies get the specification's shape, so that no other module has to think of it. What is nested deeper than `MAX_LEVELS`
-    is no message, either: who walks through a body may do so by recursion.
+    None means: no JSON, no object whose `type` is `request`, `response` or `event`, or nested deeper than `MAX_LEVELS`
+    (readers may walk through a body by recursion). All else that adapters send against the specification is repaired: a body that is a
+    list or a string becomes an empty object, bytes that are not UTF-8 become U+FFFD, lone surrogates become readable
+    escapes, and fields of the wrong type are converted or left out, so that no reader has to check them.
     """
     try:
         value = json.loads(data.decode("utf-8", "replace"))
@@ -42,7 +42,7 @@ _INNER: Mapping[type, Callable[[Any], Iterable[object]]] = {
 
 
 def _is_deep(value: object) -> bool:
-    """Whether a decoded value is nested deeper than `MAX_LEVELS`."""
+    """Return whether lists and objects in a decoded JSON value are nested deeper than `MAX_LEVELS`."""
     level: list[Iterable[object]] = [[value]]
     for _ in range(MAX_LEVELS + 1):
         level = [
@@ -54,12 +54,17 @@ def _is_deep(value: object) -> bool:
 
 
 def from_json(value: object) -> Message | None:
-    """Return the message in a decoded JSON value, with its body normalized; None if it is no message."""
+    """Return the DAP message in a decoded JSON value, its body normalized; None if it is no message."""
     message = _message(value)
     return None if message is None else shaped(message)
 
 
 def _message(value: object) -> Message | None:
+    """Return the DAP message in a decoded JSON value, its body not normalized; None if it is no message.
+
+    It is a message if it is an object whose `type` is `event`, `response` or `request`. A number that is missing or no integer
+    is 0, a missing body or missing arguments are an empty mapping, and a missing `success` is False.
+    """
     if not is_object(value):
         return None
     seq = _integer(value.get("seq"))
@@ -82,6 +87,7 @@ def _message(value: object) -> Message | None:
 
 
 def _integer(value: object) -> int:
+    """Return `value` if it is an integer, else 0."""
     return value if isinstance(value, int) else 0
 
 
@@ -93,9 +99,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def without_surrogates(value: Value) -> Value:
-    r"""Replace lone surrogates, which no UTF-8 encoder accepts, by readable escapes.
+    r"""Return a JSON value whose texts and keys have escapes, such as `\xff`, for lone surrogates.
 
-    U+DC80 to U+DCFF are how Python programs carry raw bytes ("surrogateescape").
+    No UTF-8 encoder accepts lone surrogates; U+DC80 to U+DCFF are how Python programs carry raw bytes ("surrogateescape").
+    Lists and objects are copied with all that is in them; other values are returned as they are.
 
     >>> without_surrogates("a\udcffb")
     'a\\xffb'

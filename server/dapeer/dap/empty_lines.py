@@ -18,13 +18,17 @@ class EmptyLineTransport:
     """Another transport, with the lines of breakpoints moved; the answers tell where these are."""
 
     def __init__(self, transport: Transport, line_with_code: LineWithCode) -> None:
+        """Wrap `transport`; `line_with_code` returns the line to request for a file's path and line."""
         self._transport = transport
         self._line_with_code = line_with_code
         self._sent: dict[int, Sequence[Mapping[str, Any]]] = {}
         """By number of a request that was not answered yet: the breakpoints as they were sent."""
 
     async def send(self, message: Message) -> None:
-        """Send a message with other lines, where it sets breakpoints."""
+        """Send a message; the breakpoints of a `setBreakpoints` request are moved to lines that have code.
+
+        The message that is given is not changed. The moved breakpoints are kept by the request's number until its response arrives.
+        """
         if isinstance(message, Request) and message.command == "setBreakpoints":
             path = str(as_object(message.arguments.get("source")).get("path") or "")
             moved = [
@@ -35,6 +39,7 @@ class EmptyLineTransport:
         await self._transport.send(message)
 
     def _moved(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+        """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line."""
         line = requested.get("line")
         return (
             {**requested, "line": self._line_with_code(path, line)}
@@ -43,7 +48,11 @@ class EmptyLineTransport:
         )
 
     async def receive(self) -> Message:
-        """Return the next message; where an answer tells no line, it is that which was sent."""
+        """Return the adapter's next message; a response to `setBreakpoints` gets the lines that it leaves out.
+
+        A breakpoint without a `line` in that response gets the moved line that was requested. If the numbers of breakpoints differ, the
+        response is returned as it is.
+        """
         message = await self._transport.receive()
         if not isinstance(message, Response):
             return message
@@ -57,7 +66,7 @@ class EmptyLineTransport:
         return replace(message, body={**message.body, "breakpoints": placed})
 
     async def send_eof(self) -> None:
-        """Say that nothing more will be sent."""
+        """Tell the adapter that nothing more will be sent."""
         await self._transport.send_eof()
 
     async def aclose(self) -> None:

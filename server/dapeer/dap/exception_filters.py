@@ -29,7 +29,7 @@ class Filter:
 
     @property
     def ours(self) -> bool:
-        """Whether the adapter does not know it."""
+        """Return whether dapeer makes this filter itself, so that the adapter does not know it."""
         return bool(self.functions or self.environment)
 
 
@@ -58,11 +58,20 @@ class Filters:
     """The exception filters of one adapter."""
 
     def __init__(self, known: Sequence[Filter] = (), types: TypeFilter | None = None) -> None:
+        """Describe the filters of one adapter, from its definition.
+
+        `known` are filters that dapeer adds or whose default it changes. `types` says how the adapter is asked for exceptions of one
+        type; None: it supports neither types nor conditions.
+        """
         self._known = {each.name: each for each in known}
         self._types = types
 
     def offered(self, adapters: Mapping[str, bool]) -> dict[str, bool]:
-        """Return all filters with their defaults; `adapters` are those of the adapter."""
+        """Return all exception filters that a caller may name, each with whether it is on by default.
+
+        `adapters` are the filters that the adapter itself reports in `exceptionBreakpointFilters`, each with its default. dapeer's
+        own filters are added, and a default that the adapter's definition names replaces the reported one.
+        """
         known = {
             name: each.default
             for name, each in self._known.items()
@@ -73,9 +82,11 @@ class Filters:
     def standing(
         self, texts: Sequence[str] | None, adapters: Mapping[str, bool]
     ) -> Sequence[str] | None:
-        """Return the default filters to send.
+        """Return the filters to send to an adapter at a start, as callers write them.
 
-        Those of `texts` that it can, None: its defaults. Returns None when it has no filters at all.
+        `texts` are the filters that the user wants; those that this adapter cannot do are left out. None stands for the adapter's
+        default filters. `adapters` are the adapter's own filters with their defaults. The result is None if the adapter offers no
+        filters at all.
         """
         offered = self.offered(adapters)
         if not offered:
@@ -85,7 +96,12 @@ class Filters:
         return [text for text in texts if self.parsed(text, adapters)]
 
     def parsed(self, text: str, adapters: Mapping[str, bool]) -> FilterChoice | None:
-        """Return the parts of `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None: it is none."""
+        """Return the filter and the type or condition that a caller's text names, or None if it names none.
+
+        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must have a capital letter or a separator
+        such as `.`, since it could be a misspelt filter. `adapters` are the adapter's own filters with their defaults. Types
+        and conditions are accepted only where the adapter's definition says how to ask for them.
+        """
         offered = self.offered(adapters)
         if text in offered:
             return FilterChoice(text, "")
@@ -98,12 +114,18 @@ class Filters:
         return FilterChoice(self._types.filter, text) if alone else None
 
     def _can(self, only: str) -> bool:
-        """Whether the adapter supports a type, or any condition."""
+        """Return whether the adapter supports `only`, which is the name of a type or a condition."""
         types = self._types
         return types is not None and bool(types.condition or _TYPE.fullmatch(only))
 
     def check(self, texts: Sequence[str], adapters: Mapping[str, bool], adapter: str) -> None:
-        """Raise `ArgumentError` when one of these means nothing to the adapter."""
+        """Check that the adapter supports every filter that a caller names in `texts`; return nothing.
+
+        `adapters` are the adapter's own filters with their defaults; `adapter` is its id, for the error.
+
+        Raises:
+            ArgumentError: The adapter has no such filter; the error lists those that it offers.
+        """
         for text in texts:
             if self.parsed(text, adapters) is None:
                 allowed = ", ".join(self.offered(adapters)) or "none"
@@ -114,11 +136,14 @@ class Filters:
                 )
 
     def functions(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Return the functions that these filters set breakpoints on."""
+        """Return the names of the functions on which dapeer's own filters among `texts` need breakpoints."""
         return tuple(name for each in self._ours(texts) for name in each.functions)
 
     def environment(self, texts: Sequence[str] | None) -> dict[str, str]:
-        """Return the environment variables that these filters need; None: those of the default filters."""
+        """Return the environment variables that dapeer's own filters among `texts` need in the program.
+
+        None stands for the filters that are on by default in the adapter's definition.
+        """
         if texts is None:
             texts = [name for name, each in self._known.items() if each.default]
         return {
@@ -126,12 +151,18 @@ class Filters:
         }
 
     def _ours(self, texts: Sequence[str]) -> Iterator[Filter]:
+        """Return the entries of the adapter's definition for those `texts` that are the name of one."""
         return (self._known[text] for text in texts if text in self._known)
 
     def arguments(
         self, texts: Sequence[str], adapters: Mapping[str, bool]
     ) -> SetExceptionBreakpointsArguments:
-        """Return the arguments of `setExceptionBreakpoints` for these filters."""
+        """Return the arguments of `setExceptionBreakpoints` that request what a caller names in `texts`.
+
+        Filters of dapeer's own, and texts that the adapter does not support, are left out. Types and conditions become
+        `filterOptions`, or `exceptionOptions` where the adapter's definition has break modes. `adapters` are the adapter's own
+        filters with their defaults.
+        """
         requested = [each for text in texts if (each := self.parsed(text, adapters))]
         requested = [each for each in requested if each.filter in adapters]
         plain = [each.filter for each in requested if not each.only]
@@ -142,7 +173,11 @@ class Filters:
         return {"filters": plain, "filterOptions": list(self._conditions(self._types, requested))}
 
     def named(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
-        """Return another client's `exceptionOptions` as a caller names them; None: they have no such name."""
+        """Return another client's DAP `exceptionOptions` as dapeer's callers write them (`FILTER:TYPE`).
+
+        None means that these options cannot be written so: the adapter uses no `exceptionOptions`, or one of them has an unknown
+        break mode, another category, or `negate`. Options with `breakMode` `never` are skipped, so an empty list requests nothing.
+        """
         if self._types is None or not self._types.modes:
             return None
         modes = {mode: name for name, mode in self._types.modes.items()}
@@ -162,13 +197,18 @@ class Filters:
 
     @staticmethod
     def _options(types: TypeFilter, choices: Sequence[FilterChoice]) -> Iterator[dict[str, Any]]:
+        """Yield one entry of DAP's `exceptionOptions` for each choice: its category, with its type if any."""
         for name, only in choices:
             path = [{"names": [types.category]}, *([{"names": [only]}] if only else [])]
             yield {"path": path, "breakMode": types.modes.get(name, "always")}
 
     @staticmethod
     def _conditions(types: TypeFilter, choices: Sequence[FilterChoice]) -> Iterator[dict[str, str]]:
-        """Yield one condition for each filter; a filter that was also requested without one has none."""
+        """Yield one entry of DAP's `filterOptions` for each filter that is chosen only with conditions.
+
+        A type counts as a condition here. Several conditions of one filter are joined by ` || `. A filter that is also requested
+        without one gets no entry.
+        """
         plain = {name for name, only in choices if not only}
         for filter_ in dict.fromkeys(name for name, _ in choices if name not in plain):
             each = [_condition(types, only) for name, only in choices if name == filter_]
@@ -177,4 +217,5 @@ class Filters:
 
 
 def _condition(types: TypeFilter, only: str) -> str:
+    """Return the condition for a type, made of the definition's template, or `only` if it is a condition."""
     return types.condition.replace("${type}", only) if _TYPE.fullmatch(only) else only

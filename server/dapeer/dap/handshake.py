@@ -38,7 +38,7 @@ CLIENT: dict[str, Any] = {
 
 
 def hello(adapter_id: str) -> Body:
-    """Return the arguments of `initialize`, which are the same for each session of an adapter."""
+    """Return the arguments of `initialize`: what dapeer supports as a client, and the adapter's id."""
     return {**CLIENT, "adapterID": adapter_id}
 
 
@@ -52,14 +52,17 @@ async def handshake(
     configure: Callable[[], Awaitable[None]],
     patience: float = 10,
 ) -> None:
-    """Bring a session from nothing to "the debuggee runs"; `patience`: seconds to answer `initialize`.
+    """Start a DAP session: send `initialize`, then `launch` or `attach`, call `configure`, and wait.
 
-    `initialized` is set by whoever observes the channel. `configure` sends the breakpoints, and
-    `configurationDone` where the adapter wants it.
+    `request` is `launch` or `attach`, and `arguments` are its arguments. `initialized` is set by the observer of the channel when
+    the adapter's `initialized` event arrives; `configure` is awaited after it, and sends the breakpoints, and `configurationDone`
+    where the adapter wants it. `configure` is not called if `arguments` have `noDebug` and the adapter answers without that event.
+    `patience` is the number of seconds within which the adapter must answer `initialize`; the rest has no time limit here.
 
     Raises:
-        RequestFailed: The adapter refused `initialize`, `launch` or `attach`.
-        ChannelClosed: The adapter ended first.
+        RequestFailed: The adapter rejected `initialize`, `launch` or `attach`.
+        RequestTimeout: The adapter did not answer `initialize` in time.
+        ChannelClosed: The connection to the adapter ended first.
     """
     await channel.request("initialize", hello(adapter_id), seconds=patience)
     # Not awaited: several adapters answer it only after `configurationDone`.
@@ -76,7 +79,15 @@ async def _ready(
     *,
     debug: bool,
 ) -> bool:
-    """Wait until the adapter takes breakpoints; False when it never will, because it only runs."""
+    """Wait until the adapter accepts breakpoints, and return whether it does.
+
+    `started` is the `launch` or `attach` request that was sent, with its coming response; `debug` is False where the program
+    only runs (`noDebug`). False means that the adapter answered that request without an `initialized` event, and never sends one.
+
+    Raises:
+        RequestFailed: The adapter rejected the `launch` or `attach` request.
+        ChannelClosed: The connection to the adapter ended first.
+    """
     _, answer = started
     await first_of(initialized.wait, answer.given, channel.closed.wait)
     if answer.is_given and not initialized.is_set():

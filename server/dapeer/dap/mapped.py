@@ -21,7 +21,7 @@ class PathMapping:
     remote: str
 
     def to_remote(self, path: str) -> str | None:
-        r"""Return a file's path there; None if it is in another folder.
+        r"""Return the path where the program runs of a file of this machine; None if it is not below `local`.
 
         >>> PathMapping("/home/me/shop", "/app").to_remote("/home/me/shop/cart/a.py")
         '/app/cart/a.py'
@@ -31,7 +31,7 @@ class PathMapping:
         return _moved(path, self.local, self.remote)
 
     def to_local(self, path: str) -> str | None:
-        """Return a file's path here; None if it is in another folder.
+        """Return the path on this machine of a file where the program runs; None if it is not below `remote`.
 
         >>> PathMapping("/home/me/shop", "/app").to_local("/app/cart/a.py")
         '/home/me/shop/cart/a.py'
@@ -48,7 +48,11 @@ class Renamed:
     remote: str
 
     def beside(self, remote: str) -> str | None:
-        """Return where another file of the program's would be here; None: it is in another folder there.
+        """Guess the local path of another file of the program, from how this file's folder was moved.
+
+        `remote` is the program's path of that other file. The guess replaces the part of the path that differs between this file's
+        two names. None means that `remote` is outside of that folder, or is absolute where this file's is relative, or the reverse.
+        Whether the local file exists is not checked.
 
         >>> Renamed("/home/me/shop/src/a.c", "/build/src/a.c").beside("/build/lib/b.c")
         '/home/me/shop/lib/b.c'
@@ -67,7 +71,7 @@ class Renamed:
 
 
 def common_suffix(one: str, other: str) -> int:
-    """Return how many names two paths have in common, from the last one on.
+    """Return how many names at the end of two paths, which are separated by `/`, are equal.
 
     >>> common_suffix("/home/me/shop/src/a.c", "/build/src/a.c")
     2
@@ -83,24 +87,32 @@ class PathNames:
     """What a program calls the files of this machine: by a configuration, and as was found out since."""
 
     def __init__(self, mappings: Sequence[PathMapping], exists: Callable[[str], bool]) -> None:
-        """`exists` says whether there is a file here."""
+        """Start with a configuration's path mappings; `exists` says whether a path is a file on this machine."""
         self._mappings = mappings
         self._exists = exists
         self._renamed: list[Renamed] = []
 
     def learn(self, local: str, remote: str) -> None:
-        """Call a file by the name that the program has of it, from now on."""
+        """Record that the program calls the local file `local` by the path `remote`."""
         self._renamed.append(Renamed(local, remote))
 
     def remote(self, path: str) -> str:
-        """Return the program's name of a file here."""
+        """Return the program's path of a file of this machine.
+
+        A pair that was learned decides first, then the first mapping that has the file; `path` itself is returned if there is neither.
+        """
         known = (each.remote for each in self._renamed if each.local == path)
         return next(known, "") or next(
             filter(None, (each.to_remote(path) for each in self._mappings)), path
         )
 
     def local(self, path: str) -> str:
-        """Return the name here of a file of the program's."""
+        """Return the path on this machine of a file that the program names `path`.
+
+        A pair that was learned decides first. If no pair was ever learned, the first mapping that has the file decides. Otherwise
+        the path is guessed from the learned pairs, if `path` does not exist here and the guess does. In all other cases `path`
+        itself is returned.
+        """
         known = next((each.local for each in self._renamed if each.remote == path), "")
         if known or not self._renamed:
             return known or next(
@@ -111,7 +123,7 @@ class PathNames:
         return path if not moved or self._exists(path) else moved
 
     def __bool__(self) -> bool:
-        """Whether any name differs."""
+        """Return whether any file has another name where the program runs."""
         return bool(self._mappings or self._renamed)
 
 
@@ -123,12 +135,12 @@ class MappedTransport:
         self._names = names
 
     async def send(self, message: Message) -> None:
-        """Send a message with the other side's paths."""
+        """Send a message to the adapter, with the paths of its sources translated to the program's."""
         names = self._names
         await self._transport.send(_translated(message, names.remote) if names else message)
 
     async def receive(self) -> Message:
-        """Return the next message, with this side's paths."""
+        """Return the adapter's next message, with the paths of its sources translated to this machine's."""
         message = await self._transport.receive()
         return _translated(message, self._names.local) if self._names else message
 
@@ -142,6 +154,10 @@ class MappedTransport:
 
 
 def _moved(path: str, old: str, new: str) -> str | None:
+    r"""Return `path` with its folder `old` replaced by the folder `new`; None if it is not below `old`.
+
+    Each folder's own separator, `/` or `\`, is kept: those of the rest of the path are replaced by that of `new`.
+    """
     before, after = _separator(old), _separator(new)
     folder = old.rstrip(before)
     rest = path.removeprefix(folder)
@@ -151,6 +167,7 @@ def _moved(path: str, old: str, new: str) -> str | None:
 
 
 def _separator(folder: str) -> str:
+    """Return the path separator that a folder's name uses: a backslash if it has only those, else `/`."""
     return "\\" if "\\" in folder and "/" not in folder else "/"
 
 
@@ -159,6 +176,10 @@ _SOURCES = frozenset({"source", "sources", "location"})
 
 
 def _translated(message: Message, rename: Callable[[str], str]) -> Message:
+    """Return the message with the path of each DAP `Source` in it translated by `rename`.
+
+    Responses to `variables` are returned as they are: they are long and contain no source.
+    """
     match message:
         case Request():
             return replace(message, arguments=_body(message.arguments, rename))
@@ -169,10 +190,15 @@ def _translated(message: Message, rename: Callable[[str], str]) -> Message:
 
 
 def _body(body: Body, rename: Callable[[str], str]) -> Body:
+    """Return a copy of a message's body in which `rename` has translated the paths of all sources."""
     return {key: _renamed(key, value, rename) for key, value in body.items()}
 
 
 def _renamed(key: str, value: Value, rename: Callable[[str], str]) -> Value:
+    """Return the value of a body's field, with the paths of all DAP sources in it translated by `rename`.
+
+    `key` is the field's name; only an object below `source`, `sources` or `location` counts as a source.
+    """
     if is_array(value):
         return [_renamed(key, each, rename) for each in value]
     if not is_object(value):

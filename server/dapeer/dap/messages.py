@@ -41,10 +41,11 @@ class Response:
     seq: int = 0
 
     def failure(self) -> str:
-        """Return the adapter's reason for the failure.
+        """Return the adapter's reason why the request failed, without terminal colours; never empty.
 
-        The text is in `message` or in `body.error.format`, whose `{name}` placeholders stand for
-        `body.error.variables`; adapters use either, or both.
+        The reason is `body.error.format`, with its `{name}` placeholders replaced by `body.error.variables`, or
+        else `message`; adapters use either, or both. Where both are empty, the text says that the command failed
+        without a reason. Call it only for a response with `success=False`.
         """
         detail = _formatted(as_object(self.body.get("error")))
         words = uncoloured(detail or str(self.message or "")).strip()
@@ -67,7 +68,7 @@ Message: TypeAlias = Request | Response | Event
 
 
 def uncoloured(text: str) -> str:
-    r"""Return a text as it reads outside of a terminal.
+    r"""Return `text` without the escape sequences that colour text in a terminal.
 
     >>> uncoloured('Use the "\x1b[1mfile\x1b[m" command.')
     'Use the "file" command.'
@@ -76,13 +77,19 @@ def uncoloured(text: str) -> str:
 
 
 def _formatted(error: Body) -> str:
+    """Return DAP's `error.format` with its `{name}` placeholders replaced by `error.variables`.
+
+    A placeholder without a variable stays as it is; the text is empty if `error` has no `format`.
+    """
     variables = as_object(error.get("variables"))
     text = str(error.get("format") or "")
     return re.sub(r"\{(\w+)\}", lambda m: str(variables.get(m[1], m[0])), text)
 
 
 def describe(message: Message) -> str:
-    """Name a message in a log line.
+    """Return a short name of a message for a log line: its kind, number and command, or the event's name.
+
+    A failed response ends with ` (failed)`. Bodies and arguments are left out.
 
     >>> describe(Request(2, "next"))
     'request #2 next'
@@ -97,7 +104,10 @@ def describe(message: Message) -> str:
 
 
 def encode(message: Message) -> bytes:
-    """Return the JSON of a message."""
+    """Return the UTF-8 JSON of one DAP message, without a `Content-Length` header.
+
+    `message` is written for a response only if it is not None; a response's own `arguments` are never written.
+    """
     match message:
         case Request():
             value = {"type": "request", "command": message.command, "arguments": message.arguments}

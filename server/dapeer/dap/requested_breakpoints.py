@@ -57,17 +57,17 @@ class RequestedFunction(TypedDict):
 
 
 def collects_at(requested: RequestedFunction) -> bool:
-    """Whether a program collects at functions, and does not stop there."""
+    """Return whether a program collects rows at these functions; False: it stops there."""
     return bool(requested["calls"] or requested["collect"])
 
 
 def title_of(requested: RequestedFunction) -> str:
-    """Return what functions at which a program collects are known by."""
+    """Return the title under which a collection point at functions is shown: `calls of NAME`, or `NAME`."""
     return f"calls of {requested['name']}" if requested["calls"] else requested["name"]
 
 
 def function_breakpoint(text: str) -> dict[str, str]:
-    """Return a function breakpoint that is written `f`, or `f if condition`.
+    """Return DAP's `FunctionBreakpoint` for a text that is `f`, or `f if condition`.
 
     >>> function_breakpoint("shop::total if n > 3")
     {'name': 'shop::total', 'condition': 'n > 3'}
@@ -77,7 +77,7 @@ def function_breakpoint(text: str) -> dict[str, str]:
 
 
 def last_part(name: str) -> str:
-    """Return the last part of a function's name, without its parameters.
+    """Return the last part of a function's qualified name, without its parameters and template arguments.
 
     >>> last_part("shop::Cart<int>::add(int)"), last_part("main.(*Cart).Add"), last_part("Cart#add")
     ('add', 'Add', 'add')

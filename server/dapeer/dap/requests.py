@@ -75,7 +75,11 @@ EVERYWHERE = frozenset(
 
 
 def can(capabilities: Mapping[str, object], name: str) -> bool:
-    """Whether an adapter with these capabilities knows a request, or an option of `OPTIONS`."""
+    """Return whether an adapter supports a request, or an option that is a key of `OPTIONS`.
+
+    `capabilities` is the body of the adapter's response to `initialize`, with later `capabilities` events. A `name` that neither
+    `NEEDS`, `OPTIONS` nor `EVERYWHERE` has is not supported.
+    """
     capability = NEEDS.get(name) or OPTIONS.get(name)
     return name in EVERYWHERE if capability is None else bool(capabilities.get(capability))
 
@@ -124,7 +128,10 @@ INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
 def exception_arguments(
     filters: Sequence[str], conditions: Mapping[str, str]
 ) -> SetExceptionBreakpointsArguments:
-    """Return the arguments of `setExceptionBreakpoints` for some filters, and the conditions of some.
+    """Return the arguments of `setExceptionBreakpoints` for filter names, some of which have conditions.
+
+    `conditions` maps a filter's name to its condition; a filter with one goes into `filterOptions`, every other into `filters`.
+    Conditions of filters that are not in `filters` are ignored. `filterOptions` is absent if no filter has a condition.
 
     >>> exception_arguments(["all", "uncaught"], {"uncaught": "x > 1"})
     {'filters': ['all'], 'filterOptions': [{'filterId': 'uncaught', 'condition': 'x > 1'}]}

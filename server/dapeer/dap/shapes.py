@@ -71,9 +71,11 @@ M = TypeVar("M", bound=Message)
 
 
 def shaped(message: M) -> M:
-    """Return a message whose body has the specification's shape.
+    """Return a message whose body, or arguments, have DAP's types; the same object if they do already.
 
-    A response must carry its command, and a failed one keeps its body: that is an error's.
+    Fields of a wrong type are converted where that is clear (`"12"` to 12), else left out; unknown fields and bodies of unknown
+    messages pass unchanged. A response must carry its command, which determines the shape. The body of a failed response is not
+    touched.
     """
     match message:
         case Event(event=name, body=body):
@@ -90,6 +92,10 @@ def shaped(message: M) -> M:
 
 
 def _fitting(kinds: Mapping[str, type], name: str, body: Body) -> Body:
+    """Return `body` in the shape of `kinds[name]`; unchanged if there is no such kind.
+
+    It is empty if it cannot be repaired.
+    """
     kind = kinds.get(name)
     if kind is None:
         return body
@@ -99,12 +105,16 @@ def _fitting(kinds: Mapping[str, type], name: str, body: Body) -> Body:
 
 @cache
 def _body(kind: type) -> Check:
-    """Return the check of a whole body: it invents no fields."""
+    """Return the check of a message's whole body of the TypedDict `kind`; it adds no missing fields."""
     return _object(kind, complete=False)
 
 
 @cache
 def _check(hint: Annotation) -> Check:
+    """Return the check for values of the type `hint`, an annotation of `bodies` or `types`.
+
+    It may be a TypedDict, a list, a mapping (of which only the kind is checked), or str, int and bool. Checks are made once and kept.
+    """
     if is_typeddict(hint):
         return _object(hint, complete=True)
     match get_origin(hint), get_args(hint):
@@ -117,7 +127,11 @@ def _check(hint: Annotation) -> Check:
 
 
 def _object(kind: type, *, complete: bool) -> Check:
-    """Return the check of an object; a `complete` one has all texts and numbers that are required."""
+    """Return the check of an object of the TypedDict `kind`.
+
+    The check returns the object itself if it fits, a mended copy, or `ABSENT` if it lacks a required `id` or `threadId`. With
+    `complete` it also adds required fields that are missing: "", 0, or an empty list or object. Missing flags are never added.
+    """
     hints = get_type_hints(kind, include_extras=True)
     # A body may contain itself, so the check of a field is made when it is first needed.
     fields = {name: _bare(hint) for name, hint in hints.items()}
@@ -136,6 +150,7 @@ def _object(kind: type, *, complete: bool) -> Check:
 
     def check(value: object) -> Value:
         # Most objects are as they should be.
+        """Return `value` if it fits, else a copy with its fields mended, or `ABSENT` if it is useless."""
         if is_object(value) and expected <= value.keys() and _fits(fields, value):
             return value
         if not is_object(value) and expected:
@@ -158,7 +173,7 @@ def _object(kind: type, *, complete: bool) -> Check:
 
 
 def _fits(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
-    """Whether all fields that an object has are as they should be."""
+    """Return whether every field of `given` has the type that `fields` names; unknown fields are ignored."""
     for name, item in given.items():
         hint = fields.get(name)
         if type(item) is hint and (hint is not int or -LARGEST_INTEGER <= item <= LARGEST_INTEGER):
@@ -169,21 +184,27 @@ def _fits(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
 
 
 def _bare(hint: Annotation) -> Annotation:
+    """Return the type inside of a `NotRequired`, or the type itself."""
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
 def _default(hint: Annotation) -> object:
+    """Return the value of a missing required field of this type: "", 0, an empty list or an empty object."""
     if hint in _DEFAULTS:
         return _DEFAULTS[hint]
     return [] if get_origin(hint) is list else {}
 
 
 def _copy(default: object) -> object:
+    """Return a new empty list or object for a default that is one, so that messages do not share it."""
     return default if isinstance(default, str | int) else type(default)()
 
 
 def _list(check: Check) -> Check:
+    """Return the check of a list: it checks each item with `check`, and leaves out those that it rejects."""
+
     def checked(value: object) -> Value:
+        """Return the list itself if all items fit, a new list of mended items, or `ABSENT` for no list."""
         if not is_array(value):
             return ABSENT
         fitting = [check(item) for item in value]
@@ -195,10 +216,12 @@ def _list(check: Check) -> Check:
 
 
 def _mapping(value: object) -> Value:
+    """Return `value` if it is an object, whatever it contains, else `ABSENT`."""
     return value if is_object(value) else ABSENT
 
 
 def _text(value: object) -> Value:
+    """Return `value` as a text: numbers and booleans are converted (`true`, `1.5`); else `ABSENT`."""
     match value:
         case str():
             return value
@@ -211,6 +234,10 @@ def _text(value: object) -> Value:
 
 
 def _integer(value: object) -> Value:
+    """Return `value` as an integer of at most 64 bits, or `ABSENT`.
+
+    Whole floats and texts of ASCII digits are converted, since Perl's adapter sends numbers as texts; booleans are rejected.
+    """
     match value:
         case bool():
             return ABSENT
@@ -228,6 +255,7 @@ def _integer(value: object) -> Value:
 
 
 def _truth(value: object) -> Value:
+    """Return `value` as a boolean: 0 and 1 are converted; `ABSENT` for anything else."""
     match value:
         case bool():
             return value
