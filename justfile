@@ -25,6 +25,14 @@ figures *arguments:
 tests-of *arguments:
   uv run python -m tools.tests_of {{arguments}}
 
+# Rename over the whole tree by a table: lines of `file<TAB>Class.method or function(parameter)<TAB>new name`.
+rename table:
+  uv run python -m tools.renames apply {{table}}
+
+# Prove that a commit does nothing but the renames that its message lists.
+rename-check commit="HEAD":
+  uv run python -m tools.renames check {{commit}}
+
 # Write the schemas of tools, and the generated tables of the pages and of the help, anew.
 pages:
   uv run python -m tools.known_answers
