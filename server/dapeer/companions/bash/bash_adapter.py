@@ -19,7 +19,10 @@ from typing import Any
 
 
 def main() -> None:
-    """Do as the arguments say. A command that is not a Python script runs unchanged."""
+    """Replace this process by bash-dap, or do what `--within` or `--patches` in `sys.argv` says.
+
+    A command that is no Python script is run unchanged, so its temporary files stay where they are.
+    """
     if sys.argv[1] == "--patches":
         row("")
         json.dump(patching.listed(), sys.stdout)
@@ -38,7 +41,7 @@ def main() -> None:
 
 
 def run_within(folder: str, command: str) -> None:
-    """Run bash-dap in this process."""
+    """Run the Python script `command` as `__main__` in this process, with its temporary files in `folder`."""
     patching.reporters.append(patching.to_stderr)
     row(folder)
     sys.argv = [command]
@@ -46,7 +49,7 @@ def run_within(folder: str, command: str) -> None:
 
 
 def row(folder: str) -> None:
-    """Have temporary files made in a folder."""
+    """Register and apply the row that sets `tempfile.tempdir` to `folder`."""
     made = patching.Row(
         "bash-temporary-files",
         "Python",
@@ -62,9 +65,9 @@ def row(folder: str) -> None:
 
 
 def beside(name: str) -> Any:
-    """Import a module of the Python companions; leave this file's folder out of the modules' path.
+    """Import a module of the Python companions by its name, and return it.
 
-    Python has put it there.
+    As a side effect this file's own folder, which Python has put there, is removed from `sys.path`.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     python = os.path.join(os.path.dirname(here), "python")

@@ -18,7 +18,16 @@ QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
 
 
 def main(java: str, javac: str, built: str, cache: str) -> None:
-    """Replace this process by the adapter, which may compile programs into the folder `built`."""
+    """Compile the adapter if needed, and replace this process by it.
+
+    On Windows it is run as a child, and this process exits with its code.
+
+    `java` and `javac` are paths of these programs. The folder `built` is created here, and must not exist: the adapter compiles programs
+    there. `cache` is the folder that keeps compiled adapters.
+
+    Raises:
+        subprocess.CalledProcessError: The adapter's sources did not compile.
+    """
     Path(built).mkdir()
     command = [
         java,
@@ -35,9 +44,14 @@ def main(java: str, javac: str, built: str, cache: str) -> None:
 
 
 def classes(javac: str, cache: Path, built: Path) -> Path:
-    """Return the folder of the compiled adapter, which is kept in the folder `cache` for the next start.
+    """Return the folder of the compiled adapter, which is compiled if `cache` does not have it yet.
 
-    It is compiled in `built`, which goes with the session: who waits no longer kills this process.
+    The folder's name has a hash of the sources and of the compiler (path and time). It is compiled in `built`, and then moved into `cache`:
+    if this process is killed meanwhile, nothing stays in `cache`.
+
+    Raises:
+        subprocess.CalledProcessError: The sources did not compile.
+        OSError: The folder cannot be put into `cache`.
     """
     sources = sorted(SOURCES.glob("*.java"))
     compiler = Path(javac).resolve()

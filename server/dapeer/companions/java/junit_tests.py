@@ -42,7 +42,10 @@ class Test:
 
 
 def read_tests(text: str) -> list[Test]:
-    """Return the classes of a Java source, and their test methods."""
+    """Return a `Test` for each class of a Java source and each test method, in the order of the text.
+
+    `text` is the source. A method counts if an annotation before it ends with `Test`, or is `TestFactory` or `TestTemplate`.
+    """
     text = _LEFT_OUT.sub('""', text)
     found: list[Test] = []
     classes: list[str] = []
@@ -65,9 +68,13 @@ def read_tests(text: str) -> list[Test]:
 
 
 def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    """Yield the text before each `{` and `;` in a class's body, whether it is `{`, and the classes around.
+    """Yield each declaration of a file, or in a class's body, with the classes around.
 
-    Who reads adds the name of a class to `classes` before the next.
+    Of each: the text before its `{` or `;`, whether it was `{`, and the names of the classes, outermost first.
+
+    `text` is the source without comments and literals. What stands in methods and initializers is skipped. `classes` is shared with the
+    caller: when a yielded declaration is a class, the caller appends its name before it asks for the next; it is removed here at the
+    class's `}`.
     """
     blocks: list[bool] = []
     round_, begin = 0, 0
@@ -90,7 +97,7 @@ def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str
 
 
 class _Types:
-    """The whole names of the types that a source names."""
+    """Completes the names of the types that a Java source names, by its package and imports."""
 
     def __init__(self, text: str, classes: set[str]) -> None:
         package = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
@@ -101,7 +108,13 @@ class _Types:
         self._classes = classes
 
     def of_parameters(self, text: str, inside: str) -> Iterator[str]:
-        """Yield the types of a method's parameters as JUnit wants them."""
+        """Yield the types of a method's parameters as JUnit's `--select-method` wants them.
+
+        For instance `java.lang.String[]`.
+
+        `text` is what stands between the method's parentheses; annotations, generics and `final` are left out. `inside` is the class
+        around, as `Outer$Inner`.
+        """
         text = _ANNOTATION.sub("", text)
         while re.search(r"<[^<>]*>", text):
             text = re.sub(r"<[^<>]*>", "", text)
@@ -111,6 +124,11 @@ class _Types:
             yield self._whole(words[0], inside) + "[]" * rows
 
     def _whole(self, name: str, inside: str) -> str:
+        """Return the qualified name of the type `name` as it is written in the class `inside` (`Outer$Inner`).
+
+        It is looked for among imports, this file's classes (taken for members of `inside`) and `java.lang`; else it belongs to the first
+        `.*` import, or without one to this package. Primitive and qualified names are returned unchanged.
+        """
         if name in _PLAIN or "." in name:
             return name
         if name in self._named:
@@ -124,7 +142,14 @@ class _Types:
 
 
 def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:
-    """Yield what is printed for a name; without a name for the whole file."""
+    """Yield the objects that are printed for a name; each has `test` and `select`.
+
+    `test` is names joined by `::`, `select` a list of JUnit's options.
+
+    `name` is `NAME::…`, the last names of a class or test; empty: the class that is named as the file. Where it exists, one object is
+    yielded. A method that is not written here may be inherited: then it is selected in the file's first class that extends another.
+    Otherwise there is one object for each test method of the file.
+    """
     parts = tuple(part for part in name.split("::") if part) or (file.stem,)
     length = len(parts)
     hits = [each for each in tests if each.path[-length:] == parts]

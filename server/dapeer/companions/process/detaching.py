@@ -23,16 +23,18 @@ SECONDS_TO_STOP = 2.0
 
 
 def detach(pid: int, since: str, number: int, delay: float) -> None:
-    """Have a debugger detach, whose input has ended, and wait for that; then end what stays of it.
+    """Make a debugger, whose input has ended, detach from its program; return when it has ended.
 
-    Nothing tells that a process is traced no more, so it is looked at now and then, and at each end of a debugger's process. One that
-    somebody has stopped is continued once: who stops it again means it.
+    The debugger's processes get SIGCONT first, so that a stopped one goes on (only once: who stops it again means it). While one of them
+    traces a process, `number` is sent to it, first after `delay` + `SECONDS_TO_DETACH`, then every `SECONDS_BETWEEN_SIGNALS` seconds,
+    without a limit. Debuggers that trace nothing for `SECONDS_TO_LEAVE` seconds are killed. The state is read from `/proc` now and then,
+    and at each end of a debugger's process, since nothing reports a detach.
 
     Args:
-        pid: The debugger's process.
-        since: When that was started, as in its `stat`.
-        number: The signal that makes it detach where the end of its input does not; 0: none does.
-        delay: Seconds to wait for longer before such a signal; several may wait for one debugger.
+        pid: The debugger's first process.
+        since: The start time of that process, as in its `stat`: another process of the same number is left alone.
+        number: The signal that makes it detach where the end of its input does not; 0: no signal does.
+        delay: Seconds to wait for longer before the first signal, so that several callers do not signal one debugger at once.
     """
     now = time.monotonic()
     family = debuggers(pid, since, {})
@@ -53,10 +55,12 @@ def detach(pid: int, since: str, number: int, delay: float) -> None:
 
 
 def debuggers(pid: int, since: str, known: dict[int, str]) -> dict[int, str]:
-    """Return a debugger's processes that live, each with the time of its start.
+    """Return a debugger's living processes, each with its start time as in its `stat`.
 
-    They are its first one, those of the POSIX session that this leads, those that were `known`, and what all these have started: a
-    debugger may have a server of its own in another session. None where another process has the number of the first one by now.
+    These are process `pid`, those of the POSIX session that it leads, those of `known` (an earlier result) that still run with the same
+    start time, and all descendants of these: a debugger may have a server of its own in another session. The dict is empty if none lives,
+    or if another process (one that did not start at `since`) has the number `pid` by now. Without a `/proc` it has only `pid`, while that
+    runs.
     """
     if "".join(stat(pid)[19:20]) not in ("", since):
         return {}
@@ -72,7 +76,10 @@ def debuggers(pid: int, since: str, known: dict[int, str]) -> dict[int, str]:
 
 
 def tracers(family: Collection[int]) -> set[int]:
-    """Return those of some processes of which a thread traces a living process."""
+    """Return those of some processes that trace (`ptrace`) a thread of any living process.
+
+    `family` has the numbers of the processes. The answer is read from `/proc`; it is empty where that does not tell.
+    """
     found: set[int] = set()
     for pid in numbers("/proc"):
         for thread in numbers(f"/proc/{pid}/task"):
@@ -86,9 +93,10 @@ def tracers(family: Collection[int]) -> set[int]:
 
 
 def holds(family: Collection[int]) -> bool:
-    """Stop some processes; return whether one of them traces a process by then, and continue them if so.
+    """Stop some processes with SIGSTOP; return whether one traces a process, and continue all if so.
 
-    What is stopped attaches to nothing, so none of them can take a program with it.
+    If none does, they stay stopped: a stopped debugger attaches to nothing, so it can be killed without harm to a program. The wait for
+    them to stop takes `SECONDS_TO_STOP` at most.
     """
     send(family, signal.SIGSTOP)
     until = time.monotonic() + SECONDS_TO_STOP
@@ -102,14 +110,17 @@ def holds(family: Collection[int]) -> bool:
 
 
 def send(family: Collection[int], number: int) -> None:
-    """Send a signal to some processes, as far as they are there."""
+    """Send the signal `number` to each process of `family`; those that cannot be signalled are skipped."""
     for pid in family:
         with contextlib.suppress(OSError):
             os.kill(pid, number)
 
 
 def wait_for_any(family: Collection[int]) -> None:
-    """Wait until one of some processes has ended, for a part of a second at most."""
+    """Wait until one of some processes has ended, for `SECONDS_TO_DETACH` / 4 at most.
+
+    Where none of them can be watched it waits for all of that time.
+    """
     poll, files = select.poll(), list[int]()
     for pid in family:
         with contextlib.suppress(OSError, AttributeError):
@@ -121,7 +132,10 @@ def wait_for_any(family: Collection[int]) -> None:
 
 
 def numbers(folder: str) -> list[int]:
-    """Return the processes of `/proc`, or the threads of one; empty if there are none, or nobody tells."""
+    """Return the numbers in a folder: all processes of `/proc`, or the threads of `/proc/PID/task`.
+
+    The list is empty if there are none, or if the folder cannot be read.
+    """
     try:
         return [int(name) for name in os.listdir(folder) if name.isdigit()]
     except OSError:
@@ -129,7 +143,10 @@ def numbers(folder: str) -> list[int]:
 
 
 def facts(task: str) -> dict[str, str]:
-    """Return the fields of a process's or a thread's `status`, by name; empty if it has ended."""
+    """Return the fields of a process's or a thread's `/proc/…/status` by name, such as `TracerPid`.
+
+    `task` is the path below `/proc`: `PID` or `PID/task/TID`. The dict is empty if it has ended.
+    """
     try:
         with open(f"/proc/{task}/status", encoding="utf-8", errors="replace") as file:
             return {
@@ -140,7 +157,10 @@ def facts(task: str) -> dict[str, str]:
 
 
 def stat(task: int | str) -> list[str]:
-    """Return the fields of the `stat` of a process or a thread, state first; empty if it is gone."""
+    """Return the fields of `/proc/TASK/stat` behind the program's name: state, parent, group, session, ….
+
+    Field 19 is the start time in clock ticks since boot. `task` is a `PID` or `PID/task/TID`; the list is empty if it has ended.
+    """
     try:
         with open(f"/proc/{task}/stat", "rb") as file:
             # The name, in parentheses, may contain spaces and parentheses.
@@ -150,7 +170,7 @@ def stat(task: int | str) -> list[str]:
 
 
 def runs(pid: int) -> bool:
-    """Whether there is a process of this number."""
+    """Return whether this user can signal a process of this number; False also for another user's process."""
     try:
         os.kill(pid, 0)
     except OSError:

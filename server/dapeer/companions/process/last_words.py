@@ -31,7 +31,10 @@ STOPS = 1 << (signal.SIGTRAP - 1)
 
 
 def say(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
-    """Send requests to a debugger, and wait until all of them are answered, or it has gone."""
+    """Send DAP requests to a debugger; wait until all are answered, or it closes the connection.
+
+    `requests` are pairs of a command and its arguments. The responses are not judged, only their `request_seq` is read.
+    """
     awaited = set[int]()
     for number, (command, arguments) in enumerate(requests, FIRST_NUMBER):
         request = {"seq": number, "type": "request", "command": command, "arguments": arguments}
@@ -46,21 +49,25 @@ def say(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
 
 
 def wait_for_stop_taken(pid: int) -> None:
-    """Wait some seconds until a program has taken each signal that has stopped it."""
+    """Wait until no thread of the program has a pending SIGTRAP, for `SECONDS_TO_TAKE_STOP` at most."""
     until = time.monotonic() + SECONDS_TO_TAKE_STOP
     while has_stop(pid) and time.monotonic() < until:
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def has_stop(pid: int) -> bool:
-    """Whether a signal that stops a program waits until it goes on."""
+    """Return whether a SIGTRAP is pending for the program or a thread of it; False if it has ended."""
     tasks = (facts(f"{pid}/task/{each}") for each in numbers(f"/proc/{pid}/task"))
     names = "SigPnd", "ShdPnd"
     return any(int(task.get(name, "0"), 16) & STOPS for task in tasks for name in names)
 
 
 def main() -> None:
-    """Read stdin until it ends, then say what the last line has."""
+    """Read stdin until it ends; then send the requests of its last whole line, and wait for their end.
+
+    `sys.argv` has the file descriptor of the connection and the program's process id. An empty JSON array ends at once. SIGINT, SIGTERM and
+    SIGHUP are ignored, since this process outlives its client.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     connection, last = socket.socket(fileno=int(sys.argv[1])), "[]"

@@ -31,7 +31,11 @@ class Cleanup:
     """What to clean up. The start time identifies a process, since its number may be reused."""
 
     def __init__(self, delay: float = 0.0) -> None:
-        """`delay` has the signals of several such processes not come at once, in seconds."""
+        """Create it with nothing to clean up.
+
+        `delay` is how many seconds each `detach` waits for longer before its signal, so that the signals of several reapers do not come at
+        once.
+        """
         self.delay = delay
         self.processes: dict[int, tuple[str, bool, bool]] = {}
         self.attached: dict[int, int] = {}
@@ -39,7 +43,10 @@ class Cleanup:
         self.folders: set[str] = set()
 
     def obey(self, line: str) -> None:
-        """Carry out one line of stdin."""
+        """Carry out one line of stdin (the forms are in this module's docstring); an unknown line is ignored.
+
+        It adds to or removes from `processes`, `attached` and `folders`; `detach PID` forks a process that waits for that debugger.
+        """
         match line.split():
             case ["process", pid, since, group, session]:
                 self.processes[int(pid)] = since, group == "True", session == "True"
@@ -58,9 +65,10 @@ class Cleanup:
                 pass
 
     def do_away(self) -> None:
-        """Kill the processes whose start time is still the same; when they have ended, remove the folders.
+        """Kill all listed processes; delete the listed folders once they have ended.
 
-        Debuggers of attached programs are left to processes of their own.
+        It waits for `SECONDS_TO_DIE` at most. A process whose start time has changed is another one, and is left alone. Debuggers of
+        attached programs are not killed here: for each a process is forked that waits until it has detached.
         """
         for pid in [*self.attached]:
             self.detach_beside(pid)
@@ -74,7 +82,10 @@ class Cleanup:
                 shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
     def detach_beside(self, pid: int) -> None:
-        """Start a process that waits until a debugger has detached, and forget that debugger."""
+        """Fork a process that runs `detach` for an attached debugger; remove that from both lists.
+
+        Returns in the parent only, at once; the child closes stdin and stdout, and exits when `detach` has returned.
+        """
         number, since = self.attached.pop(pid), self.processes.pop(pid)[0]
         if os.fork():
             return
@@ -87,7 +98,11 @@ class Cleanup:
             os._exit(0)
 
     def kill(self, pid: int) -> list[int]:
-        """Kill a process, its group and session; return file descriptors that are readable at their end."""
+        """Kill a listed process, the group that it leads, and, if so registered, its POSIX session.
+
+        Nothing is killed if another process has its number by now; its group is killed also where it has ended itself. Return pidfds of
+        those that were killed, each readable once that process has ended; empty where the system has none.
+        """
         since, led, whole = self.processes[pid]
         now = started(pid)
         if now not in ("", since):
@@ -109,7 +124,10 @@ class Cleanup:
 
 
 def kill(pid: int) -> list[int]:
-    """Kill a process; return a pidfd, which becomes readable when it has ended, if the system has them."""
+    """Send SIGKILL to a process; return a list with its pidfd, which becomes readable when it has ended.
+
+    The list is empty if there is no such process, or the system has no pidfds. A process that may not be signalled is left.
+    """
     files: list[int] = []
     with contextlib.suppress(OSError):
         if hasattr(os, "pidfd_open"):
@@ -119,7 +137,7 @@ def kill(pid: int) -> list[int]:
 
 
 def wait_for(files: list[int]) -> None:
-    """Wait until all processes have ended, for `SECONDS_TO_DIE` at most."""
+    """Wait until the processes of all these pidfds have ended, for `SECONDS_TO_DIE` at most."""
     until = time.monotonic() + SECONDS_TO_DIE
     for file in files:
         poll = select.poll()
@@ -128,18 +146,21 @@ def wait_for(files: list[int]) -> None:
 
 
 def line_of(pid: int) -> str:
-    """Return the line of stdin that adds a running process."""
+    """Return the line of the reaper's stdin that registers a running process `pid`."""
     session = session_of(pid) == pid
     return f"process {pid} {started(pid) or '-'} {leads_group(pid)} {session}\n"
 
 
 def attached_line_of(pid: int, number: int) -> str:
-    """Return the line that adds an attached program's debugger, with the signal that makes it detach or 0."""
+    """Return the line of the reaper's stdin that registers the debugger of an attached program.
+
+    `number` is the signal that makes it detach; 0: none does.
+    """
     return line_of(pid).replace("process", "attached").replace("\n", f" {number}\n")
 
 
 def started(pid: int) -> str:
-    """Return when a process started, in clock ticks since boot; empty if unknown."""
+    """Return when a process was started, in clock ticks since boot; empty if unknown."""
     return "".join(stat(pid)[19:20])
 
 
@@ -154,7 +175,7 @@ def members(session: int) -> set[int]:
 
 
 def leads_group(pid: int) -> bool:
-    """Whether a process leads its process group."""
+    """Return whether a process is the leader of its process group; False if there is no such process."""
     try:
         return os.getpgid(pid) == pid
     except OSError:
@@ -162,7 +183,10 @@ def leads_group(pid: int) -> bool:
 
 
 def main() -> None:
-    """Read stdin until it ends, then clean up."""
+    """Register what the lines of stdin say until it ends, then clean all of that up.
+
+    `sys.argv[1]` is how many reapers were started before this one; it spreads their signals. SIGINT, SIGTERM and SIGHUP are ignored.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     # Who has started a process that waits does not wait for it.

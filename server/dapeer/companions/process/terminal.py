@@ -13,7 +13,10 @@ import termios
 
 
 def main(command: list[str]) -> None:
-    """Replace this process by the program."""
+    """Make stdin the controlling terminal, and replace this process by the program `command`.
+
+    Its first word is looked for on PATH. Exits with a message on stderr if there is no such program, or it may not be run.
+    """
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     try:
         os.execvp(command[0], command)
