@@ -175,8 +175,10 @@ def write_edits(path: Path, edits: list[Json]) -> None:
     ]
     # From the end, so that an edit moves no place of another.
     for start, end, new in sorted(ranges, key=lambda each: tuple(each[0].values()), reverse=True):
-        line: str = lines[start["line"]]
-        lines[start["line"]] = line[: start["character"]] + new + line[end["character"] :]
+        row: int = start["line"]
+        before: int = start["character"]
+        after: int = end["character"]
+        lines[row] = lines[row][:before] + new + lines[row][after:]
     path.write_text("".join(lines), encoding="utf-8")
 
 
