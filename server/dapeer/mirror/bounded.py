@@ -25,7 +25,10 @@ class Bounded(dict[K, V]):
     def __init__(
         self, what: str, entries: Mapping[K, V] | None = None, most: int = MAX_ENTRIES
     ) -> None:
-        """`what` names the entries for readers."""
+        """Begin with `entries`.
+
+        It keeps `most` entries at most. `what` names the entries in `left_out`, such as `threads`.
+        """
         super().__init__()
         self._what, self._most = what, most
         self.left_out: str | None = None
@@ -38,7 +41,7 @@ class Bounded(dict[K, V]):
             self[key] = value
 
     def __setitem__(self, key: K, value: V) -> None:
-        """Set an entry, if it finds room."""
+        """Set an entry; drop it and set `left_out` if the table is full or the entry is too long."""
         if key not in self and len(self) >= self._most:
             self.left_out = self.left_out or (
                 f"It sent too many {self._what}: the first {self._most} are kept."

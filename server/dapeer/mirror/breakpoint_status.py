@@ -34,7 +34,7 @@ class _At(NamedTuple):
 
     @property
     def made(self) -> Breakpoint:
-        """Its state."""
+        """Its state: the adapter's latest `Breakpoint` of it."""
         return self.pairs[self.place][1]
 
 
@@ -90,28 +90,38 @@ class Placed:
         }
 
     def name_data(self, data_id: str, name: str) -> None:
-        """Take note of the name by which a caller knows the data of a breakpoint."""
+        """Keep the name by which a caller knows the data of a data breakpoint, by its `dataId`."""
         self.names[data_id] = name
 
     def name_file(self, path: str, told: str) -> None:
-        """Take note of what is known of the program's name of a file."""
+        """Keep in `named` what is known (`told`, a sentence) of the program's own name of a source file."""
         self.news += 1
         self.named[path] = told
 
     def take_request(self, command: str, arguments: Body) -> None:
-        """Apply a request, which may set breakpoints."""
+        """Mark a file's breakpoints as unanswered when a `setBreakpoints` request is sent.
+
+        Other commands change nothing. `arguments` are the request's; the mark in `unanswered` lasts until the response.
+        """
         if command == SET_LINES:
             self.news += 1
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
     def refused(self, command: str, arguments: Body, why: str) -> None:
-        """Record that the adapter has rejected a request, with its error."""
+        """Keep in `unanswered` why the adapter has rejected a `setBreakpoints` request (`why`).
+
+        Other commands change nothing.
+        """
         if command == SET_LINES and arguments:
             self.news += 1
             self.unanswered[_path(arguments)] = f"refused: {why}"
 
     def changed(self, body: BreakpointEventBody) -> None:
-        """Apply a `breakpoint` event."""
+        """Merge a `breakpoint` event into the state of the breakpoints that have its number (`id`).
+
+        An event without a number changes nothing. A removed breakpoint stays, not verified. Since js-debug may give several
+        breakpoints one number, only those in the event's file are changed, and of these those on its line if there are any.
+        """
         self.news += 1
         changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
         number = changed.get("id")
@@ -133,7 +143,11 @@ class Placed:
                 each.pairs[each.place] = each.pairs[each.place][0], _merged(each.made, changed)
 
     def _numbered(self, number: int) -> Sequence[_At]:
-        """Return where the breakpoints are that the adapter gave a number; events may tell of thousands."""
+        """Return the breakpoints that have a number of the adapter's; empty if none has.
+
+        The table behind it is built at the first call after a change of the breakpoints, since there may be thousands of events.
+        At most `MAX_SHARING_BREAKPOINTS` per number are kept.
+        """
         if self._numbers is None:
             self._numbers = {}
             others = ("", self.functions), ("", self.data), ("", self.instructions)
@@ -145,7 +159,11 @@ class Placed:
         return self._numbers.get(number, ())
 
     def traced(self, body: Body) -> None:
-        """Take in where in a file, or at which functions, the program collects by itself."""
+        """Record where the program collects by itself, without a breakpoint of the adapter.
+
+        `body` has either `functions`, or `breakpoints` and their `source`, with as many states in `made`. It replaces what was
+        recorded for all functions, or for that file.
+        """
         self.news += 1
         if "functions" in body:
             titles = map(title_of, body["functions"])
@@ -157,12 +175,19 @@ class Placed:
     def at(
         self, path: str, *, collecting: bool = False
     ) -> list[tuple[RequestedBreakpoint, Breakpoint]]:
-        """Return those on lines of a file; what is `collecting` by itself first, or last."""
+        """Return the breakpoints on lines of a file, each as sent and with its state; empty if there are none.
+
+        Those of the adapter come first, then those at which the program collects by itself; with `collecting` the other way round.
+        """
         every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
 
     def on(self, path: str, line: int, *, collecting: bool = False) -> Breakpoint | None:
-        """Return the first of `at` that was asked for on a line; None if there is none."""
+        """Return the state of the first breakpoint that was requested on a line of a file.
+
+        The result is None if there is none. Breakpoints of the adapter come before those at which the program collects by itself, unless
+        `collecting` is True.
+        """
         every = [self.lines.get(path, ()), self.collecting.get(path, ())]
         for pairs in reversed(every) if collecting else every:
             # They are mostly in order, and may be many.
@@ -174,7 +199,10 @@ class Placed:
         return None
 
     def hit(self, numbers: Sequence[int]) -> None:
-        """Record the ids of the breakpoints of a stop."""
+        """Record as reached the breakpoints whose numbers a `stopped` event lists in `hitBreakpointIds`.
+
+        Function breakpoints get into `functions_reached`; a line gets into `reached` only if the number is of one line alone.
+        """
         for number in numbers:
             at = self._numbered(number)
             self.functions_reached |= {
@@ -187,7 +215,7 @@ class Placed:
                 self.reached.add((only.path, only.pairs[only.place][0]["line"]))
 
     def stops(self, body: Body) -> bool:
-        """Whether a stop, by its event's body, is at a breakpoint that was set to stop."""
+        """Return whether a `stopped` event's body lists a line or function breakpoint that does not collect."""
         hit = {*as_array(body.get("hitBreakpointIds"))}
         lines = (
             made for pairs in self.lines.values() for sent, made in pairs if "collect" not in sent
@@ -197,8 +225,9 @@ class Placed:
         )
 
     def passed(self, frame: StackFrame) -> None:
-        """Record a location at which the program has stopped, for any reason.
+        """Record a frame in which the program has stopped, for any reason, as a reached line and function.
 
+        It changes `reached` for breakpoints on its line, and `functions_reached`; pending function breakpoints may become verified.
         Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
         """
         self.functions_reached.add(last_part(frame["name"]))
@@ -213,11 +242,15 @@ class Placed:
                 self.reached.update((known, each) for each in at)
 
     def reaches_function(self, name: str) -> bool:
-        """Whether the program was seen at a function, whose breakpoint may be named otherwise than its frame."""
+        """Return whether the program was seen at a function, by its whole name or the last part of it."""
         return bool({name, last_part(name)} & self.functions_reached)
 
     def log_point(self, body: Body) -> tuple[str, int] | None:
-        """Return path and line, as requested, of the log point that output comes from; None: of none."""
+        """Return path and line, as requested, of the log point that an output event is of.
+
+        The result is None if it is of none. `body` is the event's: it has `LOG_POINT`, or its `source` and `line` are those of a
+        breakpoint with a `logMessage`.
+        """
         path = _path(body)
         if body.get(LOG_POINT):
             return path, body["line"]
@@ -231,6 +264,11 @@ class Placed:
         )
 
     def _set_lines(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
+        """Replace the breakpoints of a file by those of a `setBreakpoints` request, with their states.
+
+        js-debug has a client ask twice at a start and answers the second time with an empty list: breakpoints without an
+        answer keep the state that they had.
+        """
         self.news += 1
         self._numbers = None
         path = _path(arguments)
@@ -241,6 +279,7 @@ class Placed:
         self.lines[path] = [*paired, *(pair for pair in known if pair[0] in silent)]
 
     def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
+        """Replace the function breakpoints by a `setFunctionBreakpoints` response: names with states."""
         self.news += 1
         self._numbers = None
         self.functions = [
@@ -249,7 +288,7 @@ class Placed:
         self._verify_reached()
 
     def _verify_reached(self) -> None:
-        """Call the breakpoints verified that were pending until the program was at their functions."""
+        """Mark pending function breakpoints as verified whose function the program has been seen at."""
         for index, (name, made) in enumerate(self.functions):
             if made.get("reason") == "pending" and self.reaches_function(name):
                 kept: Body = {k: v for k, v in made.items() if k not in {"reason", "message"}}
@@ -265,21 +304,32 @@ class Placed:
 
 
 def _may_be_in(made: Breakpoint, path: str) -> bool:
-    """Whether a breakpoint may be in a file; names are compared, since adapters follow links."""
+    """Return whether a breakpoint's state may be of a file: it names no file, or one of the same name.
+
+    Only the last part of the paths is compared, since adapters follow links.
+    """
     placed = str(made.get("source", {}).get("path") or path)
     return placed.rpartition("/")[2] == path.rpartition("/")[2]
 
 
 def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:
+    """Return the line that a breakpoint was requested on."""
     return pair[0]["line"]
 
 
 def _path(arguments: Body) -> str:
+    """Return the path of the `source` in a request's arguments or an event's body.
+
+    Without one it is the text `None`.
+    """
     return str(as_object(arguments.get("source")).get("path"))
 
 
 def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
-    """Return the current state, without the reason why it was not verified before."""
+    """Return a breakpoint's state, updated by the fields of an event.
+
+    Once verified, it loses the old reason.
+    """
     over = {"message", "reason"} if changed.get("verified") else set[str]()
     kept = {key: value for key, value in known.items() if key not in over}
     new = {key: value for key, value in changed.items() if key in Breakpoint.__annotations__}
@@ -287,12 +337,16 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
 
 
 def _paired(arguments: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
+    """Return each breakpoint of a request with its state in the response.
+
+    Those without an answer are left out.
+    """
     requested = as_array(arguments.get("breakpoints"))
     return list(zip(requested, map(_plain, body.get("breakpoints", ())), strict=False))
 
 
 def _plain(made: Breakpoint) -> Breakpoint:
-    """Return a breakpoint's state, its reason without colours, and its line where there can be one."""
+    """Return a breakpoint's state with a message without terminal colours, and without a line below 1."""
     if made.get("line", 1) < 1:
         # debugpy's, for an empty line above the first statement of a file.
         made = made.copy()

@@ -37,7 +37,7 @@ class Failure:
     """The count that was reported last."""
 
     def mark_reported(self, count: int) -> None:
-        """Take note that a reader knows how often it has failed."""
+        """Record the count of failures that a client has seen."""
         self.reported = count
 
 
@@ -54,7 +54,10 @@ class Failures:
         return iter(self.known.values())
 
     def take(self, body: Body) -> None:
-        """Record such an event; without `count` it counts as one more."""
+        """Record a `breakpointFailed` event's body as a failure, or as one more of a known one.
+
+        Its keys are `kind`, `expression`, `path`, `line`, `error`, and `count`: how often so far. Without `count` it is one more.
+        """
         failure = Failure(
             str(body.get("kind") or "condition"),
             str(body.get("expression") or ""),
@@ -65,11 +68,12 @@ class Failures:
         self._count(failure, int(body.get("count") or 0))
 
     def take_patch_off(self, body: Body) -> None:
-        """Record that a patch of ours is off; several processes may report one."""
+        """Record, once, that a patch of ours is off; `body` has the patch's `name`, what is `lost`, and `why`."""
         lost, why = (str(body.get(each) or "") for each in ("lost", "why"))
         self._count(Failure(PATCH, str(body.get("name") or ""), "", 0, f"{lost} ({why})"), 1)
 
     def _count(self, failure: Failure, count: int) -> None:
+        """Keep a failure, or the equal one that is known, and set its count; 0 means one more."""
         key = (failure.kind, failure.expression, failure.path, failure.line, failure.error)
         known = self.known.get(key, failure)
         self.known[key] = known

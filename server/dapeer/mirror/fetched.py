@@ -37,6 +37,11 @@ class Fetched:
         """What takes in each response."""
 
     def _stack_trace(self, arguments: Body, body: StackTraceResponseBody) -> None:
+        """Add the frames of a `stackTrace` response to the stop that holds its thread; ignore it if none does.
+
+        If they are of the thread that stopped, the stop's first frame to look at is found anew; a new innermost frame marks
+        breakpoints on its line as reached.
+        """
         stop = self._suspended.stop_of(arguments.get("threadId", -1))
         if stop is None:
             return
@@ -48,17 +53,23 @@ class Fetched:
             stop.place(self._frames)
 
     def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
+        """Add the scopes of a `scopes` response to the current stop, by the `frameId` that was asked for."""
         stop = self._suspended.stop
         if stop is not None:
             scopes = body.get("scopes", [])
             stop.values.take_scopes(arguments["frameId"], scopes, stop.top_id)
 
     def _variables(self, arguments: Body, body: VariablesResponseBody) -> None:
+        """Add the children of a `variables` response to the current stop."""
         stop = self._suspended.stop
         if stop is not None:
             stop.values.take(arguments, body.get("variables", []))
 
     def _variable_set(self, arguments: Body, body: Body) -> None:
+        """Apply the response of a request that writes or evaluates: all variables known may be outdated.
+
+        An evaluation for a hover, or for the clipboard without a frame, changes nothing: only the number of its value's elements is kept.
+        """
         # An evaluation for the clipboard or a hover without a frame changes nothing.
         looks = arguments.get("context") == "hover" or (
             arguments.get("context") == "clipboard" and "frameId" not in arguments
@@ -69,12 +80,16 @@ class Fetched:
             stop.values.take_size(body)
 
     def _written(self, body: Body, arguments: Body | None = None) -> None:
-        """A write may change any other variable, so all are fetched again."""
+        """Mark all variables of the current stop as outdated, since a write may change any of them.
+
+        `body` and `arguments` are of a response, or `body` of a `memory` or `invalidated` event; a new value in them is kept.
+        """
         stop = self._suspended.stop
         if stop is not None:
             stop.values.outdate(arguments or {}, body)
 
     def _exception_info(self, arguments: Body, body: Body) -> None:
+        """Set the exception of the stop that holds the thread, unless it is known from the program itself."""
         stop = self._suspended.stop_of(arguments.get("threadId", -1))
         # What the program itself says of it is more.
         if stop is not None and stop.exception is None:

@@ -58,7 +58,7 @@ class FrameRun(NamedTuple):
 
     @property
     def is_label(self) -> bool:
-        """Whether it is a label for the frames after it."""
+        """Whether it begins with DAP's `label`: a text that describes the frames after it."""
         return is_label(self.frames[0])
 
     def of(self) -> str:
@@ -93,17 +93,24 @@ class Frames:
     _owner: Callable[..., str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Remember owners."""
+        """Set up the cache of owners, by which `owner` does not search the patterns again for the same frame."""
         remembered = functools.lru_cache(_MAX_REMEMBERED_FRAMES)(self._found_owner)
         object.__setattr__(self, "_owner", remembered)
 
     def reason(self, innermost: StackFrame) -> str:
-        """Return why a program has really stopped at a breakpoint in a frame, empty: it is just that."""
+        """Return the real reason of a stop that its adapter reports as a breakpoint, such as `panic`.
+
+        It is that of the first pattern in `raised` that the name of the `innermost` frame has; empty if none fits: the
+        program has stopped at a breakpoint.
+        """
         reasons = (each.reason for each in self.raised if each.function.search(innermost["name"]))
         return next(reasons, "")
 
     def owner(self, frame: StackFrame) -> str:
-        """Return the owner of a frame, such as `the Go runtime`; empty: the user."""
+        """Return the owner of a frame, such as `the Go runtime` or `a library`; empty: the user.
+
+        The patterns of the adapter's definition count before the hints that the adapter gives with the frame.
+        """
         source = frame.get("source", {})
         path = str(source.get("path") or source.get("name") or "")
         sourced = bool(path or source.get("sourceReference"))
@@ -111,6 +118,10 @@ class Frames:
         return self._owner(path, frame["name"], sourced, *hints)
 
     def _found_owner(self, path: str, function: str, sourced: bool, *hints: str | None) -> str:
+        """Return what `owner` does, uncached, from the frame's path and function.
+
+        `sourced`: the frame has a path or a `sourceReference`. `hints`: the `presentationHint` of the frame and of its source.
+        """
         inside = self._inside(path)
         for foreign in self.foreign:
             if foreign.has(inside, function):
@@ -120,16 +131,22 @@ class Frames:
         return "" if _ASIDE.isdisjoint(hints) else _SET_ASIDE
 
     def is_librarys(self, path: str) -> bool:
-        """Whether a file lies where the definition has the files of a runtime or a library."""
+        """Return whether a file's path fits a pattern of a runtime's or a library's files."""
         return any(each.path is not None and each.path.search(path) for each in self.foreign)
 
     def short(self, path: str) -> str:
-        """Return the path of a file of a runtime or a library as seen from where these lie."""
+        """Return a path from where a pattern of a runtime's or a library's files ends in it.
+
+        It is the whole path if none fits.
+        """
         found = (each.path.search(path) for each in self.foreign if each.path is not None)
         return next((path[each.end() :] for each in found if each), "") or path
 
     def _inside(self, path: str) -> str:
-        """Return the path of a file of the project as if the project were all there is."""
+        """Return a project file's path without the project's folder, whose own name shall fit no pattern.
+
+        Any other path comes back as it is.
+        """
         folder = f"{self.project or ''}".rstrip(os.sep)
         return path[len(folder) :] if path.startswith(folder + os.sep) else path
 
@@ -138,15 +155,25 @@ class Frames:
         return not is_label(frame) and not self.owner(frame)
 
     def foremost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
-        """Return the innermost frame of the user's code; None if there is none."""
+        """Return the innermost frame of the user's code.
+
+        The result is None if there is none. `frames` have the innermost first.
+        """
         return next(filter(self.is_users, frames), None)
 
     def outermost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
-        """Return the outermost frame of the user's code; None if there is none."""
+        """Return the outermost frame of the user's code.
+
+        The result is None if there is none. `frames` have the innermost first.
+        """
         return self.foremost(frames[::-1])
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
-        """Yield a stack's frames in runs: others' together, and the user's at one and the same place."""
+        """Yield a stack's frames in runs, in order: neighbours of other owners, and the user's by place.
+
+        A run of others has each owner once; of the user's, only neighbours with the same function, line and source are one run.
+        Every frame is in one run, labels too.
+        """
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))
             if users is None:
@@ -156,7 +183,10 @@ class Frames:
                 yield FrameRun((), side_by_side)
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
-        """Yield the frames, each with its index among the user's frames; None: another owner's."""
+        """Yield a key and each frame: neighbours of one run share the key; None: another owner's frame.
+
+        A user's frame has function, line and source as its key; a label between user's frames has its own index.
+        """
         latest: tuple[object, ...] = ()
         place: tuple[object, ...] | None = None
         for number, frame in enumerate(frames):
@@ -170,7 +200,11 @@ class Frames:
             yield place, frame
 
     def _parts_users(self, frames: Sequence[StackFrame], label: int) -> bool:
-        """Whether there are frames of the user's before a label or behind it, up to the next label."""
+        """Return whether the label at index `label` is shown by itself, not within other owners' frames.
+
+        That is so if no frame is between it and the label before it (or the start), or if one of the user's is before or behind
+        it, up to the next label.
+        """
         before = [*itertools.takewhile(lambda each: not is_label(each), frames[:label][::-1])]
         behind = itertools.takewhile(lambda each: not is_label(each), frames[label + 1 :])
         return not before or any(map(self.is_users, itertools.chain(before, behind)))

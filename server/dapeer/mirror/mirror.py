@@ -52,7 +52,11 @@ class Mirror(Notes):
         failed: failures.Failures | None = None,
         gathered: Gathered | None = None,
     ) -> None:
-        """Keep `frames` with frames' owners; a program's processes share what it `printed`, rows, failures."""
+        """Begin the state of a session; sessions of one program share `printed`, `failed` and `gathered`.
+
+        `frames` tells the user's frames from others; by default all are the user's. `printed` takes the output, `failed` the
+        conditions and log messages that failed, and `gathered` the values that points collect.
+        """
         self._suspended = Suspended()
         self.printed = printed or Printed()
         failed = failed or failures.Failures()
@@ -80,6 +84,7 @@ class Mirror(Notes):
         self._on_response = self._response_handlers()
 
     def _event_handlers(self) -> Mapping[str, EventHandler]:
+        """Return the handlers of events, by the event's name; each gets the event's body."""
         return {
             "stopped": self._stopped,
             "continued": self._suspended.continued,
@@ -111,7 +116,11 @@ class Mirror(Notes):
 
     @property
     def phase(self) -> Phase:
-        """How far the session has come."""
+        """Whether the session is starting, running, stopped or ended.
+
+        STOPPED means that at least one thread is stopped; STARTING ends with the `launch` or `attach` response, a `process`
+        event or the first stop.
+        """
         if self._ended:
             return Phase.ENDED
         if self.stop:
@@ -120,7 +129,7 @@ class Mirror(Notes):
 
     @property
     def has_started(self) -> bool:
-        """Whether the program has got as far as to run, or further."""
+        """Whether the debuggee has begun to run, is stopped, or has ended: any phase but STARTING."""
         return self.phase is not Phase.STARTING
 
     @property
@@ -151,7 +160,7 @@ class Mirror(Notes):
 
     @property
     def threads_known(self) -> bool:
-        """Whether `threads` is complete now."""
+        """Whether `threads` has all threads now, with their names."""
         return self._threads.known(self.epoch)
 
     @property
@@ -161,12 +170,15 @@ class Mirror(Notes):
 
     @property
     def left_out(self) -> str | None:
-        """Return a note if the adapter has sent too much to keep all of it; None otherwise."""
+        """A sentence on entries that were dropped because the adapter sent too many or too long ones, or None."""
         tables = (self._threads.names, *self.loaded.tables, self.failures.known, self.capabilities)
         return next((table.left_out for table in tables if table.left_out), None)
 
     def stop_of(self, thread_id: int) -> Stop | None:
-        """Return the stop that holds a thread, or None when the thread runs."""
+        """Return the stop that holds a thread, or None when the thread runs.
+
+        Without a stop of its own, it is held by any stop at which all threads stopped.
+        """
         return self._suspended.stop_of(thread_id)
 
     def require_live(self) -> None:
@@ -178,10 +190,10 @@ class Mirror(Notes):
             )
 
     def stopped(self, thread_id: int | None = None) -> Stop:
-        """Return the current stop of the program, or of one thread.
+        """Return the current stop of the program, or, with `thread_id`, the one that holds this thread.
 
         Raises:
-            NotStopped: It runs, or has ended.
+            NotStopped: The thread or program runs, a pause is pending, or it has ended; the message says which.
         """
         stop = self.stop if thread_id is None else self.stop_of(thread_id)
         if stop is not None:
@@ -200,7 +212,11 @@ class Mirror(Notes):
         )
 
     def apply(self, message: Message, at: float = 0.0) -> None:
-        """Apply the next message of the session, which arrived at time `at` (seconds)."""
+        """Change the state by the next message of the session, in either direction.
+
+        `at` is the time at which it arrived, in seconds since the epoch (0: unknown). A request counts when it is sent: one
+        that resumes ends the stops. Events and commands that are unknown here change nothing.
+        """
         match message:
             case Event(event="output", body=body):
                 self._output(body, at)
@@ -220,16 +236,20 @@ class Mirror(Notes):
                 pass
 
     def name_data(self, data_id: str, name: str) -> None:
-        """Take note of the name by which a caller knows the data of a breakpoint."""
+        """Keep the name by which a caller knows the data of a data breakpoint, by its `dataId`."""
         self.placed.name_data(data_id, name)
 
     def name_file(self, path: str, told: str) -> None:
-        """Take note of what is known of the program's own name of a source file."""
+        """Keep `told`, a sentence on the name by which the program itself knows the source file at `path`."""
         self.placed.name_file(path, told)
 
     # -- events
 
     def _output(self, body: Body, at: float) -> None:
+        """Add the text of an `output` event to the output or a log point, or its row to those collected.
+
+        An output event that has the key `ROW` carries a collected row and no text. A log point that has printed counts as reached.
+        """
         if ROW in body:
             self.gathered.take(body[ROW], at)
             return
@@ -239,17 +259,22 @@ class Mirror(Notes):
         self.printed.take(body, at, log_point)
 
     def _stopped(self, body: Body) -> None:
+        """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._started = True
         self.pausing = False
         self._suspended.begin(body, self._stopped_thread(body), self.output.shown)
         self.placed.hit(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
-        """Return the thread that stopped; adapters may leave it out when there is only one."""
+        """Return the `threadId` of a `stopped` event; without one the first known thread, or `UNKNOWN`."""
         thread_id = body.get("threadId")
         return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
 
     def _thread(self, body: Body) -> None:
+        """Apply a `thread` event: add the thread, or remove it and its stop.
+
+        An event without a `threadId` is ignored.
+        """
         thread_id = body.get("threadId")
         if not isinstance(thread_id, int):
             return
@@ -267,10 +292,12 @@ class Mirror(Notes):
         self._started = True
 
     def _exited(self, body: Body) -> None:
+        """Keep the exit code of an `exited` event; None if it has no number."""
         code = body.get("exitCode")
         self.exit_code = code if isinstance(code, int) else None
 
     def _terminated(self, _: Body) -> None:
+        """Apply a `terminated` event: the session has ended, and no thread is stopped any more."""
         self._ended = True
         self.pausing = False
         self._suspended.resumed()
@@ -278,6 +305,11 @@ class Mirror(Notes):
     # -- responses
 
     def _response(self, response: Response) -> None:
+        """Apply a response by the handler of its command.
+
+        A failed one ends a pending pause, brings back stops of a rejected resume, or marks the breakpoints of the request as
+        refused. A response to an inspection that was sent before the latest stop is ignored: its ids may mean something else now.
+        """
         late = self._epochs_of_requests.pop(response.request_seq, self.epoch) != self.epoch
         known = self._on_response.get(response.command)
         self.pausing &= response.success or response.command != "pause"
@@ -297,5 +329,6 @@ class Mirror(Notes):
         self.capabilities.take(body)
 
     def _threads_listed(self, _arguments: Body, body: ThreadsResponseBody) -> None:
+        """Take in the list of a `threads` response, and name the stopped thread if its adapter had not."""
         self._threads.take(body, self.epoch)
         self._suspended.name_thread(self.threads)

@@ -30,7 +30,7 @@ class Loaded:
 
     @property
     def tables(self) -> tuple[Bounded[str, Body], Bounded[str, Source]]:
-        """Both, which take only so much."""
+        """`modules` and `sources`, whose sizes are limited."""
         return self.modules, self.sources
 
     @property
@@ -44,6 +44,7 @@ class Loaded:
         return {"modules": self._modules_listed, "loadedSources": self._sources_listed}
 
     def _module(self, body: ModuleEventBody) -> None:
+        """Add, replace or remove a module by a `module` event."""
         module = body.get("module", {})
         if body.get("reason") == "removed":
             self.modules.pop(str(module.get("id")), None)
@@ -51,6 +52,7 @@ class Loaded:
             self.modules[str(module.get("id"))] = module
 
     def _source(self, body: LoadedSourceEventBody) -> None:
+        """Add, replace or remove a source by a `loadedSource` event."""
         self.news += 1
         source = body.get("source", Source())
         if body.get("reason") == "removed":
@@ -59,6 +61,10 @@ class Loaded:
             self.sources[_key(source)] = source
 
     def _modules_listed(self, arguments: Body, body: ModulesResponseBody) -> None:
+        """Take in a `modules` response.
+
+        A request with a `startModule` adds to the modules, any other replaces them.
+        """
         modules = body.get("modules", ())
         # A page of a long list extends the known part; a whole list replaces it.
         known = self.modules if arguments.get("startModule") else dict[str, Body]()
@@ -66,10 +72,12 @@ class Loaded:
         self.modules = Bounded("modules", {**known, **listed})
 
     def _sources_listed(self, _arguments: Body, body: LoadedSourcesResponseBody) -> None:
+        """Replace `sources` by those of a `loadedSources` response."""
         self.news += 1
         sources = body.get("sources", ())
         self.sources = Bounded("sources", {_key(source): source for source in sources})
 
 
 def _key(source: Source) -> str:
+    """Return what identifies a source: its path, else its `sourceReference`, else its name, as a text."""
     return str(source.get("path") or source.get("sourceReference") or source.get("name"))

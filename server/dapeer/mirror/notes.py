@@ -21,33 +21,37 @@ class Notes:
         """Conditions and log messages that could not be evaluated."""
 
     def learn(self, stop: Stop, found: Findings) -> None:
-        """Take in what dapeer has found out about a stop."""
+        """Set a stop's `found` to what dapeer has found out about it beyond its adapter's reports."""
         stop.learn(found)
 
     def take_exception(self, stop: Stop, description: str | None) -> None:
-        """Take in what the program itself says of the exception that it has stopped at."""
+        """Set a stop's exception to the description that the program itself gives of it; None: it gave none."""
         stop.take_exception({"description": description})
 
     def take_members(self, stop: Stop, members: Mapping[int, str]) -> None:
-        """Take in members of containers, by variablesReference, as the program itself has reported them."""
+        """Add containers' texts to a stop's values, by variablesReference, as the program printed them."""
         stop.values.parts.take_reported(members)
 
     def take_patch_off(self, body: Body) -> None:
-        """Take in that a patch of ours is off in the adapter."""
+        """Record, once, that a patch of ours is off; `body` has the patch's `name`, what is `lost`, and `why`."""
         self.failures.take_patch_off(body)
 
     def mark_flowing(self, stop: Stop, *, flows: bool) -> None:
-        """Take note of whether more of the output before a stop is arriving."""
+        """Record whether more of the output that belongs to a stop is still arriving."""
         stop.reported.flow(flows=flows)
 
     def mark_shown(self, cursor: int) -> None:
-        """Take note that a reader knows the output up to a cursor."""
+        """Record that a client has seen the program's output up to a cursor."""
         self.output.mark_shown(cursor)
 
     def mark_reported(
         self, stop: Stop | None, cursor: int, failed: Iterable[tuple[Failure, int]]
     ) -> None:
-        """Take note that a reader has seen a stop, output up to a cursor, and counts of failures."""
+        """Record that a client has seen a stop, output up to a cursor, and counts of failed expressions.
+
+        `stop` is None if none was shown. `failed` has each failure with the count that was shown. Output that was shown with
+        another process's or a later stop is not counted as this stop's.
+        """
         if stop is not None:
             # Another process may have stopped later, and been shown first.
             stop.reported.skip_to(stop.reported.output_from(self.output.shown))

@@ -80,7 +80,7 @@ class OutputLog:
         """Cursor up to which the output was shown, with a stop."""
 
     def mark_shown(self, cursor: int) -> None:
-        """Take note that the output was shown up to a cursor."""
+        """Raise `shown`, the cursor up to which clients have seen the output, to `cursor` if that is later."""
         self.shown = max(self.shown, cursor)
 
     def enter_terminal(self) -> None:
@@ -93,7 +93,11 @@ class OutputLog:
         return self._pieces[0].start if self._pieces else self.end
 
     def append(self, category: Category, text: str, at: float = 0.0) -> None:
-        """Add output that arrived at time `at`."""
+        """Add output of a category, and drop the oldest above the limit; an empty text adds nothing.
+
+        `at` is when it arrived, in seconds since the epoch; 0: unknown. It joins the newest piece if that is of the same
+        category and second and stays below `PIECE_CHARS`.
+        """
         if not text:
             return
         last = self._pieces[-1] if self._pieces else None
@@ -111,7 +115,10 @@ class OutputLog:
         self._trim()
 
     def read(self, since: int = 0, category: str = "all") -> Output:
-        """Return everything from cursor `since` on, of one category or of all."""
+        """Return the text from cursor `since` on, of one category or of `all`, with the cursor of its end.
+
+        Its `dropped` counts the characters behind `since` that are no longer kept, of any category.
+        """
         text = "".join(piece.text for piece in self.pieces(since, category))
         return Output(text, self.end, max(0, self.start - since))
 
@@ -122,12 +129,15 @@ class OutputLog:
         return [_cut(piece, since) for piece in reversed(chosen)]
 
     def between(self, since: int, until: int, category: str = "all") -> list[Piece]:
-        """Return the pieces between two cursors, of one category or of all; those at the ends are cut."""
+        """Return the pieces between two cursors, the oldest first, of one category or of `all`.
+
+        The pieces at both ends are cut there; output that is no longer kept is left out.
+        """
         earlier = (piece for piece in self.pieces(since, category) if piece.start < until)
         return [replace(each, text=each.text[: until - each.start]) for each in earlier]
 
     def has(self, since: int, category: str = "all") -> bool:
-        """Whether there is output of a category after cursor `since`."""
+        """Return whether there is kept output of a category, or of `all`, behind cursor `since`."""
         newer = itertools.takewhile(lambda piece: piece.end > since, reversed(self._pieces))
         return any(category in ("all", piece.category) for piece in newer)
 
@@ -137,13 +147,14 @@ class OutputLog:
         return not self._pieces or self._pieces[-1].text.endswith("\n")
 
     def last_line(self) -> str:
-        """Return the newest line that is not blank."""
+        """Return the newest line that is not blank, of any category; empty if there is none."""
         newest = (
             line for piece in reversed(self._pieces) for line in reversed(piece.text.splitlines())
         )
         return next((line for line in newest if line.strip()), "")
 
     def _trim(self) -> None:
+        """Drop the oldest characters above the limit."""
         while self.end - self.start > self._limit:
             excess = self.end - self.start - self._limit
             oldest = self._pieces[0]

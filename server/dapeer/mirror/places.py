@@ -58,7 +58,11 @@ class Outside:
     """What to do where the system does not let it read the process, with `${pid}`."""
 
     def read(self, text: str) -> list[ThreadLocation]:
-        """Read what it has printed."""
+        """Return the threads that the other program has printed in `text`, in its order, each with its frames.
+
+        Lines that are neither a thread's nor a frame's are ignored, as are the debugger's own frames (`own`); a thread has at
+        most `MAX_THREAD_FRAMES`.
+        """
         places: list[ThreadLocation] = []
         for line in text.splitlines():
             if found := self.thread.search(line):
@@ -108,14 +112,15 @@ class Seen:
 
     @property
     def tells(self) -> bool:
-        """Whether the place of a thread is among it."""
+        """Whether at least one thread has frames here."""
         return any(each.frames for each in self.threads)
 
 
 def parsed(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
-    """Read a program's answer: `threads` and `tasks` with `name`, `id`, `frames`, perhaps `awaited_by`.
+    """Return the places in a program's answer, a text of JSON, by the keys `threads` and `tasks`.
 
-    A frame is a list of function, file and line. Entries of another form are left out.
+    Each entry of the two lists has `name` and `frames`, and may have `id` and `awaited_by`; a frame is a list of function,
+    file and line. Entries and frames of another form are left out; a text that is not JSON gives an empty mapping.
     """
     try:
         known = as_object(json.loads(text))
@@ -125,6 +130,7 @@ def parsed(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
 
 
 def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
+    """Yield a place for each entry with a `name` and `frames`; entries of another form are left out."""
     for each in listed:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:
@@ -141,6 +147,7 @@ def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
 
 
 def _is_frame(frame: object) -> bool:
+    """Return whether a value is a list of function, file and line."""
     match frame:
         case [str(), str(), int()]:
             return True
@@ -149,6 +156,7 @@ def _is_frame(frame: object) -> bool:
 
 
 def _frame(frame: Sequence[Any]) -> StackFrame:
+    """Return a DAP frame of a list of function, file and line, without an id or a column."""
     function, file, line = frame
     source = Source(name=Path(file).name, path=file)
     return StackFrame(id=0, name=function, line=line, column=0, source=source)
@@ -157,7 +165,11 @@ def _frame(frame: Sequence[Any]) -> StackFrame:
 def by_thread(
     threads: Mapping[int, str], places: Sequence[ThreadLocation]
 ) -> Mapping[int, ThreadLocation]:
-    """Say which thread each place is of: by name and, where several have one name, in order."""
+    """Return the place of each thread, by thread id; a thread without a place is left out.
+
+    `threads` are the adapter's names by id. A place belongs to the first thread of its name that has none yet: of several
+    threads of one name, each gets one, in order.
+    """
     left = list(places)
     found: dict[int, ThreadLocation] = {}
     for thread_id, name in threads.items():

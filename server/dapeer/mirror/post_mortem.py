@@ -22,9 +22,10 @@ class PostMortem:
         self._is_reported = False
 
     def meaning_of(self, message: Message) -> Message | None:
-        """Return the meaning of an adapter's message here; None: ignore it.
+        """Return the message to handle instead of an adapter's message about a core dump; None: drop it.
 
-        Some adapters send a stop for each thread, the crashed one first, and an exit at the end.
+        The first `stopped` event becomes a stop of all threads with the reason `core dump` and the cause; later ones, and
+        `exited` and `continued` events, are dropped: some adapters send a stop for each thread, and an exit. Others stay as they are.
         """
         match message:
             case Event(event="stopped", body=body):
@@ -40,10 +41,10 @@ class PostMortem:
                 return message
 
     def check(self, command: str) -> None:
-        """Refuse a request that needs a process.
+        """Raise if a request needs a process, which a core dump does not have; `command` is DAP's name of it.
 
         Raises:
-            Unsupported: It does.
+            Unsupported: It needs one.
         """
         if not self.allows(command):
             raise Unsupported(
@@ -52,13 +53,19 @@ class PostMortem:
             )
 
     def allows(self, command: str) -> bool:
-        """Whether a request has sense here."""
+        """Return whether a request, by DAP's name of it, works without a process."""
         return command not in NEED_PROCESS
 
 
 @contextlib.contextmanager
 def no_process(post_mortem: PostMortem | None) -> Generator[None]:
-    """Add to the error of an evaluation in a core dump that no function can be called."""
+    """Run the body of a `with`; to a `RequestFailed` in it, add that a core dump can call no function.
+
+    `post_mortem` is None for a session on a process: then the error stays as it is.
+
+    Raises:
+        RequestFailed: The body's, with a longer hint on a core dump.
+    """
     try:
         yield
     except RequestFailed as error:

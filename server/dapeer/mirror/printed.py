@@ -38,7 +38,10 @@ class LogPoint:
     ends: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, begin: int, end: int) -> None:
-        """Count one more."""
+        """Count one more message, which begins and ends at these cursors of the output.
+
+        Above `MAX_KEPT_MESSAGES` the places of the oldest half are dropped; their numbers still count.
+        """
         self.count += 1
         self.begins.append(begin)
         self.ends.append(end)
@@ -46,14 +49,17 @@ class LogPoint:
             del self.begins[: MAX_KEPT_MESSAGES // 2], self.ends[: MAX_KEPT_MESSAGES // 2]
 
     def within(self, since: int, until: int) -> range:
-        """Return the numbers of those between two cursors."""
+        """Return the numbers of the kept messages that begin between two cursors (`until` excluded).
+
+        Numbers count from 1.
+        """
         forgotten = self.count - len(self.begins) + 1
         return range(
             bisect_left(self.begins, since) + forgotten, bisect_left(self.begins, until) + forgotten
         )
 
     def place(self, number: int) -> tuple[int, int]:
-        """Return where a message begins and ends."""
+        """Return the cursors at which the message with this number begins and ends; it must be kept still."""
         index = number - 1 - (self.count - len(self.begins))
         return self.begins[index], self.ends[index]
 
@@ -67,7 +73,10 @@ class Logged:
         """By path and line, as they were asked for."""
 
     def add(self, path: str, line: int, text: str, at: float) -> None:
-        """Add a message that arrived at time `at`; it is a line of its own."""
+        """Append a log point's message to the program's output as a line of its own, and record where it is.
+
+        `path` and `line` are where the log point was requested; `at` is the time of arrival in seconds.
+        """
         text = text.rstrip("\r\n") + "\n"
         begin = self._output.end
         self._output.append("log", text, at)
@@ -77,9 +86,10 @@ class Logged:
         point.add(begin, self._output.end)
 
     def last(self, since: int, until: int, most: int) -> tuple[list[LogMessage], int]:
-        """Return the last messages between two cursors, `most` at most, and how many are left out.
+        """Return the last messages of all log points between two cursors, and how many more there are.
 
-        Of each log point the last one is among them, as far as `most` allows.
+        At most `most`, in the order of the output. The newest message of each log point comes before older ones of others, so
+        that each is represented as far as `most` allows.
         """
         within = {place: point.within(since, until) for place, point in self.points.items()}
         within = {place: numbers for place, numbers in within.items() if numbers}
@@ -96,6 +106,10 @@ class Logged:
         return [self._message(place, number) for _, place, number in chosen], count - len(chosen)
 
     def _message(self, place: tuple[str, int], number: int) -> LogMessage:
+        """Return a log point's message by its number, with its text read from the output.
+
+        `place` is path and line.
+        """
         begin, end = self.points[place].place(number)
         text = "".join(piece.text for piece in self._output.between(begin, end))
         return LogMessage(*place, number, text.rstrip("\n"), begin)
@@ -109,7 +123,11 @@ class Printed:
         self.logged = Logged(self.output)
 
     def take(self, body: Body, at: float, log_point: tuple[str, int] | None) -> None:
-        """Apply an output event's body, which arrived at time `at`; `log_point` is its log point's location."""
+        """Append the text of an `output` event's body to the output, or to the messages of its log point.
+
+        `at` is the time of arrival in seconds; `log_point` is path and line of the log point that has printed it, or None.
+        Telemetry is dropped, and so is an adapter's repetition of what the program's terminal has already sent.
+        """
         category = body.get("category") or "console"
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
             return

@@ -27,22 +27,29 @@ class Threads:
         """Whether events report threads that start and end."""
 
     def known(self, epoch: int) -> bool:
-        """Whether all names are known now."""
+        """Return whether `names` has all threads of the debuggee, each with its name.
+
+        That is so if all were listed in this `epoch` (the session's count of stops), or if `thread` events have reported
+        starts and ends; False while any thread has no name yet.
+        """
         fresh = self._followed or self._listed_in == epoch
         return fresh and bool(self.names) and all(self.names.values())
 
     def started(self, thread_id: int) -> None:
-        """Take note of a thread that has started."""
+        """Add a thread that a `thread` event reports as started, with an empty name if it has none yet."""
         self._followed = True
         self.names[thread_id] = self.names.get(thread_id, "")
 
     def exited(self, thread_id: int) -> None:
-        """Take note of a thread that has ended."""
+        """Remove a thread that a `thread` event reports as exited."""
         self._followed = True
         self.names.pop(thread_id, None)
 
     def take(self, body: ThreadsResponseBody, epoch: int) -> None:
-        """Take in the list of all threads."""
+        """Replace `names` by those of a `threads` response, which lists all threads.
+
+        A thread without a name becomes `thread ID`. `epoch` is the session's count of stops now; `known` compares it.
+        """
         threads = body.get("threads", ())
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
         self.names = Bounded("threads", named)
@@ -65,11 +72,12 @@ class Suspended:
         self._output_start = 0
 
     def _keep(self, stops: dict[int, Stop]) -> None:
-        """These last, and no others."""
+        """Replace the stops that last by `stops` (by thread id); the last of them becomes `stop`."""
         self._stops = stops
         self.stop = next(reversed(stops.values()), None)
 
     def _add(self, thread_id: int, stop: Stop) -> None:
+        """Make `stop` the one that holds a thread, and the latest; above `MAX_ENTRIES` the oldest is dropped."""
         # The latest stop comes last, also when the thread had stopped before.
         self._stops.pop(thread_id, None)
         if len(self._stops) >= MAX_ENTRIES:
@@ -77,17 +85,25 @@ class Suspended:
         self._stops[thread_id] = self.stop = stop
 
     def _remove(self, thread_id: int) -> None:
+        """Remove the stop of a thread, if it has one; the latest of the others becomes `stop`."""
         if self._stops.pop(thread_id, None) is not None:
             self.stop = next(reversed(self._stops.values()), None)
 
     def stop_of(self, thread_id: int) -> Stop | None:
-        """Return the stop that holds a thread, or None when the thread runs."""
+        """Return the stop that holds a thread, or None when the thread runs.
+
+        Without a stop of its own, it is held by any stop at which all threads stopped.
+        """
         return self._stops.get(thread_id) or next(
             (stop for stop in self._stops.values() if stop.all_threads), None
         )
 
     def begin(self, body: Body, thread_id: int, shown: int) -> None:
-        """Apply a `stopped` event; the program's output is shown up to the cursor `shown`."""
+        """Add a new stop from the body of a `stopped` event: to the stops that last, and to the history.
+
+        `epoch` grows by one and is the stop's number. A stop of all threads replaces the stops that last.
+        `thread_id` is the thread that stopped; `shown` is the cursor up to which clients have already seen the program's output.
+        """
         self.epoch += 1
         # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
@@ -99,7 +115,11 @@ class Suspended:
         self.history.add(stop)
 
     def name_thread(self, threads: Collection[int]) -> None:
-        """Say which thread it was that stopped, where the adapter left that out."""
+        """Set the thread of the latest stop to the first of `threads`, if its adapter has named none.
+
+        `threads` are the ids of all listed threads. Nothing changes if the `stopped` event had a `threadId`, or the
+        stop's thread is among them.
+        """
         stop = self.stop
         if stop is None or stop.thread_id in threads or not threads:
             return
@@ -109,7 +129,10 @@ class Suspended:
             self._add(stop.thread_id, stop)
 
     def continued(self, body: Body) -> None:
-        """Apply a `continued` event."""
+        """Remove the stops that a `continued` event ends: those of all threads, or that of its `threadId`.
+
+        They are all removed too if the stop of that thread was one of all threads.
+        """
         stop = self._stops.get(body.get("threadId", -1))
         if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
             self.resumed()
@@ -121,14 +144,23 @@ class Suspended:
         self._remove(thread_id)
 
     def resume(self, seq: int, command: str, thread_id: object) -> None:
-        """Apply a request that resumes, when it is sent."""
+        """Remove all lasting stops when a request that resumes is sent, and keep them until its response.
+
+        `seq` is the request's number, which `resume_answered` looks up. Each stop gets in `left_with` the `command` if
+        `thread_id` (the request's, maybe None) is its thread, and `continue` otherwise.
+        """
         self._resuming[seq] = self._stops
         for stop in self._stops.values():
             stop.leave(command if thread_id == stop.thread_id else "continue")
         self.resumed()
 
     def resume_answered(self, response: Response, *, ended: bool) -> None:
-        """Undo a resume that the adapter has rejected; apply one of another client."""
+        """Apply the response to a resuming request.
+
+        A rejected one brings back the stops that `resume` has removed. They come back only if no stop has come since and
+        the debuggee has not `ended`. A success whose request `resume` has not seen was another client's: it removes all
+        stops.
+        """
         left = self._resuming.pop(response.request_seq, None)
         if left is None and response.success:
             self.resumed()
@@ -138,7 +170,10 @@ class Suspended:
                 self._keep(left)
 
     def resumed(self) -> None:
-        """Every thread runs, or has ended."""
+        """Remove all lasting stops: every thread runs, or the debuggee has ended.
+
+        Output that was not yet shown with the latest stop will be shown with the next one.
+        """
         stop = self.stop
         if stop is not None:
             reported = stop.reported

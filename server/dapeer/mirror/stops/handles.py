@@ -27,7 +27,7 @@ class HandleNumbers:
     """The last number that was given."""
 
     def another(self) -> int:
-        """Return a number that was not given before."""
+        """Return the next number, which no handle of the session has had."""
         self.given += 1
         return self.given
 
@@ -44,7 +44,13 @@ class Handles:
     _targets: dict[int, Target] = field(default_factory=dict[int, Target])
 
     def of(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
-        """Return a handle for a frame or a container of variables, such as a scope of a frame."""
+        """Return the handle of a frame or a container of variables at this stop, a new one at the first call.
+
+        `kind` says which of the two `adapters_id` is; `frame_id` is the adapter's id of the frame, given for a scope only.
+
+        Raises:
+            ArgumentError: The stop has `HANDLES_PER_STOP` handles already.
+        """
         key = (kind, adapters_id, frame_id)
         if key not in self._handles:
             if len(self._handles) + 1 >= HANDLES_PER_STOP:
@@ -54,11 +60,11 @@ class Handles:
         return self._handles[key]
 
     def resolve(self, kind: Kind, handle: int) -> int:
-        """Return the adapter's id behind a handle.
+        """Return the adapter's id behind a handle of this stop; `kind` says what the handle has to be of.
 
         Raises:
-            StaleReference: The handle belongs to another stop.
-            ArgumentError: It is no handle of this kind.
+            StaleReference: The handle belongs to an earlier stop.
+            ArgumentError: There is no handle of this kind and number.
         """
         if 0 < handle <= self.given_before:
             raise StaleReference(
@@ -74,11 +80,11 @@ class Handles:
         return found[1]
 
     def frame_of_scope(self, handle: int) -> int | None:
-        """Return the frame of the scope behind a handle; None if it is no scope."""
+        """Return the adapter's id of the frame whose scope the handle stands for; None if it is no scope's."""
         found = self._targets.get(handle)
         return found[2] if found else None
 
     def forget(self) -> None:
-        """Forget the targets of all handles, once the program has resumed."""
+        """Drop all handles of the stop, once the program has resumed; none resolves any more."""
         self._handles.clear()
         self._targets.clear()

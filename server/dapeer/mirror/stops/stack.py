@@ -33,21 +33,25 @@ class Stack:
 
     @property
     def top(self) -> StackFrame | None:
-        """The frame to look at first, of the thread that stopped."""
+        """The frame to look at first, of the thread that stopped; None if none was fetched."""
         frames = self.frames.get(self.thread_id)
         return frames[self.front or 0] if frames else None
 
     def frame(self, frame_id: int | None) -> StackFrame | None:
-        """Return a frame by its id; None if it is not known."""
+        """Return a fetched frame of any thread by the adapter's id; None if it is not known."""
         known = itertools.chain(*self.frames.values(), self.outer)
         return next((each for each in known if each["id"] == frame_id), None)
 
     def name_thread(self, thread_id: int) -> None:
-        """Take note of which thread it was that stopped."""
+        """Set the thread that stopped, which its adapter had left out."""
         self.thread_id = thread_id
 
     def take(self, arguments: Body, body: StackTraceResponseBody) -> Sequence[StackFrame]:
-        """Take in frames; return those that are known now of the thread that stopped, if they are its."""
+        """Add the frames of a `stackTrace` response; return those known of the thread that stopped.
+
+        `arguments` are the request's: `threadId`, `startFrame`, `levels`. Frames that do not follow the known ones directly are
+        kept in `outer`, if they reach the end of the stack. Empty if the response is of another thread.
+        """
         thread, frames = arguments["threadId"], body.get("stackFrames", [])
         start, levels = _part(arguments, len(frames))
         known = self.frames.setdefault(thread, [])
@@ -64,7 +68,11 @@ class Stack:
         return known if thread == self.thread_id else ()
 
     def place(self, whose: Frames, *, planned: bool) -> None:
-        """Find the frame to look at first: the innermost; of a stop not `planned`, that of the user's."""
+        """Set `front`, the number of the frame to look at first, and `outermost`, the user's outermost frame.
+
+        `whose` tells the user's frames from others. At a `planned` stop the first one is looked at, else the innermost of the
+        user's; `front` is None if none of the user's is known. The frames of the thread must have been fetched.
+        """
         frames = self.frames[self.thread_id]
         self.outermost = whose.outermost([*frames, *self.outer])
         if not planned:
@@ -72,7 +80,7 @@ class Stack:
             self.front = frames.index(users) if users else None
 
     def settle(self) -> None:
-        """Keep only what history shows, once the program has resumed."""
+        """Drop all frames but the thread's own down to `KEPT_FRAMES` below the one looked at first."""
         kept = self.frames.get(self.thread_id)
         last = (self.front or 0) + KEPT_FRAMES
         self.frames = {} if kept is None else {self.thread_id: kept[:last]}
@@ -80,6 +88,10 @@ class Stack:
 
 
 def _part(arguments: Body, count: int) -> tuple[int, int]:
-    """Return from which frame on how many are told; some adapters tell all, whatever is asked."""
+    """Return the first frame's number and the number of frames that a `stackTrace` response was asked for.
+
+    `count` is how many frames came: more than asked means that the adapter sent all, which (0, 0) says. A `levels` of 0
+    asks for all.
+    """
     start, levels = (int(arguments.get(each) or 0) for each in ("startFrame", "levels"))
     return (0, 0) if 0 < levels < count else (start, levels)

@@ -61,19 +61,25 @@ class Reported:
     """Whether more of that output is arriving, as far as known."""
 
     def flow(self, *, flows: bool) -> None:
-        """Take note of whether more output is arriving."""
+        """Set `output_flows`: whether more of the stop's output is still arriving."""
         self.output_flows = flows
 
     def mark_shown(self, cursor: int) -> None:
-        """Take note that its output was shown up to a cursor."""
+        """Set `output_shown`: the cursor up to which clients have seen the stop's output."""
         self.output_shown = cursor
 
     def output_from(self, shown: int) -> int:
-        """Return where its output begins for a reader; the program's is shown up to `shown`."""
+        """Return the cursor at which the stop's output begins for a reader.
+
+        `shown` is the cursor up to which the program's output was shown: a stop that was not reported yet begins no earlier.
+        """
         return self.output_start if self.output_shown is not None else max(self.output_start, shown)
 
     def skip_to(self, cursor: int) -> None:
-        """Take note that output up to a cursor was shown with another stop."""
+        """Move the start of the stop's output to `cursor`, if that is later.
+
+        What is before was shown with another stop.
+        """
         self.output_start = max(self.output_start, cursor)
 
 
@@ -108,12 +114,12 @@ class Stop:
 
     @property
     def all_threads(self) -> bool:
-        """Whether every thread stopped, not only `thread_id`."""
+        """Whether every thread stopped, not only `thread_id`; the adapter's `allThreadsStopped`."""
         return bool(self.body.get("allThreadsStopped"))
 
     @property
     def planned(self) -> bool:
-        """Whether the program has stopped at a requested location."""
+        """Whether the program has stopped as asked: at a breakpoint, after a step, at the entry."""
         return self.reason in _PLANNED
 
     @property
@@ -131,14 +137,20 @@ class Stop:
         return top["id"] if top else None
 
     def locals(self, frame_id: int | None = None) -> list[Variable]:
-        """Return the local variables and arguments of a frame, default `top`, as far as fetched."""
+        """Return the local variables and arguments of a frame, as far as fetched; empty if nothing was.
+
+        `frame_id` is the adapter's; None: that of the frame to look at first (`top`).
+        """
         if frame_id is not None:
             return self.values.locals(frame_id)
         top = self.top_id
         return [] if top is None else self.values.top_locals(top)
 
     def arguments(self) -> set[str]:
-        """Return the names of the innermost frame's arguments, if the adapter marks them."""
+        """Return the names of the arguments of the frame to look at first, if the adapter marks them.
+
+        Else empty.
+        """
         top = self.top_id
         of_scopes = set[str]() if top is None else self.values.arguments(top)
         hinted = (
@@ -149,32 +161,40 @@ class Stop:
     # -- what changes it
 
     def leave(self, command: str) -> None:
-        """Take note of the request that resumes its thread."""
+        """Keep the name of the request that resumes its thread, in `left_with`."""
         self.left_with = command
 
     def place(self, whose: Frames) -> None:
-        """Find out why it really stopped, and which frame is looked at first, now that some are known."""
+        """Set `raised` and the frame to look at first, by the stack of its thread that was fetched.
+
+        `whose` tells the user's frames from others. `raised` is the real reason where the adapter speaks of a breakpoint. The
+        frame is the innermost; at an unplanned stop or a data breakpoint, the innermost of the user's code.
+        """
         if self.reason.endswith(("breakpoint", "unknown")):
             self.raised = whose.reason(self.stack.frames[self.thread_id][0])
         # Data are often written by a library for the user's code.
         self.stack.place(whose, planned=self.planned and self.reason != "data breakpoint")
 
     def take_exception(self, body: Body) -> None:
-        """Take in what is known of the exception that it stopped at."""
+        """Set `exception` to what is known of it: an `exceptionInfo` response's body, or only a `description`."""
         self.exception = body
 
     def learn(self, found: Findings) -> None:
-        """Take in what dapeer has found out."""
+        """Set `found` to what dapeer has found out beyond its adapter's reports."""
         self.found = found
 
     def settle(self) -> None:
-        """Keep only what history shows, once the program has resumed."""
+        """Drop what history does not show, once the program has resumed; its handles resolve no more."""
         self.values.settle(self.top_id)
         self.stack.settle()
         self.reported.handles.forget()
 
     def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
-        """Return the locals that history shows, by name: each as it is shown, and its depth and value."""
+        """Return the locals that history shows, by name: the text of each, and its depth and adapter's value.
+
+        Of at most `KEPT_VARIABLES`. The text has the members where the local was expanded; the depth is the number of
+        containers that were expanded for it, so that two stops compare only values that were expanded alike.
+        """
         values = self.values
         known: dict[str, tuple[str, tuple[int, str]]] = {}
         for each in self.locals()[:KEPT_VARIABLES]:
@@ -198,11 +218,14 @@ class History:
         return iter(self._stops)
 
     def new_handles(self) -> Handles:
-        """Return the handles of a new stop."""
+        """Return an empty table of handles for a new stop, which continues the session's numbers."""
         return Handles(self.numbers, self.numbers.given)
 
     def add(self, stop: Stop) -> None:
-        """Begin a new stop; the previous one keeps only what history shows."""
+        """Append a new stop.
+
+        The previous one drops what history does not show, and above the limit the oldest goes.
+        """
         if self._stops:
             self._stops[-1].settle()
         self._stops.append(stop)
@@ -213,15 +236,15 @@ class History:
         return self._stops[-1] if self._stops else None
 
     def find(self, number: int) -> Stop | None:
-        """Return the stop with this number, or None when it was never or is no longer here."""
+        """Return the stop with this number (its epoch), or None if there was none or it was dropped."""
         # Mostly one of the last is asked for.
         found = next((stop for stop in reversed(self._stops) if stop.number <= number), None)
         return found if found is not None and found.number == number else None
 
     def interrupted_step(self, thread_id: int) -> Stop | None:
-        """Return the stop at which a thread's step began that another thread's stop has interrupted.
+        """Return the stop at which a thread began a step that another thread's stop has interrupted, or None.
 
-        None: the thread has stopped since, or was resumed otherwise.
+        None: the thread has not stopped yet, the latest stop is its own, or it was resumed otherwise than by a step.
         """
         last = next((stop for stop in reversed(self._stops) if stop.thread_id == thread_id), None)
         if last is None or last is self.latest or last.left_with not in STEPS:
@@ -229,13 +252,16 @@ class History:
         return last
 
     def before(self, stop: Stop) -> list[Stop]:
-        """Return the stops before one, the oldest first."""
+        """Return the kept stops before one, the oldest first."""
         stops = list(self._stops)
         while stops and stops[-1].number >= stop.number:
             del stops[-1]
         return stops
 
     def output_end(self, stop: Stop) -> int | None:
-        """Return the cursor at which a stop's output ends; None while it is the latest stop."""
+        """Return the cursor at which a stop's output ends and the next stop's begins.
+
+        The result is None if it is the latest.
+        """
         later = self.find(stop.number + 1)
         return later.reported.output_start if later else None

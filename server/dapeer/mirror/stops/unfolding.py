@@ -47,13 +47,21 @@ class Unfolding:
         return bool(self.first or self.reported)
 
     def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
-        """Keep the first children of a folded value; an adapter may send more than `count`."""
+        """Keep the first members of a folded value.
+
+        Of at most `count` and `FIRST_MEMBERS`, only those that are data. `reference` is its variablesReference; `variables`
+        are its children from the first on, maybe more than were asked for.
+        """
         members = [each for each in variables if not is_aside(each)]
         self.first[reference] = members[: min(count, FIRST_MEMBERS)]
         self._outdate()
 
     def shown(self, variable: Variable) -> str:
-        """Return a variable's value; if the adapter folds it, with its first elements as far as fetched."""
+        """Return a variable's value as text.
+
+        Of one that the adapter folds, with its first members as far as fetched. Members that the program itself has
+        reported replace the adapter's value.
+        """
         reference = variable["variablesReference"]
         if reference in self.reported:
             return self.reported[reference]
@@ -61,7 +69,10 @@ class Unfolding:
         return unfolded(variable["value"], members) if members else variable["value"]
 
     def brief(self, variable: Variable, limit: int) -> str:
-        """Return what `shown` does, in `limit` characters; that too is found out once for each container."""
+        """Return the text of `shown` in at most `limit` characters.
+
+        It is computed once for each container and value.
+        """
         if not variable["variablesReference"]:
             return closed(variable, limit)
         key = variable["variablesReference"], variable["value"]
@@ -70,9 +81,9 @@ class Unfolding:
         return self._briefs[key]
 
     def _inside(self, reference: int) -> tuple[Sequence[tuple[str, str]], int]:
-        """Return names and values of a container's first members, and how many containers were expanded.
+        """Return what `_members` finds of a container, and how many containers were expanded for that.
 
-        That is found out once for each container: thousands of variables may have one and the same.
+        Members are pairs of name and value. It is computed once for each container: thousands of variables may have the same.
         """
         if reference not in self._insides:
             done: list[int] = []
@@ -82,9 +93,10 @@ class Unfolding:
     def _members(
         self, reference: int, around: tuple[int, ...], done: list[int]
     ) -> list[tuple[str, str]]:
-        """Return names and values of a container's first members, unless it is `around` itself.
+        """Return names and values of a container's first members, the values themselves unfolded.
 
-        What was expanded for that is added to `done`.
+        `around` are the references of the containers that it is in: one inside itself has no members. Each container that is
+        expanded is appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty.
         """
         first = self.first.get(reference)
         enough = len(done) >= MAX_CONTAINERS or len(around) >= MAX_LEVELS
@@ -98,6 +110,10 @@ class Unfolding:
         ]
 
     def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
+        """Return a member's value with its own members, where known.
+
+        Containers expanded for it are added to `done`.
+        """
         reference = variable["variablesReference"]
         if reference in self.reported:
             done.append(reference)
@@ -106,36 +122,41 @@ class Unfolding:
         return unfolded(variable["value"], members) if members else variable["value"]
 
     def inside(self, variable: Variable) -> list[Variable]:
-        """Return what was fetched of a folded variable."""
+        """Return the first members that were fetched of a folded variable; empty if none were."""
         return self.first.get(variable["variablesReference"], [])
 
     def take_reported(self, members: Mapping[int, str]) -> None:
-        """Keep the members of containers, by variablesReference, as the program itself has reported them."""
+        """Add texts that the program printed of containers, by variablesReference.
+
+        They replace the adapter's values.
+        """
         self.reported |= members
         self._outdate()
 
     def forget(self) -> None:
-        """Forget fetched members of variables but those in the adapter's own values: they may have changed."""
+        """Drop all fetched and reported members, since a write may have changed them."""
         self.first.clear()
         self.reported.clear()
         self._outdate()
 
     def _outdate(self) -> None:
+        """Empty the caches of computed texts and members."""
         self._insides.clear()
         self._briefs.clear()
 
     def opened(self, variable: Variable) -> int:
-        """Return how many containers were opened to show a variable."""
+        """Return how many containers were expanded to show a variable; 0 if its value is the adapter's own."""
         reference = variable["variablesReference"]
         return 1 if reference in self.reported else self._inside(reference)[1]
 
 
 def closed(variable: Variable, limit: int) -> str:
-    """Return what the adapter itself shows of a variable, in `limit` characters."""
+    """Return the adapter's own value of a variable, in at most `limit` characters."""
     return fitted(variable["value"], limit)
 
 
 def _within(value: str, room: int) -> str:
+    """Return a text, fitted into `room` characters if it is longer."""
     return value if len(value) <= room else fitted(value, room)
 
 
@@ -151,7 +172,10 @@ def is_element(variable: Variable) -> bool:
 
 
 def is_aside(variable: Variable) -> bool:
-    """Whether a member is not data: js-debug's internal properties, getters, methods; rdbg's class."""
+    """Return whether a member is not data: a length, internal property, getter, method, group of methods.
+
+    The forms are those of js-debug, debugpy and rdbg.
+    """
     name, value = variable["name"], variable["value"]
     computed = variable.get("presentationHint", {}).get("lazy")
     # debugpy adds the length, and puts methods into groups.

@@ -55,7 +55,11 @@ class Values:
     """Whether the program has resumed, and the locals are those kept for history."""
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
-        """Return the scopes of a frame whose variables are shown."""
+        """Return the scopes of a frame whose variables are shown as its locals; empty if none were fetched.
+
+        Expensive scopes and registers are left out, but for a module's in JavaScript outside of functions. Of the others, those
+        that the adapter hints as arguments, locals or return value; else those named so; else the first that is not global.
+        """
         known = self.scopes.get(frame_id, ())
         # In JavaScript the variables of a module are those of its statements outside of functions.
         outermost = not any(scope["name"].startswith("Local") for scope in known)
@@ -76,10 +80,10 @@ class Values:
         return named or [s for s in scopes if not s["name"].lower().startswith("global")][:1]
 
     def take_scopes(self, frame_id: int, scopes: list[Scope], top: int | None) -> None:
-        """Apply the scopes of a frame; `top` is the one to look at first.
+        """Keep the scopes of a frame; `top` is the id of the frame that is looked at first, None if unknown.
 
-        lldb-dap gives the scopes of all frames the same references, which then stand for the frame
-        that was asked for last: what is known of another frame by them is not true any more.
+        lldb-dap gives the scopes of all frames the same references, which then stand for the frame that was asked for last:
+        scopes and variables of other frames by these references are removed, and the locals of `top` are put into `set_aside`.
         """
         references = {scope["variablesReference"] for scope in scopes}
         for other, known in list(self.scopes.items()):
@@ -92,13 +96,19 @@ class Values:
         self.scopes[frame_id] = scopes
 
     def top_locals(self, top: int) -> list[Variable]:
-        """Return the same as `locals`, of the frame to look at first."""
+        """Return the locals of the frame with id `top`, which is looked at first, as far as fetched.
+
+        They are those in `set_aside` if the references of its scopes have come to stand for another frame.
+        """
         if self.set_aside is not None and top not in self.scopes:
             return self.set_aside
         return self.locals(top)
 
     def locals(self, frame_id: int) -> list[Variable]:
-        """Return the local variables and arguments of a frame, as far as fetched."""
+        """Return the local variables and arguments of a frame, as far as fetched, in the adapter's order.
+
+        Names that pytest gives to parts of an assertion are left out.
+        """
         return [
             variable
             for scope in self.local_scopes(frame_id)
@@ -107,7 +117,7 @@ class Values:
         ]
 
     def arguments(self, frame_id: int) -> set[str]:
-        """Return the names in the scopes of a frame's arguments, where the adapter has such scopes."""
+        """Return the names of a frame's arguments; empty where the adapter has no scope of arguments."""
         return {
             variable["name"]
             for scope in self.local_scopes(frame_id)
@@ -116,26 +126,39 @@ class Values:
         }
 
     def take(self, arguments: Body, variables: list[Variable]) -> None:
-        """Take in the children of a variable, and how many elements each of them has."""
+        """Keep the children in a `variables` response, and how many elements each has.
+
+        `arguments` are the request's. All children replace those known; a first page is kept as members of a folded value; of
+        any other page only the counts and lazy references are kept.
+        """
         self._take_variables(arguments, variables)
         for each in variables:
             self.take_size(each)
 
     def take_size(self, described: Variable | Body) -> None:
-        """Keep how many elements a variable, or the value of an expression, has."""
+        """Keep the number of elements (`indexedVariables`) of a variable or of an expression's value.
+
+        `described` is a `Variable` or the body of a response; without a positive number nothing changes.
+        """
         number = described.get("indexedVariables")
         if isinstance(number, int) and number > 0:
             self.elements[described.get("variablesReference", 0)] = number
 
     def outdate(self, arguments: Body, body: Body) -> None:
-        """Take in a write: it may change any other variable, so all are fetched again."""
+        """Mark all known variables as outdated after a write, and keep the new value that the response has.
+
+        `arguments` and `body` are of the `setVariable` request and its response, or empty. Members of folded values are forgotten.
+        """
         self._take_written(arguments, body)
         self.take_size(body)
         self.outdated = set(self.variables)
         self.parts.forget()
 
     def _take_variables(self, arguments: Body, variables: list[Variable]) -> None:
-        """Keep a variable's children, if they are all of a container: a page of a long one is its caller's."""
+        """Keep the children of a `variables` response, or a first page as members of a folded value.
+
+        Values that were set replace older ones in it; lazy references are added to `lazy`. A later page is not kept.
+        """
         reference = arguments["variablesReference"]
         if self.written:
             variables = [self._as_written(reference, each) for each in variables]
@@ -151,7 +174,10 @@ class Values:
             self.parts.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
 
     def _take_written(self, arguments: Body, body: Body) -> None:
-        """Keep a variable's new value: some adapters report the old one until the program resumes."""
+        """Keep a variable's new value from the response to `setVariable`, with its value before.
+
+        Some adapters report the old value until the program resumes. Nothing is kept if the variable was not fetched.
+        """
         key = arguments.get("variablesReference", 0), str(arguments.get("name"))
         for variable in self.variables.get(key[0], ()):
             if variable["name"] == key[1] and "value" in body:
@@ -160,17 +186,18 @@ class Values:
                 self.written[key] = before, cast("Variable", now)
 
     def _as_written(self, reference: int, variable: Variable) -> Variable:
+        """Return a fetched variable; the one that was set if the adapter still reports the value before that."""
         was, now = self.written.get((reference, variable["name"]), ("", variable))
         return now if variable["value"] == was else variable
 
     def is_getter(self, variable: Variable) -> bool:
-        """Whether a variable has a value, and a type, only once its code has run."""
+        """Return whether a variable is lazy: it has a value and a type only once its code has run."""
         return variable["variablesReference"] != 0 and variable["variablesReference"] in self.lazy
 
     def shown(self, variable: Variable) -> str:
-        """Return a variable's value; a folded one with its first elements, as far as fetched.
+        """Return a variable's value as text; of a folded one with its first members, as far as fetched.
 
-        A getter has none: an adapter may send its function.
+        A getter has no value yet, whatever its adapter sends: it gives `GETTER`.
         """
         if self.is_getter(variable):
             return GETTER
@@ -178,11 +205,14 @@ class Values:
         return self.parts.shown(variable) if variable["variablesReference"] else variable["value"]
 
     def brief(self, variable: Variable) -> str:
-        """Return a variable's value as history shows it."""
+        """Return a variable's value as history shows it, in at most `KEPT_VALUE` characters."""
         return self.parts.brief(variable, KEPT_VALUE)
 
     def settle(self, top: int | None) -> None:
-        """Keep only what history shows of the frame to look at first, once the program has resumed."""
+        """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
+
+        `top` is the frame that is looked at first; None: nothing is kept. Sets `settled`, and `folded` for locals that were expanded.
+        """
         here = [] if top is None else self.top_locals(top)
         opened = here if self.parts else ()
         self.folded = {v["name"]: self.depth_and_value(v) for v in opened if self.parts.opened(v)}
@@ -197,13 +227,16 @@ class Values:
         self.parts.forget()
 
     def depth_and_value(self, variable: Variable) -> tuple[int, str]:
-        """Return how far a local is expanded, and what the adapter says of it."""
+        """Return how many containers were expanded to show a local, and the adapter's value, shortened.
+
+        After `settle` both are those of before; the count is 0 for a local that was not expanded.
+        """
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
         return self.parts.opened(variable), closed(variable, KEPT_VALUE)
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
-        """Return the part of variables that history shows."""
+        """Return what history keeps of variables: name and shortened value, of at most `KEPT_VARIABLES`."""
         return [
             Variable(name=v["name"], value=self.brief(v), variablesReference=0)
             for v in variables[:KEPT_VARIABLES]
