@@ -26,9 +26,10 @@ _STOPS = 1 << (signal.SIGTRAP - 1)
 
 
 def attached_pid(plan: Plan) -> int | None:
-    """Return the process that is attached to, by its id or as what listens at a port; None: unknown.
+    """Return the pid of the process that an attach plan debugs; None: it is not known.
 
-    What listens is the program where it is found by its command line, and dapeer starts the adapter.
+    It is the plan's `pid` input, or the one process that listens at its `port`. None: the plan launches a program, the adapter itself is
+    what listens at the port (transport `connect`), or not exactly one process listens there.
     """
     pid, port = plan.inputs.get("pid"), plan.inputs.get("port")
     way = plan.definition.attach.get("tcp")
@@ -46,28 +47,32 @@ class AttachedProgram:
     """A process of this machine that lives on when its debugger leaves it."""
 
     def __init__(self, pid: int) -> None:
-        """Remember a process, which need not live any more."""
+        """Open a pidfd of the process `pid`, to tell it from a later process with the same number.
+
+        The process need not exist any more.
+        """
         self.pid = pid
         # A descriptor tells the process from another one that gets its number.
         self._file = process_end.opened(pid)
 
     def close(self) -> None:
-        """Release it; what became of it is not known any more."""
+        """Close the pidfd; from then on the methods see only whether some process has this number."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     async def ended(self, seconds: float) -> bool:
-        """Wait some seconds for its end; return whether it has ended."""
+        """Wait at most `seconds` for the process to end; return whether it has ended by then."""
         if self._file is not None:
             with anyio.move_on_after(seconds):
                 await process_end.over(self.pid, self._file)
         return self._has_ended()
 
     async def has_taken_stop(self, seconds: float) -> None:
-        """Wait some seconds until the program has taken the signal by which its debugger stops it (SIGTRAP).
+        """Wait at most `seconds` until the process has no pending SIGTRAP, or has ended; nothing is returned.
 
-        It would kill the program once the debugger has left. It stays where a thread met a breakpoint at that moment.
+        Some debuggers stop a program by SIGTRAP. Where the signal is still pending when the debugger detaches, it kills the program, so a
+        caller waits before it lets the adapter go.
         """
         with anyio.move_on_after(seconds):
             while True:
@@ -76,7 +81,10 @@ class AttachedProgram:
                 await anyio.sleep(SECONDS_BETWEEN_LOOKS)
 
     def fate(self) -> str:
-        """Return what became of it, as a part of a sentence."""
+        """Return a clause on the state of the process now, such as "the program runs on".
+
+        It says whether the process has ended (and by which signal), is still traced by a debugger, is in state T, or runs (`RUNS_ON`).
+        """
         if self._has_ended():
             number = process_end.deadly_signal(self.pid, self._file) if self._file else None
             return f"the program has ended{(number and f', killed by {number}') or ''}"
@@ -87,6 +95,7 @@ class AttachedProgram:
         return RUNS_ON
 
     def _has_ended(self) -> bool:
+        """Return whether the process has ended, by its pidfd, or without one, by its number."""
         if self._file is None:
             return not is_running(self.pid)
         with contextlib.suppress(OSError):

@@ -23,15 +23,18 @@ class Ending:
     """A tool has ended the program, so its exit code means nothing."""
 
     def explain(self, cause: str) -> None:
-        """Record a cause that was noticed, unless one is known."""
+        """Set `cause`, unless one is set already."""
         self.cause = self.cause or cause
 
     def decide(self, cause: str, *, by_us: bool) -> None:
-        """Record the cause that a client has decided on, which counts more than what was noticed."""
+        """Set `cause` to what a client has decided, in place of any other.
+
+        `by_us` stays True once it was True.
+        """
         self.cause, self.by_us = cause, self.by_us or by_us
 
     def credit(self, tool: str) -> None:
-        """Name the tool that has ended the program, if a tool of ours has."""
+        """Set `cause` to "ended by `tool`", if a tool has ended the program (`by_us`); else change nothing."""
         if self.by_us:
             self.cause = f"ended by {tool}"
 
@@ -47,10 +50,10 @@ class SessionControl(abc.ABC):
     # -- messages
 
     def on_message(self, message: Message) -> None:
-        """Take note of a message of the session, in either direction, which the mirror has taken in."""
+        """React to a message that the adapter or the client has sent; the mirror has applied it already."""
 
     async def answer(self, request: Request) -> Body:
-        """Carry out a request of the adapter.
+        """Carry out a request that the adapter has sent to dapeer, and return the body of the response.
 
         Raises:
             RequestFailed: It cannot be done, or is not wanted.
@@ -58,50 +61,65 @@ class SessionControl(abc.ABC):
         raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
 
     def watched_pid(self) -> int:
-        """Return the process of its program, where it is known to be on this machine; 0: it is not."""
+        """Return the pid of the session's program if it is known to run on this machine, else 0."""
         return 0
 
     @abc.abstractmethod
     def why_over(self) -> str:
-        """Say why the wire is gone, where no message has told the end."""
+        """Return a clause on why the connection has ended, where no message has reported the end."""
 
     # -- breakpoints
 
     def takes(self, path: str) -> bool:
-        """Whether breakpoints of a source file may be sent to its adapter."""
+        """Return whether breakpoints of the source file `path` may be sent to the session's adapter."""
         return True
 
     def may_run_elsewhere(self, path: str) -> bool:
-        """Whether a source file may run in a process of the program's that its adapter does not follow."""
+        """Return whether `path`, a source file, may run in a process that the adapter does not debug."""
         return False
 
     def follows_children(self) -> bool:
-        """Whether processes that the program starts are debugged, or nobody knows."""
+        """Return whether processes that the program starts are debugged, too.
+
+        True also where that is not known.
+        """
         return True
 
     @abc.abstractmethod
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """See to it that `requested` are the breakpoints of a file, whoever sends them."""
+        """Make `requested` all breakpoints of `path`; send them, or wait for nvim-dap to do so."""
 
     # -- end
 
     def check_leave(self, *, terminate: bool | None) -> None:
-        """Raise `Unsupported` when the session cannot end so."""
+        """Raise `Unsupported` if the session cannot end with `terminate` (False: the program is to run on.
+
+        None: the default).
+        """
 
     async def cut_off(self, tool: str) -> None:
-        """Kill what must not resume during the end, if its adapter would resume it; `tool` ends it."""
+        """Kill the program, or its adapter, if the adapter would resume the program on its way to the end.
+
+        `tool` is the name of the tool that ends the session; it is recorded as the cause. The default does nothing.
+        """
 
     async def force(self) -> None:
-        """Kill what did not end in time, if dapeer has started it."""
+        """Kill the adapter and the processes that dapeer has started with it; the default does nothing."""
 
     @abc.abstractmethod
     async def farewell(self, seconds: float) -> None:
-        """Leave at the end of the server: what dapeer has started ends with it."""
+        """Leave the session at the server's end: end a program that dapeer has launched, detach from others.
+
+        `seconds` is how long the adapter may take to answer.
+        """
 
     @abc.abstractmethod
     async def terminate(self) -> None:
-        """End the debuggee and the session."""
+        """End the debuggee, wait for it, and end the session."""
 
     @abc.abstractmethod
     async def disconnect(self, *, terminate: bool | None) -> bool:
-        """End the session; return whether the debuggee was ended, too (None: if it was launched)."""
+        """Send `disconnect` and end the session; return whether the debuggee was ended with it.
+
+        `terminate` says whether to end the debuggee; None: only if it was launched.
+        """

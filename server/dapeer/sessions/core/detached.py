@@ -25,18 +25,29 @@ class Detached:
     """Those of one program."""
 
     def __init__(self, processes: Processes, program: Program[Any], relay: str) -> None:
-        """Keep `relay`: a pattern for command lines of the debugger's own, which end by themselves."""
+        """Keep what belongs to one program.
+
+        `relay` is a regular expression for command lines of the debugger's own processes. Processes that match `relay` end by themselves
+        and are not reported; an empty `relay` matches none.
+        """
         self._processes = processes
         self._program = program
         self._relay = relay
         self._reported: set[int] = set()
 
     def look(self) -> None:
-        """Find those that can be told from others only while the program lives."""
+        """Record which processes have left the POSIX session.
+
+        That can be seen only while the program lives.
+        """
         self._processes.detached()
 
     def unreported(self) -> list[str]:
-        """Return a note on those that nobody was told of; none while the program lives."""
+        """Return at most one note that names the processes found by `left`, and the tool call that ends them.
+
+        The list is empty while the program runs, and where there is no process that was not reported before. What the note names counts
+        as reported.
+        """
         new = self.left()
         if not new:
             return []
@@ -44,7 +55,11 @@ class Detached:
         return [f"still running: {named(new)}; {way}"]
 
     def left(self) -> dict[int, str]:
-        """Return those that nobody was told of, and what they run; none while the program lives."""
+        """Return, by pid, the command lines of processes that outlived the program, each only once.
+
+        Record them as reported. Left out are processes that a session still debugs, those of the debugger itself, and those that have
+        ended. The dict is empty while the program runs.
+        """
         if self._program.runs:
             return {}
         debugged = {each.mirror.process.get("systemProcessId") for each in self._program.alive}
@@ -57,7 +72,10 @@ class Detached:
         return new
 
     async def end(self) -> str:
-        """Kill them; return a sentence on which."""
+        """Kill the processes that have left the program's POSIX session.
+
+        Return a full sentence on which were killed. The sentence also says so if there was none, or if this system cannot list processes.
+        """
         commands = {pid: self._command(pid) for pid in self._processes.detached()}
         ended = {pid: commands.get(pid, "") for pid in await self._processes.kill_detached()}
         self._reported |= ended.keys()
@@ -66,14 +84,20 @@ class Detached:
         return f"Ended, too: {named(ended)}." if ended else "Nothing has left its POSIX session."
 
     def _command(self, pid: int) -> str:
-        """Return what a process runs, on one line; empty for one that is the debugger's, or has ended."""
+        """Return the command line of a process on one line, shortened to `COMMAND_CHARS`.
+
+        Empty: the process has ended, or is one of the debugger's own.
+        """
         command = " ".join(command_line(pid).split())
         own = self._relay and re.search(self._relay, command)
         return "" if own else shortened(command, COMMAND_CHARS)
 
 
 def named(commands: Mapping[int, str]) -> str:
-    """Return processes and what they run; of many the first ones."""
+    """Return "pid (command), …" for at most `MAX_NAMED_PROCESSES` processes, and "N more" for the others.
+
+    `commands` has each process's command line by its pid.
+    """
     named = [f"{pid} ({command})" for pid, command in commands.items()]
     more = [f"{len(named) - MAX_NAMED_PROCESSES} more"] if len(named) > MAX_NAMED_PROCESSES else []
     return ", ".join([*named[:MAX_NAMED_PROCESSES], *more])

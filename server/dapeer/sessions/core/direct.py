@@ -69,6 +69,11 @@ class DirectSession(Session):
         adapter: Adapter,
         parent: DirectSession | None = None,
     ) -> None:
+        """Make the session around a running `adapter`.
+
+        Nothing is sent, and no message is received before `run`. `parent` is the session whose debuggee has started this one's; its
+        program and hints are shared. If the adapter has a terminal already, the session takes that terminal's output.
+        """
         self.plan = plan
         self.process = adapter
         """The process of its adapter."""
@@ -109,13 +114,20 @@ class DirectSession(Session):
             self._enter(adapter.terminal)
 
     def untested(self, printed: str) -> str | None:
-        """Return why its program, which was to run tests, has run none, by what it has printed."""
+        """Return why the program, which was to run tests, has run none; `printed` is all that it has printed.
+
+        None: it has run some, it was not to run any, or that is not known.
+        """
         return self.plan.untested(printed)
 
     # -- what its adapter says
 
     def on_message(self, message: Message) -> None:
-        """Note the debuggee's process, which ends with us if it is ours, and the processes that it starts."""
+        """React to events: note the debuggee's process, offer its children, watch for its death.
+
+        A local `process` event of a launched program has the pid claimed, so that it is killed with the session, and watched. The
+        definition's event for child processes puts an `Offer` into `offers`. All other messages go to `watch`.
+        """
         children = self.plan.definition.children
         match message:
             case Event(event="process", body={"systemProcessId": int(pid), **more}):
@@ -128,10 +140,14 @@ class DirectSession(Session):
                 self.watch.on_message(message)
 
     async def answer(self, request: Request) -> Body:
-        """Carry out a request of the adapter.
+        """Carry out `startDebugging` or `runInTerminal`, which the adapter requests.
+
+        Return the body of the response. `startDebugging` puts an `Offer` into `offers` and waits until it is answered; the body is empty.
+        `runInTerminal` starts the command in a terminal of dapeer's; the body has its `processId`.
 
         Raises:
-            RequestFailed: It cannot be done, or is not wanted.
+            RequestFailed: The request is another one, the offer was rejected, or the adapter may not run programs (that is also
+                recorded as the channel's fault).
         """
         arguments = request.arguments
         try:
@@ -156,28 +172,38 @@ class DirectSession(Session):
             raise RequestFailed(request.command, str(error)) from error
 
     def _enter(self, terminal: Terminal) -> None:
+        """Have the session take a terminal's output, with log points read out of it, and typed input go there."""
         terminal.listen(LogPointReader(self.process.log_points).listener(self.print_in_terminal))
         self.in_terminal(terminal)
 
     def watched_pid(self) -> int:
-        """Return the process of its program, where it is known to be on this machine; 0: it is not."""
+        """Return the pid that `watch` watches, or 0 if it watches none."""
         return self.watch.pid
 
     def takes(self, path: str) -> bool:
-        """Whether breakpoints of a source file may be sent to its adapter; nothing runs to one in a core dump."""
+        """Return whether breakpoints of `path` may be sent to the adapter: it debugs the file's language.
+
+        False in any session that looks at a core dump.
+        """
         return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
 
     def may_run_elsewhere(self, path: str) -> bool:
-        """Whether a source file may run in a process of the program's that its adapter does not follow."""
+        """Return whether `path`, a source file, may run in a process that the adapter does not debug.
+
+        The answer comes from the plan and the modules that the adapter has reported.
+        """
         loaded = (str(each.get("path") or "") for each in self.mirror.loaded.modules.values())
         return self.plan.may_run_elsewhere(path, loaded)
 
     def follows_children(self) -> bool:
-        """Whether processes that the program starts are debugged."""
+        """Return whether the adapter's definition says how child processes are debugged."""
         return self.plan.definition.children is not None
 
     def _line_with_code(self, path: str, line: int) -> int:
-        """Return the line to which a breakpoint on one without code moves."""
+        """Return the line to which the adapter moves a breakpoint on `line`, a line that may have no code.
+
+        That is `line` itself if the source is not known or the line has code. At most `MAX_LINES_AHEAD` lines are looked at.
+        """
         around = self.inspect.editions.window(path, line, MAX_LINES_AHEAD)
         if around is None:
             return line
@@ -186,11 +212,15 @@ class DirectSession(Session):
         return moved + first - 1
 
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Make `requested` the breakpoints of a file."""
+        """Send `requested` as all breakpoints of the source file `path`, as `set_breakpoints` does."""
         await self.set_breakpoints(path, requested)
 
     async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Make `requested` a file's breakpoints, by the name that the program has of it, if that is found."""
+        """Send `requested` as all breakpoints of the source file `path`; an empty sequence removes them.
+
+        If none is verified and the program has the file under another name that can be found, they are removed, and sent again under that
+        name.
+        """
         await super().set_breakpoints(path, requested)
         if name := await self._moved.find(path):
             await super().set_breakpoints(path, [])
@@ -206,7 +236,11 @@ class DirectSession(Session):
         return self.watch.pid or reported_pid or offered
 
     async def run(self) -> None:
-        """Receive messages until the adapter has ended."""
+        """Receive messages until the adapter's connection ends, then record the end by `finish`.
+
+        Where the end was not reported, wait for the adapter to exit, set `adapter_lost` unless dapeer or a killed program is the cause,
+        and read what became of an attached program.
+        """
         try:
             await self.channel.run()
             if not self.mirror.ended:
@@ -222,7 +256,11 @@ class DirectSession(Session):
             self.finish()
 
     def why_over(self) -> str:
-        """Say what has killed the adapter, or its last words."""
+        """Return a clause on the adapter's end: its killer, the request it was answering, its last words.
+
+        The clause also tells what became of a program that was attached to. If the adapter runs inside of the program, a signal killed
+        the program.
+        """
         killer = self.process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
@@ -239,7 +277,11 @@ class DirectSession(Session):
     # -- end
 
     async def follow(self) -> None:
-        """Wait for the end of the debuggee and the last output of the adapter, then end the adapter."""
+        """Wait for the debuggee's end and last output; then end the adapter, and record why it ended.
+
+        If the adapter is still connected it gets `disconnect`, and is killed if it stays. The method returns when the session is over, or
+        soon after.
+        """
         mirror = self.mirror
         await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
         if self.parent is not None and self.cause is None:
@@ -259,15 +301,19 @@ class DirectSession(Session):
         await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS)
 
     async def farewell(self, seconds: float) -> None:
-        """End a launched program, detach from an attached one."""
+        """Leave at the end of dapeer's server: end a launched program, detach from an attached one.
+
+        The adapter gets `disconnect`, which it may take `seconds` to answer; no error is raised if it does not.
+        """
         with contextlib.suppress(DapeerError):
             await self._let_go(ending=self.launched)
         await self.leave(seconds, terminate=self.launched)
 
     async def _let_go(self, *, ending: bool) -> None:
-        """Remove all breakpoints and resume, if the adapter leaves a program stopped.
+        """Remove breakpoints and resume the program before `disconnect`, where the adapter would not.
 
-        An adapter that somebody has stopped is continued.
+        `ending` says whether the program is to end. Breakpoints are removed, and the program is resumed, only if it is to run on and the
+        adapter would leave it stopped (`leaves_stopped`). The adapter processes of an attached program are continued in any case.
         """
         if not self.launched:
             for each in self.adapters:
@@ -282,7 +328,10 @@ class DirectSession(Session):
             await self.attached.has_taken_stop(SECONDS_TO_TAKE_STOP)
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
-        """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
+        """Send `disconnect` and wait at most `seconds` for the response.
+
+        A missing or failed one raises nothing. `terminate` says whether the debuggee ends, too. The process is not watched any more.
+        """
         self._leaving = True
         self.watch.close()
         with contextlib.suppress(ChannelError):
@@ -290,13 +339,16 @@ class DirectSession(Session):
             await self.channel.request("disconnect", arguments, seconds=seconds)
 
     async def close(self) -> None:
-        """Wait until the session is over; an adapter that stays is killed."""
+        """Close the sending side of the connection, wait for the session to be over, else kill the adapter."""
         await self.channel.finish()
         if not await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS):
             await self.force()
 
     async def force(self) -> None:
-        """Kill the adapter and what it has started, debuggee included; an attached one detaches instead."""
+        """Kill the adapter with all that it has started, or have it detach if the program was attached to.
+
+        Then finish. For an attached program, wait for the detach, and note what became of the program in `fate`.
+        """
         await self.process.kill()
         if not self.launched:
             await self.process.settle(SECONDS_TO_DETACH)
@@ -304,7 +356,11 @@ class DirectSession(Session):
         self.finish()
 
     async def cut_short(self, cause: str) -> str:
-        """End a session whose adapter has not answered as it was to end; return what became of the program."""
+        """Force the end of a session whose adapter did not answer a request to end.
+
+        Record `cause` with the outcome. Return a clause on what became of the program: that it was killed together with the adapter, or,
+        if it was attached to, its state.
+        """
         if self.launched:
             return await super().cut_short(cause)
         await self.force()
@@ -312,10 +368,12 @@ class DirectSession(Session):
         return f"and is to detach; {self.fate}"
 
     def _learn_fate(self, unknown: str = "") -> None:
-        """Read from its process what became of a program that was attached to.
+        """Set `fate` to the state of an attached program's process.
+
+        A cause of the end that begins "detached;" is replaced by one with the new `fate`.
 
         Args:
-            unknown: What is said where no process of it is known; empty: what was said before.
+            unknown: The clause to set if the process is not known; empty: `fate` stays as it was.
         """
         known = self.attached.fate() if self.attached is not None else ""
         self.fate = known or unknown or self.fate
@@ -323,7 +381,11 @@ class DirectSession(Session):
             self.ending.decide(f"detached; {self.fate}", by_us=False)
 
     async def cut_off(self, tool: str) -> None:
-        """Kill the program, where its adapter would let it run on from a stop when it is asked to end it."""
+        """Kill the launched program, or its adapter, as the definition's quirk `killed_first` says.
+
+        Without it do nothing. Such an adapter would resume a stopped program on its way to the end. `tool` is recorded as what ended the
+        program.
+        """
         first = self.plan.definition.quirks.killed_first
         if not first or not self.launched:
             return
@@ -334,13 +396,13 @@ class DirectSession(Session):
             self.process.kill_program(self._pid)
 
     async def terminate(self) -> None:
-        """End the debuggee and the session; politely first, then by force."""
+        """End the debuggee and the session: `terminate` first, `disconnect` if that fails, and last a kill."""
         if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
             await self.leave(SECONDS_TO_END_ITSELF, terminate=True)
         await self.close()
 
     def check_leave(self, *, terminate: bool | None) -> None:
-        """Look whether the session can end so.
+        """Check that the session can end with `terminate`; False means that the program is to run on.
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.
@@ -353,7 +415,10 @@ class DirectSession(Session):
             )
 
     async def disconnect(self, *, terminate: bool | None) -> bool:
-        """End the session; return whether the debuggee was ended, too (None: if it was launched).
+        """Send `disconnect` and end the session; return whether the debuggee was ended with it.
+
+        `terminate` says whether to end the debuggee; None: only if it was launched. A debuggee that is not ended is released, so that the
+        end of dapeer does not kill it; breakpoints that would stop it are removed.
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.
@@ -377,7 +442,7 @@ class DirectSession(Session):
 
 
 def _doing(request: Request) -> str:
-    """Return what an adapter did that has not answered a request.
+    """Return a clause on the request that an adapter left unanswered, with the expression if it has one.
 
     >>> _doing(Request(1, "evaluate", {"expression": "some->count"})), _doing(Request(2, "variables"))
     (' while it evaluated `some->count`', ' while it answered `variables`')
@@ -388,6 +453,7 @@ def _doing(request: Request) -> str:
 
 
 def _traits(plan: Plan) -> Traits:
+    """Return the deadlines, stop settings and other differences of the plan's adapter, for `Session`."""
     of, levels = plan.definition, plan.definition.quirks.stack_levels
     deadlines = Deadlines(of.timeouts.request, of.timeouts.control)
     facts = deadlines, of.stopping, of.sight, of.collect, levels

@@ -28,12 +28,14 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 async def evaluate(
     session: Session, expression: str, frame_id: int | None, context: str, seconds: float
 ) -> EvaluateResponseBody:
-    """Evaluate an expression in a frame, or without one, in a DAP context.
+    """Send `evaluate` with a DAP `context` (`watch`, `repl`, `clipboard`, …) and return the body.
 
-    An adapter that has not answered in time, or whose answer nobody awaits any more, is asked to break it off, if it can.
+    `frame_id` is the adapter's frame id; None evaluates without a frame. Evaluations of one session run one after the other. If the
+    adapter does not answer within `seconds`, or the caller is cancelled, it gets `cancel`, if it supports that.
 
     Raises:
-        RequestTimeout: It was not answered in time.
+        RequestTimeout: It was not answered in time; `cancelled` says whether the adapter has broken it off.
+        DapeerError: As `Session.send`; in a core dump, a failure that needs a process says so.
     """
     arguments: EvaluateArguments = {"expression": expression, "context": context}
     if frame_id is not None:
@@ -53,7 +55,10 @@ async def evaluate(
 
 
 async def _cancelled(session: Session, seconds: float) -> bool:
-    """Ask an adapter to break off an evaluation (DAP: `cancel`); return whether it has done so in time."""
+    """Send `cancel` for the pending `evaluate`; return whether its response has arrived within `seconds`.
+
+    False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation.
+    """
     sent = session.channel.awaited("evaluate")
     if sent is None:
         return False
@@ -68,7 +73,10 @@ async def _cancelled(session: Session, seconds: float) -> bool:
 async def set_expression(
     session: Session, expression: str, value: str, frame_id: int | None
 ) -> SetExpressionResponseBody:
-    """Assign to an expression that names a place."""
+    """Send `setExpression`: assign the text `value` to `expression` in a frame.
+
+    Return the response's body. It waits for the session's evaluations to end first.
+    """
     arguments: SetExpressionArguments = {"expression": expression, "value": value}
     if frame_id is not None:
         arguments["frameId"] = frame_id
@@ -79,7 +87,11 @@ async def set_expression(
 async def set_variable(
     session: Session, reference: int, name: str, value: str
 ) -> SetVariableResponseBody:
-    """Give a child of a scope or variable a new value."""
+    """Send `setVariable`: give the child `name` of the container `reference` the text `value`.
+
+    Return the body. `reference` is the adapter's `variablesReference` of a scope or variable. It waits for the session's evaluations to
+    end first.
+    """
     arguments = SetVariableArguments(variablesReference=reference, name=name, value=value)
     async with session.evaluating:
         return await session.request("setVariable", arguments)
@@ -88,7 +100,12 @@ async def set_variable(
 async def walk(
     session: Session, segments: Sequence[str], frame: int | None
 ) -> tuple[Variable | None, int]:
-    """Follow a path through scopes and children; return the variable and its container's reference."""
+    """Find a variable by its path: a name in one of the frame's scopes, then the names of children.
+
+    Return the variable and the `variablesReference` of what contains it; `(None, 0)` if there is none, a segment on the way is lazy, or
+    `frame` (an adapter's id) is None. Expensive scopes are skipped. Scopes and variables that the mirror lacks are requested from the
+    adapter.
+    """
     scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     for scope in scopes:
         if scope.get("expensive"):
@@ -112,7 +129,7 @@ async def walk(
 
 
 async def known(session: Session, path: str, frame: int | None) -> tuple[Variable | None, int]:
-    """Do as `walk` does with a text that may be no path at all."""
+    """Find a variable as `walk` does, by a text; `(None, 0)` if the text is no path or names nothing."""
     with contextlib.suppress(ArgumentError):
         return await walk(session, variable_path.parse(path), frame)
     return None, 0

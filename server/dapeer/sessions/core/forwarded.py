@@ -46,9 +46,10 @@ class ForwardedSession(Session):
         definition: Definition | None = None,
         parent: Session | None = None,
     ) -> None:
-        """Keep `names`, those of files here, by their paths in Neovim where these differ.
+        """Make the session of nvim-dap that `hello` describes.
 
-        `definition` is how its adapter differs, where that is known.
+        `names` maps paths in Neovim to paths here, where these differ. `definition` tells how the adapter differs, None: unknown;
+        `parent` is the session whose debuggee has started this one's.
         """
         self.hello = hello
         self.failure: str | None = None
@@ -75,7 +76,11 @@ class ForwardedSession(Session):
         return self.replayed.is_set()
 
     def on_message(self, message: Message) -> None:
-        """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
+        """React to a message: note a terminal, the end of the replayed journal, and why a start has failed.
+
+        The response of `setBreakpoints` has the text of the files with breakpoints kept. A failed `launch` or `attach` sets `failure` and
+        the cause of the end.
+        """
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
                 self.program.type_into(self)
@@ -92,7 +97,7 @@ class ForwardedSession(Session):
                 pass
 
     async def type(self, text: str) -> None:
-        """Type into the terminal that nvim-dap has opened for the program.
+        """Type `text` into the terminal that nvim-dap has opened for the program.
 
         Raises:
             NotStopped: There is none any more.
@@ -104,7 +109,13 @@ class ForwardedSession(Session):
             )
 
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""
+        """Wait until nvim-dap has sent the breakpoints `requested` of `path`, else send them past it.
+
+        Before the adapter is initialized nothing is done, because nvim-dap sends all breakpoints then.
+
+        Raises:
+            NeovimBusy: Neovim does not respond, so they are not set yet.
+        """
         if not self.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
         if await self.wait_for(lambda: self._has(path, requested), SECONDS_FOR_SIGNS):
@@ -119,7 +130,10 @@ class ForwardedSession(Session):
             ) from error
 
     def _has(self, path: str, requested: Sequence[RequestedBreakpoint]) -> bool:
-        """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
+        """Return whether the mirror holds exactly these breakpoints for the file.
+
+        Those that collect are left out.
+        """
         sent = [each for each, _ in self.mirror.breakpoints.get(path, ())]
         requested = [each for each in requested if "collect" not in each]
         return sorted(map(_key, sent)) == sorted(map(_key, requested))
@@ -127,7 +141,7 @@ class ForwardedSession(Session):
     # -- end
 
     def why_over(self) -> str:
-        """Say who has closed the session: nvim-dap, or the end of its Neovim."""
+        """Return a clause on what closed the session: nvim-dap, or the end of Neovim or the connection."""
         if self._neovim.closed.is_set():
             return "its Neovim has ended"
         # A Neovim that dies takes several connections along, and this one may be noticed first.
@@ -135,23 +149,26 @@ class ForwardedSession(Session):
         return "nvim-dap has closed the session" if self._feed.closed else cut
 
     async def follow(self) -> None:
-        """Follow the session to its end."""
+        """Wait for the end of the debuggee, the last output, and nvim-dap's closing; then close dapeer's side."""
         await self.wait_for(lambda: self.mirror.ended or self.over, None)
         await self.program.arriving.idle()
         await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
         await self.hang_up()
 
     async def hang_up(self) -> None:
-        """Detach; nvim-dap's session continues, if it has not ended."""
+        """Close the connection to nvim-dap's session and record the end here; nvim-dap's session goes on."""
         await self._transport.aclose()
         self.finish()
 
     async def farewell(self, seconds: float) -> None:  # noqa: ARG002
-        """Leave the person's session alone."""
+        """Close the connection to the person's session, which goes on; `seconds` is not used."""
         await self._transport.aclose()
 
     async def terminate(self) -> None:
-        """End the debuggee and the session, as nvim-dap does: politely first."""
+        """End the debuggee: `terminate` first, and if it has not ended, `disconnect` with `terminateDebuggee`.
+
+        Wait a moment for nvim-dap to close the session; no error is raised if it does not.
+        """
         if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
             with contextlib.suppress(ChannelError):
                 await self.request(
@@ -160,7 +177,10 @@ class ForwardedSession(Session):
         await self.wait_for(lambda: self.over, SECONDS_TO_END_ITSELF)
 
     async def disconnect(self, *, terminate: bool | None) -> bool:
-        """End the session; return whether the debuggee was ended, too (None: if it was launched)."""
+        """Send `disconnect` and wait for the end; return whether the debuggee was ended with it.
+
+        `terminate` says whether to end the debuggee; None: only if nvim-dap has launched it.
+        """
         ending = self.hello.request == "launch" if terminate is None else terminate
         self.expect_end(ending=ending)
         await self.request("disconnect", {"terminateDebuggee": ending})
@@ -169,6 +189,7 @@ class ForwardedSession(Session):
 
 
 def _traits(hello: Hello, definition: Definition | None) -> Traits:
+    """Return the differences of nvim-dap's adapter, from its definition, if that is known, for `Session`."""
     # nvim-dap sends log messages itself, and prints what they say; the caller that has started a session waits for its first stop.
     traits = Traits(is_shared=True, is_theirs=hello.launch is None)
     if definition is None:
@@ -182,6 +203,7 @@ def _traits(hello: Hello, definition: Definition | None) -> Traits:
 
 
 def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:
+    """Return a breakpoint's line and options as a tuple by which two breakpoints can be compared."""
     return (
         breakpoint_["line"],
         breakpoint_.get("condition") or "",

@@ -85,7 +85,7 @@ class Plan:
 
     @property
     def arguments(self) -> dict[str, object]:
-        """The arguments of its request.
+        """The arguments of the `launch` or `attach` request, made of the definition, `inputs` and `config`.
 
         Raises:
             ArgumentError: The adapter cannot use an argument.
@@ -121,9 +121,10 @@ class Plan:
         return unwanted and children is not None and children.refuse
 
     def may_run_elsewhere(self, path: str, libraries: Iterable[str] = ()) -> bool:
-        """Whether a source file may run in a process that the adapter does not follow.
+        """Return whether the source file `path` may run in a process that the adapter does not debug.
 
-        The program, or one of its libraries, starts that process.
+        That is so if the program, or one of its `libraries` (paths; empty: those that its file names), calls a function that the quirk
+        `unfollowed` lists. Where that lists every file, only the program itself is certain.
         """
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:
@@ -139,7 +140,10 @@ class Plan:
         return self.definition.children.relay if self.definition.children else ""
 
     def child(self, offered: Body) -> Plan:
-        """Return how to debug a child process, with the configuration that the adapter offers."""
+        """Return the plan for a child process that the adapter offers.
+
+        `offered` has the keys `request` and `configuration`. Of this plan's `inputs` only `follow_children` is kept.
+        """
         config: Mapping[str, object] = offered.get("configuration") or {}
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
         request = "launch" if offered.get("request") == "launch" else "attach"
@@ -153,7 +157,10 @@ class Plan:
         )
 
     def child_name(self, config: Mapping[str, object]) -> str:
-        """Name the session of a process that the program started, by its command line where that is known."""
+        """Return a name for a child's session: its command line, else `config["name"]`, else the title.
+
+        `config` is the configuration that the adapter offers; the command line is read from the process, if the definition says so.
+        """
         children = self.definition.children
         pid = children.pid_of(config) if children is not None else 0
         if children is not None and pid and children.command:
@@ -164,7 +171,7 @@ class Plan:
 
     @property
     def advice(self) -> Advice:
-        """The hints on messages of the adapter and the program."""
+        """The hints on messages of the adapter and the program, filled with this plan's inputs."""
         python = (
             self.inputs.get("python") if self.launched and self.definition.uses("python") else None
         )
@@ -185,7 +192,10 @@ class Plan:
         return Advice(hint, str(python), missing, program, remark, slow)
 
     def untested(self, printed: str) -> str | None:
-        """Return why a run that has ended well has run no test, where it was to run some."""
+        """Return why a program that ended well has run no test, though it was to run some.
+
+        None: it has, or unknown. `printed` is all output of the program.
+        """
         if self.tests is not None:
             return self.tests.why_none_ran(printed)
         tests, program = self.definition.tests, str(self.inputs.get("program") or "")
@@ -201,7 +211,7 @@ class Plan:
         return None
 
     def title(self) -> str:
-        """Name the session after its program, unless it has a name."""
+        """Return `name`, else what is debugged (program, module, url, pid, …), else the adapter's id."""
         for key in ("core", "program", "module", "code", "url", "pid", "port"):
             value = self.inputs.get(key)
             if value is not None and not self.name:

@@ -33,7 +33,10 @@ class ProcessWatch:
     """Notices the end of a program by its process, and the signal that killed it. Linux only."""
 
     def __init__(self, session: Session, adapter: Adapter, *, inside: bool) -> None:
-        """`inside`: the program runs in the adapter's own process, whose end is told when it has ended."""
+        """Watch nothing yet; `adapter` is the process whose descendants are searched for the program.
+
+        `inside`: the program runs in the adapter's own process, so nothing is searched.
+        """
         self._session = session
         self._adapter = adapter
         self.pid = 0
@@ -51,7 +54,11 @@ class ProcessWatch:
         self._inside = inside
 
     def follow(self, pid: int, *, sure: bool = True) -> None:
-        """Watch this process from now on; if not `sure`, only a signal that kills it counts."""
+        """Watch the process `pid` from now on, instead of any other; its end is recorded in the session.
+
+        If not `sure` that it is the debuggee, only a signal that kills it counts as the program's end. Nothing changes if it is watched
+        already, has ended, or the session has.
+        """
         known = pid == self.pid or self._session.mirror.ended
         file = None if known else process_end.opened(pid)
         if file is not None:
@@ -60,10 +67,10 @@ class ProcessWatch:
             self._begin()
 
     def find(self) -> None:
-        """Find and watch the program's process if its adapter has not named it.
+        """Search for the program's process, and watch it if exactly one is found.
 
-        It is the one in the terminal, or the one below the adapter that is debugged as the system knows
-        it, else the only one that the adapter itself has started.
+        Else search once more at the first stop. It is the one in the adapter's terminal, or a traced process below the adapter, else the
+        adapter's only child. Nothing is searched if a process is watched already, or the program runs inside of the adapter.
         """
         adapter, terminal = self._adapter.pid, self._adapter.terminal
         if self._file is not None or adapter is None or self._inside:
@@ -81,7 +88,11 @@ class ProcessWatch:
         self._again = self._file is None and not self._again
 
     def on_message(self, message: Message) -> None:
-        """Record a message of the adapter."""
+        """React to a `stopped` event; other messages are ignored.
+
+        If a signal has killed the process, the program's end is recorded. Else its process is searched for again, or watched on, since it
+        may have new threads.
+        """
         if not isinstance(message, Event) or message.event != "stopped":
             return
         if self._is_dead():
@@ -94,14 +105,17 @@ class ProcessWatch:
             self._begin()
 
     def _is_dead(self) -> bool:
-        """Whether a signal has killed it: a stop may arrive before the news of that."""
+        """Return whether a signal has killed the process, and record which.
+
+        A stop may arrive before that is noticed.
+        """
         if not self._dead and self._file is not None:
             self._killer = process_end.deadly_signal(self.pid, self._file)
             self._dead = self._killer is not None
         return self._dead
 
     def close(self) -> None:
-        """Stop watching: the adapter is released, or the process is not dapeer's."""
+        """Stop watching, close the pidfd and set `pid` to 0."""
         if self._task is not None:
             self._task.cancel()
         if self._file is not None:
@@ -110,16 +124,17 @@ class ProcessWatch:
         self.pid = 0
 
     async def settled(self, exit_code: int | None) -> None:
-        """Wait until it is known what ended the process, where its exit code is none that a process has.
+        """Wait until the cause of the process's end is recorded, if its exit code is negative.
 
-        CodeLLDB tells -1 of one that a signal kills: with much memory, that takes a while.
+        The wait takes at most `SECONDS_TO_DIE`. CodeLLDB reports -1 for a program that a signal kills: with much memory, its end takes a
+        while.
         """
         if self._task is not None and exit_code is not None and exit_code < 0:
             with anyio.move_on_after(SECONDS_TO_DIE):
                 await self._task.ended()
 
     def _begin(self) -> None:
-        """Wait for the end; an older wait learns that there may be more threads, one of which it may need."""
+        """Start a task that waits for the process's end, or tell the running one of possible new threads."""
         if self._task is not None and not self._task.done:
             self._stopped.set()
             self._stopped = anyio.Event()
@@ -127,6 +142,10 @@ class ProcessWatch:
             self._task = BackgroundTask(self._keep(self.pid, self._file))
 
     async def _keep(self, pid: int, file: int) -> None:
+        """Wait for the end of a process; record it, and its killer, if the adapter does not report it.
+
+        `file` is the pidfd of `pid`. The end of a process that is not surely the debuggee counts only if a signal killed it.
+        """
         session = self._session
         killer = await process_end.over(pid, file, lambda: self._stopped)
         if killer is None and not self._sure:
@@ -147,18 +166,19 @@ class ProcessWatch:
             session.ending.explain(self._why())
 
     def _lose(self) -> None:
+        """Record the program's end in the session, with the cause."""
         self._session.lose(self._why())
 
     def _why(self) -> str:
+        """Return the cause of the end: a signal, or that the adapter did not report the end."""
         return f"{KILLED}{self._killer}" if self._killer else "the adapter did not report its end"
 
 
 def require_unkilled(session: Session, then: str) -> None:
-    """Raise `NotStopped` if a signal killed a session's process while it was stopped.
+    """Raise `NotStopped` if a signal killed the session's process while it was stopped; else do nothing.
 
-    Supervisors do so with a silent worker.
-
-    `then` is what to do next where the program goes on.
+    Supervisors do so with a silent worker. `then` is the advice of the error if other processes of the program go on. The session counts
+    as reported in `program.known_dead`.
     """
     if not _is_killed(session) or not _was_stopped(session):
         return
@@ -176,9 +196,10 @@ def require_unkilled(session: Session, then: str) -> None:
 
 
 def unreported_kills(program: Program[Session]) -> list[str]:
-    """Return notes, once each, on processes that a signal killed while their program goes on.
+    """Return notes on processes that a signal killed while their program goes on.
 
-    SIGTERM is none: a parent ends a process by it that runs.
+    Each process is named once. Sessions with the same cause share a note; all are added to `program.known_dead`. SIGTERM of a running
+    process is not noted, because parents end their workers by it. The list is empty if there is nothing new.
     """
     dead = [each for each in program.sessions if _is_killed(each) and program.runs]
     killed = [each for each in dead if each.id not in program.known_dead]
@@ -196,16 +217,21 @@ def unreported_kills(program: Program[Session]) -> list[str]:
 
 
 def _is_killed(session: Session) -> bool:
+    """Return whether a signal that no tool of dapeer's has sent ended the session's process."""
     return (session.cause or "").startswith(KILLED) and not session.by_us
 
 
 def _was_stopped(session: Session) -> bool:
+    """Return whether the session's last stop was not ended by a resume."""
     last = session.mirror.history.latest
     return last is not None and not last.left_with
 
 
 def _hint(session: Session) -> str:
-    """Return how the parent of a killed process is kept from killing, where that is known."""
+    """Return a hint on how to keep the parent of a process killed by SIGKILL from killing it.
+
+    Empty: none is known.
+    """
     named = f"{session.program.first.name}\n{session.name}"
     known = session.cause == f"{KILLED}SIGKILL"
     return (known and session.advice.of_killed(named, session.program.output)) or ""

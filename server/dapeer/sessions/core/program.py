@@ -88,12 +88,18 @@ class Program(Generic[Of]):
     # -- its rows
 
     def rows_in(self, folders: RowFolders) -> Path:
-        """Return the folder in which its processes write their rows."""
+        """Return the folder into which the program's processes write rows.
+
+        The first call makes it in `folders`.
+        """
         self.row_files = self.row_files or folders.made(self.collected)
         return self.row_files.folder
 
     async def read_rows(self) -> None:
-        """Take in what its processes have collected by themselves."""
+        """Read the rows that the program's processes have written since the last call into `collected`.
+
+        Nothing is done before `rows_in` was called.
+        """
         if self.row_files is not None:
             await self.row_files.read()
 
@@ -101,25 +107,29 @@ class Program(Generic[Of]):
 
     @property
     def keyboard(self) -> Keyboard | None:
-        """Types into the terminal that the program runs in; None: it runs in none."""
+        """What types into the terminal that the program runs in.
+
+        None: it runs in no terminal that dapeer can type into.
+        """
         return self._keyboard
 
     def type_into(self, terminal: Keyboard) -> None:
-        """Type into the terminal that one of its processes has got."""
+        """Set the `keyboard` by which text reaches the program's terminal."""
         self._keyboard = terminal
 
     # -- its processes
 
     def add(self, session: Of) -> None:
-        """Count a session among those of the program."""
+        """Add a session to `sessions`, behind its parent."""
         self._keep([*self.sessions, session])
 
     def remove(self, session: Of) -> None:
-        """Forget a session that has ended; the first one stays."""
+        """Remove a session from `sessions`, which has ended; the first session of the program stays."""
         if session is not self.first:
             self._keep([each for each in self.sessions if each is not session])
 
     def _keep(self, sessions: Sequence[Of]) -> None:
+        """Set `sessions`, ordered so that each stands behind its parent; the first one stays the first."""
         self.sessions = sessions
         self.sessions = (self.first, *self.below(self.first))
 
@@ -154,11 +164,11 @@ class Program(Generic[Of]):
         return [s for s in self.sessions if not (s.delegates and self.children(s))]
 
     def children(self, parent: Of) -> list[Of]:
-        """Return the sessions of the processes that one has started."""
+        """Return the sessions whose parent is `parent`, in order of their start."""
         return [each for each in self.sessions if each.parent is parent]
 
     def below(self, session: Of) -> list[Of]:
-        """Return the sessions of the processes that one has started, and that these have started."""
+        """Return all sessions below `session`: its children, each followed by its own children."""
         children: dict[Process | None, list[Of]] = {}
         for each in self.sessions:
             children.setdefault(each.parent, []).append(each)
@@ -169,14 +179,14 @@ class Program(Generic[Of]):
         return under(session)
 
     def child_runs(self, parent: Of) -> bool:
-        """Whether a process that one has started has got as far as to run, or further."""
+        """Return whether a child session of `parent` has started its program."""
         return any(each.mirror.has_started for each in self.children(parent))
 
     def acting(self, session: Of, *, exactly: bool) -> Of:
-        """Return the session to work on when this one is meant.
+        """Return the session on which a tool works when the caller has named `session`.
 
-        An adapter may debug even the first process in a child session. Unless it is meant `exactly`, what
-        is stopped comes before what runs: a caller can look only at that.
+        A session that delegates is replaced by its first child. Unless `exactly`, a session that runs is replaced by the latest one that
+        is stopped, if there is any: a caller can look only at that.
         """
         while session.delegates and (children := self.children(session)):
             session = children[0]
@@ -185,11 +195,11 @@ class Program(Generic[Of]):
         return next(reversed(self.stopped), session)
 
     def living(self, session: Of) -> Of:
-        """Return a running session to show to a caller that has waited in vain."""
+        """Return `session` if it has not ended, else another that has not, else the program's first session."""
         return session if not session.over else next(iter(self.alive), self.first)
 
     def about_others(self, session: Of) -> list[str]:
-        """Return notes on the other processes for a reader of one."""
+        """Return a note on each other session that is stopped, and, if `session` has ended, on each that runs."""
         others = [each for each in self.alive if each is not session]
         notes = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
         if session.over:
@@ -199,11 +209,14 @@ class Program(Generic[Of]):
     # -- what happens
 
     def subscribe(self, listener: Callable[[Of, Message], None]) -> None:
-        """Tell `listener` of every message of every process, at once; it must not block."""
+        """Register `listener` for good: `publish` calls it with the session and each message.
+
+        It must not block.
+        """
         self._listeners.append(listener)
 
     def publish(self, session: Of, message: Message) -> None:
-        """Tell who waits, and who listens, of a message that a session has taken in."""
+        """Wake those who wait, and call all listeners, for a message that the session's mirror has applied."""
         self.waiters.wake()
         for listener in self._listeners:
             listener(session, message)
@@ -211,18 +224,18 @@ class Program(Generic[Of]):
     # -- waiting
 
     def unseen_stops(self, session: Of) -> StopIds:
-        """Return the unreported stops of the other processes."""
+        """Return the other sessions' stops that no caller was shown, as (session id, stop number)."""
         stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
         return frozenset(
             (s.id, stop.number) for s, stop in stops if stop and stop.reported.output_shown is None
         )
 
     def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
-        """Return the session with news for a caller that waits for one; None if there is none yet.
+        """Return the session to show to a caller that waits for a stop of `session`; None: keep waiting.
 
-        That is a stop of it after `epoch`; else a stop of another process that nobody has been told of,
-        and is not among the `old` ones; else, when the session has ended, where the program is stopped,
-        or its end.
+        That is `session` if it has stopped after the stop number `epoch`. Else it is another one whose stop nobody was shown and which is
+        not in `old` (as of `unseen_stops`). Else, when `session` has ended, it is one that is stopped, or the one that shows how the
+        program has ended.
         """
         stop = session.mirror.stop
         if stop is not None and stop.number > epoch:
@@ -234,7 +247,7 @@ class Program(Generic[Of]):
         return next(iter(self.stopped), None) or self._ended()
 
     def _ended(self) -> Of | None:
-        """Return the session that shows how the program has ended; None if it has not."""
+        """Return the session that shows how the program has ended; None if it has not ended."""
         first = self.first
         # A process that has replaced itself ends without an exit code, and continues as its own child.
         replaced = first.over and first.mirror.exit_code is not None
@@ -248,10 +261,11 @@ class Program(Generic[Of]):
         old: StopIds = NONE,
         report: Callable[[str], Awaitable[None]] | None = None,
     ) -> Of | None:
-        """Wait for a `stop_or_end`; return the session that has it, None when `seconds` pass first.
+        """Wait at most `seconds` for a stop or the end.
 
-        Of those that were there before, the `old` ones, the caller is told only when the session itself
-        does not stop soon. Who waits may be told the newest line of output now and then.
+        Return the session to show, or None if nothing happened. `epoch` is the number of the last stop of `session` before it was
+        resumed. Stops in `old`, which were there before, are returned only if `session` itself does not stop soon. `report` is called now
+        and then with the newest line of output.
         """
         clock = anyio.current_time
         end = clock() + seconds
@@ -271,13 +285,18 @@ class Program(Generic[Of]):
         seconds: float,
         report: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """Wait for news; a waiting caller gets the newest line of output now and then."""
+        """Wait until `happened()` is true, or `seconds` have passed; nothing tells which.
+
+        `happened` is called after each message, so it must be cheap. `report` is awaited with the newest line of output, not more often
+        than every `SECONDS_BETWEEN_LINES`.
+        """
         clock = anyio.current_time
         end = clock() + seconds
         output = self.output
         seen_until, due = output.end, clock() + SECONDS_BETWEEN_LINES
 
         def woken() -> bool:
+            """Return whether to wake: `happened()` is true, or a new line of output is due to be reported."""
             printed = report is not None and output.end > seen_until and clock() >= due
             return happened() or printed
 

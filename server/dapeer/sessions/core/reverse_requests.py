@@ -26,31 +26,33 @@ class Offer:
     _answer: Answer[None] = field(default_factory=Answer[None])
 
     async def taken(self) -> None:
-        """Return when the session has begun.
+        """Wait until the holder of the session calls `take` or `refuse`.
 
         Raises:
-            DapeerError: It is not wanted, or the process cannot be reached: then that runs on without us.
+            DapeerError: The offer was refused with this error: the process is not wanted, or cannot be reached, and runs on
+                undebugged.
         """
         await self._answer.wait()
 
     def take(self) -> None:
-        """Say that the session has begun."""
+        """Tell the waiting `taken` that a session for the process has begun."""
         self._answer.give(None)
 
     def refuse(self, error: DapeerError) -> None:
-        """Say why there is none."""
+        """Have the waiting `taken` raise `error`: there is no session for the process."""
         self._answer.fail(error)
 
 
 def run_in_terminal(
     adapter: Adapter, arguments: Body, *, launched: bool, screen: bool = False
 ) -> Terminal:
-    """Run a program in a terminal of ours, which ends with the session.
+    """Start the command of a `runInTerminal` request in a new terminal; return the terminal.
 
-    `launched`: the debuggee is ours; `screen`: it may draw.
+    `arguments` are the request's: `args`, `cwd`, `env`. The process belongs to `adapter`, and is killed with it. `launched`: dapeer has
+    launched the debuggee; `screen`: the program may draw on the whole screen.
 
     Raises:
-        Overstepped: It is not for this adapter to ask.
+        Overstepped: The debuggee was attached to, or dapeer has not started the adapter; nothing was started.
     """
     command = [str(word) for word in arguments["args"]]
     if not launched or adapter.address is not None:

@@ -81,6 +81,11 @@ class Session(SessionControl):
         traits: Traits,
         parent: Session | None = None,
     ) -> None:
+        """Make a session with its mirror and channel, and add it to its program.
+
+        Nothing is sent or received yet. `name` is shown to people; `adapter` is the definition's id or nvim-dap's type; `parent` is the
+        session whose program has started this one's, and whose `program` it joins.
+        """
         self.id = context.number
         self.name = name
         self.adapter = adapter
@@ -144,18 +149,24 @@ class Session(SessionControl):
     # -- messages
 
     async def run(self) -> None:
-        """Receive messages until the adapter has ended."""
+        """Receive messages until the connection ends; then `finish`."""
         try:
             await self.channel.run()
         finally:
             self.finish()
 
     def untested(self, printed: str) -> str | None:  # noqa: ARG002 - of those that are started here
-        """Return why its program, which was to run tests, has run none; None: it has, or that is not known."""
+        """Return why the program, which was to run tests, has run none; None: it has, or that is not known.
+
+        `printed` is all that it has printed. This default returns None.
+        """
         return None
 
     def finish(self) -> None:
-        """Record the end of the connection: a session without `terminated` has ended, too."""
+        """Set `over`, record the program's end if no message has, and wake those who wait.
+
+        A second call does nothing.
+        """
         if not self.over:
             self.over = True
             if not self.mirror.ended:
@@ -163,17 +174,27 @@ class Session(SessionControl):
             self.program.waiters.wake()
 
     def lose(self, cause: str) -> None:
-        """Record the end of the program that no message reports, and its reason, if that is unknown."""
+        """Record an end of the program that no message reports.
+
+        Set the cause, unless one is known, and apply a `terminated` event.
+        """
         self.ending.explain(cause)
         self.observe(Event("terminated"))
 
     def observe(self, message: Message) -> None:
-        """Take in a message of the session, in either direction."""
+        """Apply a message of the session, in either direction, to the mirror, and tell all who wait or listen.
+
+        In a core dump, messages without a meaning there are dropped. Hints are added to messages that the adapter's definition explains.
+        """
         meaning = self.post_mortem.meaning_of(message) if self.post_mortem else message
         if meaning is not None:
             self._take_in(self.advice.explained(meaning))
 
     def _take_in(self, message: Message) -> None:
+        """Apply a message to the mirror and the inspection, call `on_message`, then publish it.
+
+        When the message brings the last row that a point may have, the point's log points are removed.
+        """
         self.mirror.apply(message, time.time())
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
@@ -186,21 +207,24 @@ class Session(SessionControl):
         self.program.publish(self, message)
 
     async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
-        """Wait until `predicate` is true of the session; False when `seconds` pass first (None: no limit).
+        """Wait until `predicate()` is true, and return True.
 
-        It is asked again after every message, so it must be cheap.
+        False: `seconds` have passed first (None: no limit). It is called again after every message, so it must be cheap.
         """
         return await self.program.waiters.wait_for(predicate, seconds)
 
     # -- its terminal
 
     def in_terminal(self, terminal: Keyboard) -> None:
-        """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
+        """Set the terminal into which text for the program is typed, for all of its processes.
+
+        The first session's mirror gets a capability that says so, and tools that type are listed.
+        """
         self.program.type_into(terminal)
         self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
 
     def print_in_terminal(self, printed: Body) -> None:
-        """Take in output from the program's terminal, as the body of an output event."""
+        """Apply an `output` event for what the program's terminal shows; `printed` is the event's body."""
         self.observe(Event("output", {**printed, IN_TERMINAL: True}))
 
     # -- requests
@@ -220,11 +244,14 @@ class Session(SessionControl):
     ) -> Body:
         """Send a request that the adapter advertises, or any if `forced`, and return the body of its response.
 
+        `seconds` is the deadline; None: the adapter's usual one. If dapeer's own adapter does not answer a request to end (`ENDS`), it is
+        killed.
+
         Raises:
             Unsupported: The adapter does not advertise it; nothing was sent.
             RequestFailed: The adapter answered that it cannot.
-            RequestTimeout: No answer in time. The program may run code that lets no debugger in, or
-                compute a slow value, so nothing is killed but what was to end anyway.
+            RequestTimeout: No answer in time. The program may run code that lets no debugger in, or compute a slow value, so
+                nothing is killed but what was to end anyway.
             NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
             ChannelClosed: The session ended first.
         """
@@ -249,7 +276,9 @@ class Session(SessionControl):
             raise RequestTimeout(command, limit, outcome=outcome, killed=killed) from error
 
     async def cut_short(self, cause: str) -> str:
-        """End a session whose adapter has not answered as it was to end; return what became of the program.
+        """Kill a session whose adapter did not answer a request to end.
+
+        Return a clause on what became of the program.
 
         Args:
             cause: What is recorded as the reason, with what became of the program.
@@ -259,7 +288,11 @@ class Session(SessionControl):
         return TOGETHER
 
     async def _explained(self, error: ChannelClosed) -> ChannelClosed:
-        """Return an error with the reason for the end of the connection, as soon as that is known."""
+        """Wait a moment for the cause of the connection's end.
+
+        Return an error that names it, or `error` itself. `error` is returned if no cause becomes known, or a tool of dapeer's has ended
+        the program.
+        """
         await self.wait_for(lambda: self.over, SECONDS_TO_EXPLAIN)
         if not self.cause or self.by_us:
             return error
@@ -269,7 +302,10 @@ class Session(SessionControl):
         )
 
     def supports(self, name: str) -> bool:
-        """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
+        """Return whether the adapter has a request, or an option of requests.
+
+        It does if it advertises `name`, or every adapter has it. In a core dump, requests that need a process are not supported.
+        """
         allowed = self.post_mortem is None or self.post_mortem.allows(name)
         return allowed and can(self.mirror.capabilities, name)
 
@@ -278,9 +314,10 @@ class Session(SessionControl):
         return self.supports(name) and not self.over
 
     def require(self, name: str) -> None:
-        """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
+        """Raise `Unsupported` if the adapter does not advertise a request, or an option of requests.
 
-        Some adapters crash on a request they do not know, some never answer anything again.
+        Some adapters crash on a request they do not know, some never answer anything again. In a core dump, requests that need a process
+        are rejected, too.
         """
         if self.post_mortem is not None:
             self.post_mortem.check(name)
@@ -291,22 +328,28 @@ class Session(SessionControl):
             )
 
     async def resume(self, command: ResumingCommand, arguments: Body) -> None:
-        """Send a request that makes the program run.
+        """Send a resuming request (`continue`, `next`, …); the stop that follows comes as an event.
 
-        An adapter that ends at it, or has no time to answer it because of what the program does, is no
-        failure here: who waits for what happens next is told.
+        An adapter that ends at the request, or does not answer it in time because of what the program does, raises nothing: whoever waits
+        for the next stop is told.
 
         Raises:
-            NotStopped: It runs already, or has ended.
+            NotStopped: The program runs already, or has ended.
+            RequestFailed: The adapter answered that it cannot.
+            Unsupported: The adapter does not advertise the request.
         """
         self.mirror.stopped()
         with contextlib.suppress(ChannelClosed, RequestTimeout):
             await self.send(command, arguments)
 
     async def pause(self, thread_id: int | None, seconds: float) -> bool:
-        """Ask a running program to stop; the stop comes as an event.
+        """Send `pause` to a running program.
 
-        False: the adapter has not answered within `seconds`. It stops the program when it can.
+        Return whether the adapter has answered. The stop comes as an event. `thread_id` is the adapter's; None: the first thread. False:
+        no answer within `seconds`, or an earlier `pause` is still unanswered; the adapter may stop the program later.
+
+        Raises:
+            DapeerError: The program has ended, or the adapter rejects the request.
         """
         self.mirror.require_live()
         if "pause" in self.channel.unanswered:
@@ -321,7 +364,10 @@ class Session(SessionControl):
         return True
 
     def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
-        """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
+        """Record, before the request is sent, that `tool` ends the program; if not `ending`, detaches.
+
+        Nothing is recorded for a program that has ended by itself already.
+        """
         if not ending:
             cause = "closed" if self.post_mortem else f"detached; {self.fate}"
             self.ending.decide(cause, by_us=False)
@@ -329,7 +375,10 @@ class Session(SessionControl):
             self.ending.decide(f"ended by {tool}", by_us=True)
 
     async def ask_to_end(self, seconds: float) -> bool:
-        """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
+        """Send `terminate`, if the adapter supports it; return whether the program has ended within `seconds`.
+
+        The end is recorded as the doing of `dap_terminate` first. Errors of the channel raise nothing.
+        """
         self.expect_end(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):
             if self.supports("terminate"):
@@ -340,6 +389,9 @@ class Session(SessionControl):
     # -- breakpoints
 
     async def set_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Make `requested` a file's breakpoints, without what the adapter lacks; the mirror has the result."""
+        """Send `requested` as all breakpoints of the source file `path`; the mirror gets the adapter's answer.
+
+        Options that the adapter lacks are left out. The file's present text is kept, to notice later changes.
+        """
         self.inspect.editions.keep(path)
         await self.lines.set(path, requested)

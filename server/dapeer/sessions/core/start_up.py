@@ -41,9 +41,11 @@ SECONDS_TO_DRAIN = 4.0
 async def start_up(
     session: DirectSession, breakpoints: Breakpoints, arguments: Body
 ) -> DapeerError | None:
-    """Do the handshake with arguments of `launch` or `attach`; return why it failed, None: it did not.
+    """Do the DAP handshake of a new session with all breakpoints.
 
-    It has not failed where the debuggee ran, if only for a moment.
+    Return why it failed, or None if it has not. `arguments` are those of `launch` or `attach`. Once started, the program's process is
+    watched, and a program that collects at functions passes its entry. A start does not count as failed if the debuggee has run, if only
+    for a moment.
     """
     plan = session.plan
     timeouts = plan.definition.timeouts
@@ -77,7 +79,10 @@ async def start_up(
 
 
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
-    """Have the program collect at functions once at its entry, and resume it, unless it is to stop there."""
+    """Wait for the stop at the program's entry, have the program collect at functions, and resume it.
+
+    It stays stopped if the caller wants a stop at the entry, or a breakpoint is there. Errors of the adapter raise nothing.
+    """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():
         seconds = session.plan.definition.timeouts.control
@@ -92,7 +97,7 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
 
 
 def _watch_over(session: DirectSession) -> None:
-    """Watch the program's process, if it is known and its end not reported yet."""
+    """Have the session watch the program's process, if it can be found and its end was not reported yet."""
     pid = session.plan.inputs.get("pid")
     if session.mirror.ended:
         return
@@ -103,7 +108,10 @@ def _watch_over(session: DirectSession) -> None:
 
 
 async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
-    """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
+    """Do the handshake, but give up a second after the debuggee's end: some adapters never answer then.
+
+    `arguments` are those of `launch` or `attach`.
+    """
     plan = session.plan
     started = partial(
         handshake,
@@ -124,7 +132,13 @@ async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, argumen
 
 
 async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
-    """Send all breakpoints; a rejected one does not prevent the start."""
+    """Send all breakpoints and exception filters, then `configurationDone`, if the adapter supports it.
+
+    A breakpoint that the adapter rejects does not prevent the start.
+
+    Raises:
+        ArgumentError: The plan wants an exception filter that the adapter does not have.
+    """
     _expect_output(session)
     if not session.launched:
         await _improve(session)
@@ -153,19 +167,26 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
 
 
 async def _unless_refused(sent: Awaitable[None]) -> None:
+    """Await a request; an error response (`RequestFailed`) raises nothing."""
     with contextlib.suppress(RequestFailed):
         await sent
 
 
 def _expect_output(session: DirectSession) -> None:
-    """Have the adapter tell when the output before a stop is complete, if it can."""
+    """Have output before a stop confirmed by the request `dapeerDrain`, if the adapter has it.
+
+    Child sessions leave that to the first one.
+    """
     if session.parent is None and session.supports("dapeerDrain"):
         drain = partial(session.send, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
         session.program.arriving.confirm_by(drain)
 
 
 async def _improve(session: DirectSession) -> None:
-    """Evaluate the definition's `attached` expression; if it fails, the program is debugged without it."""
+    """Evaluate the definition's `attached` expression in a program that was attached to.
+
+    If it fails, or returns a text, the program is debugged without it, and its missing features are noted.
+    """
     definition = session.plan.definition
     if not definition.attached:
         return
@@ -181,7 +202,10 @@ async def _improve(session: DirectSession) -> None:
 
 
 def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
-    """Return the exception filters to send; without a request an adapter may use defaults of its own."""
+    """Return the exception filters to send: the plan's, else those of the shared set that the adapter has.
+
+    None: send no request, as the adapter has no filters.
+    """
     chosen = session.plan.exception_filters
     if chosen is None:
         return session.stops_at.standing(breakpoints.exceptions)
@@ -190,13 +214,20 @@ def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] 
 
 
 def _fate(session: DirectSession) -> str:
-    """Return a sentence on a program that was to be attached to, unless it runs on."""
+    """Return a sentence, with a leading space, on a program that the start was to attach to.
+
+    Empty if it runs on.
+    """
     fate = session.attached.fate() if session.attached is not None else RUNS_ON
     return "" if fate == RUNS_ON else f" {fate[0].upper()}{fate[1:]}."
 
 
 def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
-    """Return the error with the adapter's last output, often its reason; `has_reason`: it has that."""
+    """Return the error for a failed start, with the program's state, the last output and a hint.
+
+    `what` completes "The adapter X …". `has_reason`: `what` has the adapter's own reason, so its log is quoted only if it is nothing but
+    an error's text.
+    """
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()

@@ -25,18 +25,19 @@ class Reading:
     """One reading of a session, from its start until it is answered: more may happen meanwhile."""
 
     def __init__(self, mirror: Mirror) -> None:
+        """Note what the mirror holds now: the stop, the end of the output, and the count of each failure."""
         self._mirror = mirror
         self.stop = mirror.stop
         self._end = mirror.output.end
         self._failures = [(failure, failure.count) for failure in mirror.failures]
 
     def mark_reported(self) -> None:
-        """Record that a reader has seen all of it."""
+        """Have the mirror record that a reader was shown all that was there when this reading began."""
         self._mirror.mark_reported(self.stop, self._end, self._failures)
 
 
 def view_of(session: Session) -> look.Snapshot:
-    """Return the session's state from the mirror, without any request."""
+    """Return the session's state from the mirror, with its parent's id if it has one; no request is sent."""
     view = _view(session)
     if session.parent is not None:
         view["parent"] = session.parent.id
@@ -44,6 +45,10 @@ def view_of(session: Session) -> look.Snapshot:
 
 
 def _view(session: Session) -> look.Snapshot:
+    """Return the snapshot of a session that is stopped, has ended, or runs.
+
+    It has the output since the last that was shown.
+    """
     stop = session.mirror.stop
     if stop is not None:
         return look.stopped(session.id, session.mirror, stop, session.project)
@@ -65,12 +70,19 @@ def _view(session: Session) -> look.Snapshot:
 
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
-    """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
+    """Request what a snapshot of the current stop needs, for at most `seconds`.
+
+    Do nothing while the program runs.
+    """
     with anyio.move_on_after(seconds):
         await _completed(session)
 
 
 async def _completed(session: Session) -> None:
+    """Fetch what the snapshot of a stop needs.
+
+    If another stop has replaced it meanwhile, fetch again, up to `MAX_LOOKS` times.
+    """
     # Another client may resume the program, and it may stop again, during the inspection.
     for _ in range(MAX_LOOKS):
         if (stop := session.mirror.stop) is None:
@@ -81,7 +93,11 @@ async def _completed(session: Session) -> None:
 
 
 async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
-    """Return the session's state with what a stop needs, as far as that arrives within `seconds`."""
+    """Return the session's state, after what its stop needs was fetched for at most `seconds`.
+
+    Mark it as reported. What could not be fetched in time is named in the snapshot as missing. Hints of the adapter's definition are
+    added.
+    """
     await looked_at(session, min(seconds, SECONDS_TO_LOOK))
     reading, view = Reading(session.mirror), view_of(session)
     reading.mark_reported()
@@ -89,7 +105,7 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
 
 
 async def wait_for_place(session: Session, seconds: float) -> None:
-    """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
+    """Fetch the stack of the stopped thread, for at most `seconds`; return at once if the program runs."""
     stop = session.mirror.stop
     if stop is not None:
         session.inspect.on_request(stop)
@@ -99,7 +115,10 @@ async def wait_for_place(session: Session, seconds: float) -> None:
 
 
 def summary(session: Session) -> look.Summary:
-    """Return one line of facts about the session."""
+    """Return the facts of a session that `dap_status` shows: name, adapter, state, and problems.
+
+    No request is sent.
+    """
     facts = {
         "name": session.name,
         "type": session.adapter,
@@ -112,7 +131,7 @@ def summary(session: Session) -> look.Summary:
 
 
 def last_place(session: Session) -> str:
-    """Return where a program is stopped, or has stopped last; empty: nowhere yet."""
+    """Return the top frame of the current or last stop as a line of text; empty if there was no stop."""
     last = session.mirror.history.latest
     top = last.top if last else None
     return frame_line(top, session.project) if top else ""
@@ -126,6 +145,7 @@ class looking:  # noqa: N801 - it is used like a function
     """
 
     def __init__(self, session: Session, thread_id: int | None = None) -> None:
+        """Note the stop of the program, or of the thread `thread_id`."""
         self._session = session
         self._stop = session.mirror.stopped(thread_id)
 
@@ -144,7 +164,10 @@ class looking:  # noqa: N801 - it is used like a function
 
 
 def left(session: Session, stop: Stop) -> NotStopped | None:
-    """Return the error to raise when the program has left a stop; None if it has not."""
+    """Return the error for a call during which the program has left `stop`.
+
+    None if it is still at that stop. It says who has resumed the program, if that is known, and whether it has ended, or stopped again.
+    """
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:
         return None
