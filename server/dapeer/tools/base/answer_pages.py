@@ -39,10 +39,13 @@ class Page:
 
 
 def taken_from(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]:
-    """Return arguments without the `start` and `count` that no property is, and the page they name.
+    """Split a call's arguments into the tool's own ones, and the page that `start` and `count` name.
+
+    `properties` are the properties of the tool's input schema, by name: a `start` or `count` among them is an argument of the tool's own,
+    and stays. Without them, or with a `count` of 0, the page is the default one: from line 0, as many lines as there is room for.
 
     Raises:
-        ArgumentError: One of them is no number of lines.
+        ArgumentError: A `start` or `count` is not an integer of at least 0.
     """
     asked = {
         name: arguments[name]
@@ -57,13 +60,17 @@ def taken_from(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]
 
 
 def limited(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
-    """Return a reply of at most `MAX_ANSWER_CHARS`, or the page of it that the caller asks for.
+    """Return a reply with at most `MAX_ANSWER_CHARS` of text, or the page of it that the caller asks for.
+
+    A reply that is short enough, and of which no page is asked for, is returned unchanged. Otherwise long lines are cut; the notes (lines
+    in parentheses) at the end of the text are kept below each page; a note counts the lines that are left; and lists in the reply's data
+    are cut to as many elements as lines are shown.
 
     Args:
-        reply: The answer.
-        page: The lines that are asked for.
-        repeats: The call can be made again for the next page: it changes nothing, and has no pages of its own.
-        folds: Lines that are alike are folded.
+        reply: The whole answer of the tool.
+        page: The lines that the caller asks for.
+        repeats: Whether the same call can be made for the next page, since the tool changes nothing: the note then gives its `start`.
+        folds: Whether rows of lines that differ in numbers only are folded into one; not done where the caller asks for a page.
     """
     room = MAX_ANSWER_CHARS - MAX_NOTE_CHARS
     if len(reply.text) <= room and not page.is_asked:
@@ -93,7 +100,10 @@ def limited(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
 
 
 def _notes_below(lines: Sequence[str], room: int) -> list[str]:
-    """Return the notes that end an answer, which are shown with each page, as far as there is room."""
+    """Return the lines in parentheses that end an answer, in order, as many of the last as fit in `room`.
+
+    `room` is a number of characters. Empty: the last line is no note, or does not fit.
+    """
     notes: list[str] = []
     for line in reversed(lines):
         room -= len(line) + 1
@@ -104,12 +114,16 @@ def _notes_below(lines: Sequence[str], room: int) -> list[str]:
 
 
 def _numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield each line with the number of the next one."""
+    """Yield each line as (number of the line after it, line), numbers counted from 0."""
     yield from enumerate(lines, 1)
 
 
 def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield lines, those alike but for their numbers as two, each with the number of the next one."""
+    """Yield the lines to show as (number of the line after them, line), numbers counted from 0.
+
+    `MIN_ALIKE` or more lines in a row that differ in numbers only become two: the first one, and one that counts the others and names the
+    `start` that shows them. Empty lines are not folded.
+    """
     begin = 0
     while begin < len(lines):
         form, end = _NUMBER.sub("#", lines[begin]), begin + 1
@@ -125,7 +139,11 @@ def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _fitting(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:
-    """Return the first lines for which there is room, and the number of the line after them."""
+    """Return the first of some numbered lines that fit in `room` characters, and the number to go on with.
+
+    The number is that of the line after the last returned one. Each of `lines` is (number of the line after it, line). At least one line is
+    returned, whatever its length. Without lines the number is 0.
+    """
     shown: list[str] = []
     following = 0
     for number, line in lines:
@@ -138,7 +156,11 @@ def _fitting(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], in
 
 
 def _shortened_lists(facts: Json, start: int, count: int) -> Mapping[str, Any]:
-    """Return data whose lists have no more elements than the text has lines."""
+    """Return a copy of a reply's data whose long lists have only the elements that belong to shown lines.
+
+    A list that has more than `count` elements keeps `count` of them from index `start`; only lists that are direct values of `facts` are
+    cut.
+    """
     return {
         key: value[start : start + count] if is_array(value) and len(value) > count else value
         for key, value in facts.items()

@@ -21,7 +21,11 @@ BLOCKS: Final = {
 
 
 def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
-    """Return a tool's result as a reply: MCP's own forms unchanged, all else as text."""
+    """Convert what a tool written in Lua has returned, as JSON, to a reply.
+
+    An MCP content block, or an object with MCP's `content` (and `structuredContent`, `isError`, `_meta`), is passed on as it is; any other
+    object becomes JSON text, with itself as data; another value becomes text; None gives a sentence that there is no result.
+    """
     if answer is None:
         return Reply("The tool has finished; it gave no result (nil).")
     if isinstance(answer, str):
@@ -40,11 +44,15 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
 
 
 def _are_typed(items: list[object]) -> bool:
-    """Return whether these are MCP's content blocks, valid or not."""
+    """Whether a list has items, and each of them is an object with a `type`, as MCP's content blocks."""
     return bool(items) and all(isinstance(one, dict) and "type" in one for one in items)
 
 
 def _facts(data: object) -> Json | None:
+    """Return a JSON object as data, or None for any other value.
+
+    An empty list, which is how Lua's empty table arrives, becomes an empty object.
+    """
     if is_object(data):
         return data
     # Lua's empty table is a list.
@@ -52,6 +60,11 @@ def _facts(data: object) -> Json | None:
 
 
 def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = False) -> Reply:
+    """Return a reply with these MCP content blocks, whose text is that of the text blocks, a line each.
+
+    If there is `data` but no text block, a text block with the data as JSON is appended, because most clients show no data. `failed`: the
+    tool reports an error; without blocks the reply then says that no reason was given.
+    """
     if failed and not blocks:
         return Reply("The tool failed without saying why.", data, failed=True)
     if data and not any(block.get("type") == "text" for block in blocks):
@@ -62,6 +75,10 @@ def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = Fal
 
 
 def _is_block(value: object) -> bool:
+    """Whether a value is a valid MCP content block.
+
+    It has a `type` of `BLOCKS`, and all fields that this type requires.
+    """
     if not is_object(value):
         return False
     fields = value

@@ -67,14 +67,17 @@ class BreakpointArgument(BaseModel):
 
     @property
     def records(self) -> bool:
-        """Whether it collects instead of stopping."""
+        """Whether the breakpoint collects values (by `collect` or `calls`) and does not stop the program."""
         return bool(self.collect or self.calls)
 
     def requested(self) -> tuple[str, RequestedBreakpoint] | RequestedFunction:
-        """Return it with its file in DAP's terms, or the functions at which to collect.
+        """Return the file and the breakpoint in DAP's terms, or the functions at which it is set.
+
+        The file is as the caller gave it. A tuple is (file name, breakpoint) for one on a line; a `RequestedFunction` is for one with
+        `function` or `calls`.
 
         Raises:
-            ArgumentError: It is on no line, and at no function, or on several.
+            ArgumentError: The place is missing or there are several, or the options exclude each other.
         """
         place = one_place(self.filename, self.line, self.function, self.calls)
         if self.expect and place is None:
@@ -96,10 +99,10 @@ AT_LINES = ArgumentError(
 def one_place(
     filename: str | None, line: int | None, function: str | None, calls: Sequence[str]
 ) -> tuple[str, int] | None:
-    """Return the file and line of a breakpoint; None: it is at functions.
+    """Return the file and line of a breakpoint; None if it is set by `function` or `calls` instead.
 
     Raises:
-        ArgumentError: It is nowhere, or there are several places.
+        ArgumentError: Not exactly one of the three places is given, or a file without a line, or a line without a file.
     """
     given = [bool(filename or line), function is not None, bool(calls)]
     if sum(given) != 1 or bool(filename) != bool(line):
@@ -117,10 +120,17 @@ def at_functions(
     expressions: Sequence[str],
     max_hits: int | None,
 ) -> RequestedFunction:
-    """Return the functions at which to collect, or to stop, as a breakpoint says that has no line.
+    """Return the functions at which a breakpoint without a line is set, with what is collected there.
+
+    Args:
+        function: The name of one function, or None if `calls` names them.
+        calls: Names or patterns such as `shop.*` of functions whose calls are collected; a text may hold several, separated by commas.
+        plain: The breakpoint's condition, hit condition and log message in DAP's terms; edited where something is collected.
+        expressions: What is evaluated at each hit; if it and `calls` are empty, the program stops at the function.
+        max_hits: After how many hits collecting ends; None: no limit.
 
     Raises:
-        ArgumentError: Names or options cannot be used there.
+        ArgumentError: A name is none, or an option needs `collect`, or excludes it.
     """
     names = [each.strip() for text in calls for each in text.split(",")]
     if bad := next((each for each in names if not _NAME.fullmatch(each)), None):
@@ -156,10 +166,15 @@ def collecting(
     *,
     calls: bool = False,
 ) -> RequestedBreakpoint:
-    """Return a breakpoint with what it collects, if it collects something.
+    """Add to a breakpoint, in place, what it collects; return the same object.
+
+    Nothing is added if there is nothing to collect. `expect` is a condition that should hold: the program stops where it is false, and its
+    operands are collected if there are no other `expressions`. `max_hits` limits the hits at which values are collected. `calls`: the
+    breakpoint collects calls of functions, even without expressions.
 
     Raises:
-        ArgumentError: It cannot do both.
+        ArgumentError: `max_hits` is given without anything to collect, or a log message or hit condition with it, or an expression is
+            empty, or there are too many or too long ones.
     """
     if expect and expect.strip():
         requested["expect"] = expect.strip()
@@ -192,7 +207,7 @@ def collecting(
 def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
 ) -> RequestedBreakpoint:
-    """Return a breakpoint in DAP's terms, without empty fields."""
+    """Return a breakpoint on a 1-based line in DAP's terms; options that are None or empty are left out."""
     requested = RequestedBreakpoint(line=line)
     if condition:
         requested["condition"] = condition
@@ -204,7 +219,9 @@ def source_breakpoint(
 
 
 def on_line(requested: RequestedBreakpoint, column: int | None, at: str | None) -> None:
-    """Add the column of a breakpoint on its line, or the text that is there.
+    """Add the 1-based `column`, or the text `at` the place, to a breakpoint in place.
+
+    With neither it stays as it is.
 
     Raises:
         ArgumentError: Both are given.
@@ -220,11 +237,13 @@ def on_line(requested: RequestedBreakpoint, column: int | None, at: str | None) 
 
 
 def thread_of(session: Session, thread_id: int | None) -> int:
-    """Return the chosen thread, by default the one that stopped last.
+    """Return the id of the thread that a caller means; for None that of the session's current stop.
+
+    A given id is only checked where the adapter has listed threads.
 
     Raises:
-        ArgumentError: There is no such thread.
-        NotStopped: Nothing is stopped.
+        ArgumentError: The adapter has no thread with this id; the error lists those it has.
+        NotStopped: `thread_id` is None, and the session is not stopped.
     """
     if thread_id is None:
         return session.mirror.stopped().thread_id
@@ -236,12 +255,15 @@ def thread_of(session: Session, thread_id: int | None) -> int:
 
 
 async def frame_of(session: Session, frame_id: int | None) -> int | None:
-    """Return the adapter's id of the chosen frame, by default of the one shown; None: there is none.
+    """Return the adapter's id of the frame that a caller means by its handle.
+
+    For None that is the top frame of the stop. The stack is requested from the adapter if it is not known yet. None: `frame_id` is None,
+    and the adapter gives no frame.
 
     Raises:
-        StaleReference: The frame belongs to an earlier stop.
-        ArgumentError: There is no such frame.
-        NotStopped: Nothing is stopped.
+        StaleReference: The handle belongs to an earlier stop.
+        ArgumentError: There is no such handle.
+        NotStopped: The session is not stopped, or the program has left the stop meanwhile.
     """
     stop = session.mirror.stopped()
     if frame_id is not None:

@@ -66,10 +66,12 @@ class Call:
     """Serves a script that this call runs; None: the call is a script's own, which runs no others."""
 
     def session(self, session_id: int | None) -> Session:
-        """Return the session to act on, by the client's focus; show its id where the last answer had another.
+        """Return the session that a call acts on: the one with this id, or the client's default session.
+
+        If the default is another session than that of the client's last answer, a note on this is added to the call's answer.
 
         Raises:
-            NoSession: There is none, or it is not clear which one is meant.
+            NoSession: There is no such session, or without an id it is not clear which one is meant.
         """
         last = self.focus.last
         session = self.focus.session(session_id)
@@ -80,14 +82,18 @@ class Call:
         return session
 
     def given(self, kind: type[T]) -> T | None:
-        """Return what an integration gives to its tools, by its type; None: nothing now."""
+        """Return the object of type `kind` that an integration provides to its tools; None: there is none."""
         return next((each for each in self.of_integrations if isinstance(each, kind)), None)
 
     def need(self, kind: ActionKind, what: str, instead: str) -> None:
-        """Return if the call may do something of a kind; a read-only tool calls this before.
+        """Raise `ConsentNeeded` unless this call may do something of `kind`, which the tool is about to do.
+
+        A tool that is declared read-only calls this before an action that changes something; the call is made again after the person's
+        consent. `what` is a sentence on the action, `instead` one on what the assistant can do without it: both stand in the error if the
+        person refuses.
 
         Raises:
-            ConsentNeeded: It may not yet.
+            ConsentNeeded: Nobody has consented to this kind for this call.
         """
         if self.allowed != kind:
             raise ConsentNeeded(kind, what, instead)
@@ -115,12 +121,12 @@ class Reply:
 
     @property
     def data(self) -> Json | None:
-        """Its facts, which may be made anew each time."""
+        """The facts as data; None if there are none. If `facts` is a function, it is called each time."""
         return self.facts() if callable(self.facts) else self.facts
 
     @property
     def outcome(self) -> str:
-        """Its first line."""
+        """The first line of the text, which people are shown."""
         return self.text.partition("\n")[0]
 
 
@@ -178,11 +184,11 @@ class AnyTool(Protocol):
 
     @property
     def groups(self) -> Sequence[str]:
-        """The names by which `--tools` selects it."""
+        """The names by which the option `--tools` selects it."""
         ...
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:
-        """Check the arguments, get the person's consent where needed, and run it."""
+        """Check the arguments, ask the person for consent where needed, run the tool, return its answer."""
         ...
 
 
@@ -190,21 +196,30 @@ class People(Protocol):
     """The people who consent before an action, and see it afterwards."""
 
     async def consent(self, action: Action) -> None:
-        """Return when they allow it."""
+        """Ask the people for consent to an action, and return when they have given it.
+
+        Raises `Refused` if they do not give it.
+        """
         ...
 
     def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Show them the action."""
+        """Show people what has become of an action.
+
+        `outcome` is a line of text; `ok` is false if the action failed.
+        """
         ...
 
 
 async def witnessed(
     people: People, action: Action | None, work: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Do something that people see, and may have to consent to before.
+    """Ask people for consent, do the `work`, and show them its outcome; return the work's reply.
+
+    `action` is what they are asked for. If `action` is None, nobody is asked or shown anything. A failure, or a cancellation, of consent or
+    work is shown to people, too, and raised.
 
     Raises:
-        Refused: The person did not allow it; nothing has happened.
+        Refused: The person did not allow it; the work was not begun.
         DapeerError: Any error of the work.
     """
     if action is None:
@@ -226,7 +241,11 @@ async def witnessed(
 
 
 def noted(reply: Reply, notes: Sequence[str]) -> Reply:
-    """Return a reply with these notes, a line each."""
+    """Return a copy of a reply with notes, in its text and its data.
+
+    Each is a line in parentheses below the text, and an element of `notes` in the data. Without notes the reply itself is returned. Notes
+    that its data has already come first. Characters that are not seen are escaped in the notes.
+    """
     if not notes:
         return reply
     # A reply that shows a text as it is has nothing else of others.
@@ -239,6 +258,6 @@ def noted(reply: Reply, notes: Sequence[str]) -> Reply:
 
 
 def located(call: Call, session: Session) -> list[str]:
-    """Return in which of several Neovims a session runs, as notes."""
+    """Return a note that names the Neovim in which a session runs, as a list; empty if none has it."""
     peer = call.peers.of(session)
     return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.place})"] if peer else []

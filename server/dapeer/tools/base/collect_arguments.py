@@ -13,12 +13,14 @@ from dapeer.tools.base.syntax import check_breakpoint, check_condition, check_ex
 def claim_breakpoints(
     call: Call, requested: Sequence[tuple[str, RequestedBreakpoint]], adapter: str = ""
 ) -> None:
-    """Check breakpoints, and mark in place those that collect as the calling client's.
+    """Check breakpoints before they are set, and mark those that collect as the calling client's.
 
-    Each is given with the path of its file. With an empty `adapter`, any may be meant.
+    The breakpoints are marked in place. Each is (path of its file, breakpoint). The mark is the key `collectedBy`. `adapter` is the id of
+    the adapter that gets them; empty: any adapter may.
 
     Raises:
-        ArgumentError: An expression does not parse; nothing has happened.
+        ArgumentError: An expression does not parse, or an adapter cannot do what is asked. No breakpoint has been set; those before it in
+            the sequence may be marked.
     """
     for path, each in requested:
         check_breakpoint(call.debugger, path, each, adapter)
@@ -27,17 +29,20 @@ def claim_breakpoints(
 
 
 def is_of_another(call: Call, requested: RequestedBreakpoint) -> bool:
-    """Whether a breakpoint collects for another client."""
+    """Whether a breakpoint collects for another client; False for one that collects for nobody."""
     return requested.get("collectedBy", call.focus.key) != call.focus.key
 
 
 def of_caller(
     call: Call, breakpoints: Sequence[BreakpointArgument], program: str
 ) -> tuple[list[tuple[str, RequestedBreakpoint]], list[RequestedFunction]]:
-    """Return a caller's breakpoints with their files, and the functions at which to collect.
+    """Return a caller's breakpoints as two lists: those on lines, and those at functions.
+
+    One on a line is (file as given, breakpoint). What is collected at functions is checked, and marked as the calling client's. `program`
+    is the program that is about to be started, whose name tells the language of the expressions; empty: it is not known.
 
     Raises:
-        ArgumentError: One cannot be; nothing has happened.
+        ArgumentError: A breakpoint has no valid place or options, or an expression does not parse; nothing has been set.
     """
     every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
@@ -46,15 +51,17 @@ def of_caller(
 
 
 def check_at(call: Call, requested: Sequence[RequestedFunction], program: str = "") -> None:
-    """Look whether what is collected at functions parses, and note who has asked for it.
+    """Check what is collected at functions, and mark each in place as the calling client's.
+
+    The mark is the key `collectedBy`. Expressions are parsed as Python where the program, or all living sessions, are Python's.
 
     Args:
-        call: Who asks.
-        requested: The functions.
-        program: What is started; empty: it is not known.
+        call: The call, whose client asks for the points.
+        requested: The functions with what is collected at them.
+        program: The program that is about to be started; empty: it is not known.
 
     Raises:
-        ArgumentError: An expression does not parse; nothing has happened.
+        ArgumentError: An expression or a condition does not parse; no breakpoint has been set.
     """
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
     traced = all(each.lines.tracers for each in live)

@@ -32,27 +32,32 @@ class Left:
 
     @property
     def spent(self) -> float:
-        """Seconds since the call."""
+        """Seconds since this object was made, at the beginning of the call."""
         return self._clock() - self._began
 
     @property
     def ms(self) -> float:
-        """Milliseconds until the time-out; 0 after it."""
+        """Milliseconds until the caller's timeout; 0 after it."""
         return max(self._end - self._clock(), 0) * 1000
 
     @property
     def to_ask(self) -> float:
-        """Seconds until the adapter is no longer waited for, so that there is time to look."""
+        """Seconds for which to wait for the adapter, so that time is left to inspect the stop; at least 0."""
         return max(self.to_inspect - SECONDS_TO_INSPECT / 2, 0)
 
     @property
     def to_inspect(self) -> float:
-        """Seconds after which missing facts are left out."""
+        """Seconds until the inspection of a stop has to end; at least 0.
+
+        That is a little after the caller's timeout.
+        """
         return max(self._end + SECONDS_TO_INSPECT - self._clock(), 0)
 
 
 def seconds_for(arguments: Mapping[str, object]) -> float:
-    """Return how long a tool that talks to an adapter may take with these arguments.
+    """Return how many seconds a call of a tool that talks to an adapter may take.
+
+    That is its `timeout_ms` or `wait_ms` among the `arguments` (in milliseconds) and a little more, or `SECONDS_WITHOUT_TIMEOUT`.
 
     >>> seconds_for({"timeout_ms": 2000}), seconds_for({"expression": "x"}), seconds_for({"wait_ms": 0})
     (2.8, 15.0, 0.8)
@@ -64,9 +69,9 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
 
 
 async def bounded(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """Run a tool, with a deadline after some `seconds`.
+    """Await the `work` of a tool, and return its result; cancel it after `seconds`.
 
-    Nothing is killed, and late answers of the adapter still reach the mirror.
+    `name` is the tool's, for the error. Nothing is killed: late answers of the adapter still reach the session's mirror.
 
     Raises:
         Overdue: The time has passed.

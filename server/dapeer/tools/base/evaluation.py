@@ -51,7 +51,7 @@ class Evaluated:
 
     @property
     def gist(self) -> str:
-        """The line of the error that names the problem, and the consequence."""
+        """The line of the error that names the problem, shortened, with the consequence in parentheses."""
         return f"{shortened(_gist(self.error), EXCEPTION_CHARS)}{self._after}"
 
     @property
@@ -59,7 +59,10 @@ class Evaluated:
         return f" ({self.consequence})" if self.consequence else ""
 
     def data(self, limit: int) -> dict[str, Any]:
-        """Return the facts."""
+        """Return the result as data: `expression` with `error`, or with `result`, and what else is known.
+
+        That is `type` and `variables_reference`. `limit` is the number of characters to which the value is cut.
+        """
         if self.error:
             return {"expression": self.expression, "error": self.error}
         facts = {"type": self.type, "variables_reference": self.reference}
@@ -67,7 +70,10 @@ class Evaluated:
         return {"expression": self.expression, "result": fitted(self.value, limit), **known}
 
     def text(self, limit: int) -> str:
-        """Return the value, its type if it does not show that, and the reference if there is more to see."""
+        """Return the value, cut to `limit` characters, with its type and `variables_reference` in brackets.
+
+        The type is given if the value does not show it, the reference if the value has more than is shown. An error is not in it.
+        """
         shown = fitted(self.value, limit)
         named = unseen(self.type, shown)
         more = [f"type {named}"] * bool(named)
@@ -76,7 +82,10 @@ class Evaluated:
         return f"{value}{self._after}"
 
     def line(self, limit: int) -> str:
-        """Return the expression with its result."""
+        """Return the expression and its result as one line: `expression = value`, or `expression: error`.
+
+        `limit` is the number of characters to which the value is cut.
+        """
         expression = shortened(" ".join(self.expression.split()), VALUE_CHARS)
         if self.error:
             return f"{expression}: {self.gist}"
@@ -84,7 +93,9 @@ class Evaluated:
 
 
 def _gist(error: str) -> str:
-    r"""Return the line of an error that names the problem: of a traceback, the first behind its frames.
+    r"""Return the line of an error message that names the problem.
+
+    Of a Python traceback that is the first line behind the frames; of other messages the first line. Empty for an empty message.
 
     >>> _gist('Traceback (most recent call last):\n  File "a.py", line 1\nError: no `x`\n  1 | x\n    | ^')
     'Error: no `x`'
@@ -98,7 +109,7 @@ def _gist(error: str) -> str:
 
 
 def has_more(value: str) -> bool:
-    """Whether a value consists of more than is written.
+    """Whether a value, as an adapter writes it, has parts that its text leaves out or only names.
 
     >>> has_more("(1, 2)"), has_more("[1, 2, …] (9 items)"), has_more("<Cart object at 0x7f2e>"), has_more("Cart")
     (False, True, True, True)
@@ -109,10 +120,14 @@ def has_more(value: str) -> bool:
 async def evaluated(
     session: Session, expression: str, frame: int | None, context: str, left: Left
 ) -> Evaluated:
-    """Evaluate an expression in a frame, or without one.
+    """Send the adapter an `evaluate` request, and return the expression's result.
+
+    `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
+    the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `left`. If the
+    program has left the stop by then, the value is returned without a reference.
 
     Raises:
-        DapeerError: It cannot be evaluated.
+        DapeerError: The expression cannot be evaluated, or the adapter does not answer in time.
     """
     before = session.mirror.stop
     body = await evaluate(session, expression, frame, context, max(round(left.ms / 1000, 2), 0.01))
@@ -130,15 +145,17 @@ async def evaluated(
 
 
 async def consequence_of(session: Session, before: Stop | None, left: Left) -> str:
-    """Return what an expression has made of the stop at which it was evaluated, once that is known.
+    """Return in a few words what an evaluation has made of the stop at which it was begun.
+
+    The program may have ended, been resumed, or stopped anew. If the program has stopped again, wait until its place is known.
 
     Args:
         session: The session of the program.
-        before: The stop at which it was evaluated.
-        left: The time that there is.
+        before: The session's stop when the evaluation was begun; None: it was running.
+        left: The remaining time of the call, which limits the wait.
 
     Returns:
-        Some words; empty if that stop lasts, or there was none.
+        Some words; empty if the stop still lasts, or there was none.
     """
     stop = session.mirror.stop
     if stop is before:
@@ -154,7 +171,11 @@ async def consequence_of(session: Session, before: Stop | None, left: Left) -> s
 
 @asynccontextmanager
 async def consequence_noted(call: Call, session: Session, left: Left) -> AsyncGenerator[None]:
-    """Have the answer of a call, or its error, note what has become of the stop within the block."""
+    """Run the block of a `with`, and add a note to the call's answer if the stop is another then.
+
+    The note is added, too, when the block raises a `DapeerError`, except for `ChannelClosed`, which itself says how the program ended.
+    `left` limits the wait for the new place.
+    """
     before = session.mirror.stop
     try:
         yield
@@ -167,12 +188,17 @@ async def consequence_noted(call: Call, session: Session, left: Left) -> AsyncGe
 
 
 async def _note(call: Call, session: Session, before: Stop | None, left: Left) -> None:
+    """Append to the notes of a call what has become of the stop `before`, if that stop does not last."""
     if consequence := await consequence_of(session, before, left):
         call.notes.append(consequence)
 
 
 async def _open(session: Session, stop: Stop, variable: Variable) -> None:
-    """Fetch the elements that the adapter leaves out of a value, level by level."""
+    """Request the elements of a value that the adapter shows folded, level by level.
+
+    They are stored in the stop's values. At most `MAX_OPENED_VALUES` containers are requested; one that is known already is not requested
+    again.
+    """
     folded, opened = [variable], 0
     while folded and opened < MAX_OPENED_VALUES:
         one = folded.pop(0)
@@ -189,10 +215,11 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
 async def each(
     session: Session, expressions: Sequence[str], frame: int | None, context: str, left: Left
 ) -> list[Evaluated]:
-    """Evaluate expressions one after the other; one that fails has its own error.
+    """Evaluate expressions one after the other; return one result per expression, in their order.
 
-    After one that takes too long the others are not tried: it may keep the adapter from answering. Nor are they where it
-    has resumed, stopped or ended the program: the frame is another one.
+    An expression that fails has its error in its result; a name that does not exist gets suggestions. After an expression that takes too
+    long, or that resumes, stops or ends the program, the following ones are not evaluated: their error says so. `frame` is the adapter's id
+    of a frame, or None for no frame; `context` is DAP's, such as `watch`; `left` is the time for all of them.
     """
     found: list[Evaluated] = []
     before, over = session.mirror.stop, False
@@ -218,13 +245,16 @@ async def each(
 async def _explained(
     session: Session, frame: int | None, expression: str, error: DapeerError, left: Left
 ) -> str:
-    """Return an error with suggestions for a name that does not exist."""
+    """Return the text of an evaluation's error, with names that are similar to one that does not exist."""
     near = await hints(session, frame, expression, error.what, left.to_inspect)
     return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
 
 
 def place(session: Session, frame: int | None) -> str:
-    """Return a frame as one line; empty if there is none."""
+    """Return the frame with this adapter's id as one line (function, file and line).
+
+    Empty if `frame` is None, the session is not stopped, or the stop has no such frame.
+    """
     stop = session.mirror.stop
     found = stop.stack.frame(frame) if stop else None
     return frame_line(found, session.project) if found else ""

@@ -35,10 +35,14 @@ class GroupCall:
     """
 
     async def done(self, one: Callable[[Session], Awaitable[Reply]]) -> Reply:
-        """Run the tool for each member that can answer; name those that cannot, once.
+        """Run a tool for each member of the group that can answer, side by side, and return one reply for all.
+
+        `one` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has `group` and
+        `answers` by member label. A note names the members that were not asked, or that have not answered in time; a member whose call
+        fails has the error as its answer. The client's default session stays the same.
 
         Raises:
-            NotStopped: None can.
+            NotStopped: No member is in the state that the tool needs.
         """
         sessions = {label: self.group.acting(label) for label in self.group.members}
         asked = {label: each for label, each in sessions.items() if self._can(each)}
@@ -66,6 +70,7 @@ class GroupCall:
         )
 
     def _can(self, session: Session) -> bool:
+        """Whether a session is in the state that the tool needs: stopped, running, or not ended."""
         mirror = session.mirror
         match self.asks:
             case "stopped":
@@ -78,6 +83,11 @@ class GroupCall:
     async def _replies(
         self, asked: Mapping[str, Session], one: Callable[[Session], Awaitable[Reply]]
     ) -> dict[str, Reply]:
+        """Run the tool for all sessions side by side; return the replies by label, in the order of `asked`.
+
+        An error of the tool becomes a failed reply. If the call `ends_early`, members that have not answered `SECONDS_AFTER_FIRST` after
+        another are cancelled, and missing in the result.
+        """
         found: dict[str, Reply] = {}
 
         async def ask(label: str, session: Session) -> None:
@@ -96,7 +106,10 @@ class GroupCall:
 
 
 def _states(sessions: Mapping[str, Session], order: Sequence[str]) -> str:
-    """Say which members are in which state: `2 runs; 3 has ended`."""
+    """Return which members are in which state, as text such as `2 running; 3 ended`.
+
+    `sessions` are by member label; `order` has the labels of all members, so that neighbours are written as a range.
+    """
     by_state: dict[str, list[str]] = {}
     for label, session in sessions.items():
         state = "ended" if session.mirror.ended else "stopped" if session.mirror.stop else "running"
@@ -105,7 +118,7 @@ def _states(sessions: Mapping[str, Session], order: Sequence[str]) -> str:
 
 
 def group_line(group: Group) -> str:
-    """Return a group as one line with its members."""
+    """Return a group as one line: its name, the states of its members, and their session ids."""
     sessions = {label: group.acting(label) for label in group.members}
     numbers = ", ".join(
         label if label == str(each.id) else f"{label} = session {each.id}"
@@ -115,10 +128,10 @@ def group_line(group: Group) -> str:
 
 
 def check_one(group: object, session_id: object) -> None:
-    """Refuse a call for a group and a session.
+    """Raise an error if a call names both a group and a session.
 
     Raises:
-        ArgumentError: Both are given.
+        ArgumentError: Neither `group` nor `session_id` is None.
     """
     if group is not None and session_id is not None:
         raise ArgumentError(

@@ -59,7 +59,10 @@ _PACKAGE: Final = path.dirname(path.dirname(path.dirname(__file__)))
 
 
 def known_file(module: str) -> str:
-    """Return the path of the file that describes the tools of a module; each integration has its own."""
+    """Return the path of the JSON file that describes the tools of a module, given as `dapeer.…`.
+
+    Each integration has a file of its own; all other modules share that of `dapeer.tools`.
+    """
     _, room, *rest = module.split(".")
     folders = (room, rest[0]) if room == "integrations" else ("tools",)
     return path.join(_PACKAGE, *folders, KNOWN)
@@ -67,6 +70,9 @@ def known_file(module: str) -> str:
 
 @cache
 def known_tools(file: str = known_file("dapeer.tools")) -> Mapping[str, KnownTool]:
-    """Return dapeer's own tools by name, in the order of the documents; of another file, its tools."""
+    """Read a file that describes tools, and return them by name, in the documentation's order.
+
+    `tools.known_answers` writes such files. By default it is the file of dapeer's own tools. Each file is read once per process.
+    """
     with open(file, encoding="utf-8") as lines:
         return json.load(lines)

@@ -15,10 +15,13 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 
 
 def with_column(path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
-    """Return a breakpoint with the column of its text in place of that.
+    """Return a breakpoint whose `at`, a text on its line, is replaced by the column where the text is.
+
+    The line is read from the file at `path`. A breakpoint without `at` is returned unchanged; a new object is returned otherwise.
 
     Raises:
-        ArgumentError: The text is not there, or at several places, or the line needs one and has none.
+        ArgumentError: The text is not on the line, or there several times; or the line holds many statements, and neither `at` nor a column
+            is given.
     """
     line = line_text(path, requested["line"])
     text = requested.get("at")

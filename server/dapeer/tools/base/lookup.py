@@ -20,14 +20,15 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
 async def find(call: Call, session: Session, path: str, frame: int | None) -> Variable:
-    """Return the variable at a readable path.
+    """Return the variable that a path such as `order.items[3].price` names in a frame.
 
-    It is looked up in what the adapter shows, scope by scope and child by child; what is not shown
-    (an element far down a long list, a property) is evaluated as an expression, which may run the program's code.
+    The path is followed through the adapter's scopes and variables. What is not among these (an element far down a long list, a property)
+    is evaluated as an expression, which may run code of the program: the call needs consent for `evaluate` then. `frame` is the adapter's
+    id of the frame; None: there is none, so that only an evaluation can find it.
 
     Raises:
-        ArgumentError: There is no such variable.
-        ConsentNeeded: Only an evaluation can resolve it.
+        ArgumentError: There is no such variable, or the adapter rejects the evaluation.
+        ConsentNeeded: Only an evaluation can resolve the path, and nobody has consented.
     """
     segments = variable_path.parse(path)
     found, _ = await walk(session, segments, frame)
@@ -59,14 +60,15 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
 async def place_of(
     session: Session, text: str, frame: int | None, *, call: Call | None = None
 ) -> str:
-    """Return the adapter's reference to a place in memory, given as an address or a pointer.
+    """Return the adapter's reference to a place in memory that a caller names.
 
-    Of a path or a pointer that is followed an operator of the program's may be run, which a `call` that only looks needs
-    to be allowed.
+    `text` is an address, a pointer, or `&variable`. A number is returned as it is. Anything else is evaluated in the frame with the
+    adapter's id `frame`, or looked up among the variables; that may run an overloaded operator of the program. With a `call`, such an
+    evaluation needs consent for `evaluate`, except of a plain name.
 
     Raises:
-        ArgumentError: It is neither, or nothing there has an address.
-        ConsentNeeded: Only an evaluation can resolve it.
+        ArgumentError: The text is neither an address nor a name, or what it names has no address.
+        ConsentNeeded: Only an evaluation can resolve it, and nobody has consented.
     """
     if _NUMBER.fullmatch(text):
         return text
@@ -101,5 +103,6 @@ async def place_of(
 
 
 def _address_in(result: str) -> str | None:
+    """Return the first hexadecimal address in the text of a value; None if there is none."""
     found = ADDRESS.search(result)
     return found[0] if found else None

@@ -43,7 +43,12 @@ async def hints(
     error: str,
     seconds: float = SECONDS_TO_FIND,
 ) -> list[str]:
-    """Return suggestions for a missing name in the adapter's `error`; empty if there are none."""
+    """Return suggestions for a name that does not exist, of which the adapter's `error` complains.
+
+    `expression` uses the name. The adapter is asked for variables and completions of the frame, for at most `seconds`; its errors are
+    ignored. Each suggestion is a short text: similar names, or the value that the name had in a function that has just returned. Empty: the
+    error is not about a missing name, there is no frame, or nothing similar is found.
+    """
     name = missing(expression, error)
     if name is None or frame is None:
         return []
@@ -63,7 +68,9 @@ async def hints(
 
 
 def missing(expression: str, error: str) -> str | None:
-    """Return the name in an expression of which an error says that it is not there.
+    """Return the name in an expression that an adapter's error calls undefined.
+
+    None: the error is about something else.
 
     >>> missing("order.itms[0]", "AttributeError: 'Order' object has no attribute 'itms'")
     'itms'
@@ -76,7 +83,7 @@ def missing(expression: str, error: str) -> str | None:
 
 
 def _container(expression: str, name: str) -> str:
-    """Return the expression whose member a name should be; empty if it is no member.
+    """Return the expression of which a missing name should be a member; empty if it stands for itself.
 
     >>> _container("a + order.items[3].prize", "prize"), _container("prize + 1", "prize")
     ('order.items[3]', '')
@@ -87,7 +94,11 @@ def _container(expression: str, name: str) -> str:
 
 
 async def _variables(session: Session, frame: int, container: str) -> list[str]:
-    """Return the names of a frame's locals, or of a container's members."""
+    """Return the names of a frame's local variables, or of the members of an expression.
+
+    `container` is that expression; empty: the local variables. Scopes and variables are requested from the adapter. Empty: the container is
+    not found, or has no members.
+    """
     if not container:
         await session.inspect.scopes(frame)
         stop = session.mirror.stopped()
@@ -101,7 +112,11 @@ async def _variables(session: Session, frame: int, container: str) -> list[str]:
 
 
 async def _completions(session: Session, frame: int, container: str, name: str) -> list[str]:
-    """Return the names that begin as the missing one does, and that are no locals, too."""
+    """Return the names that the adapter completes from the first letter of `name`.
+
+    They are members of the expression `container` if that is not empty. These include globals and properties. Empty if the adapter does not
+    support `completions`.
+    """
     if not session.supports("completions"):
         return []
     text = f"{container}.{name[0]}" if container else name[0]
@@ -113,7 +128,10 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
 
 
 def _in_returned(session: Session, name: str) -> list[str]:
-    """Say whether the function that has just returned had a variable of that name."""
+    """Return the value that a variable had in the function that has just returned to this frame.
+
+    It is a list of one text. Empty: no function has just returned, or it had no variable of that name.
+    """
     stop = session.mirror.stop
     last = returned(session.mirror.history, stop) if stop else None
     if last is None or last.top is None:

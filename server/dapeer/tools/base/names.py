@@ -29,25 +29,31 @@ SECONDS_TO_ANSWER: Final = 3.0
 
 
 def check(arguments: Mapping[str, Any]) -> None:
-    """Check all names among arguments, also within breakpoints.
+    """Check that files, programs and functions among a call's arguments can have such names.
+
+    Breakpoints among the arguments are checked, too. Nothing is looked up on the disk.
 
     Raises:
-        ArgumentError: One is empty, too long, or holds what no name of a system can have.
+        ArgumentError: A name is empty, too long, or contains what no name of the system can have.
     """
     for argument, name in _named(arguments):
         _check(argument, name, is_path=_is_path(argument))
 
 
 async def look(arguments: Mapping[str, Any], project: Path) -> None:
-    """Read, beside the event loop, all files that arguments name: a stalled mount would hold up everybody.
+    """Ask the file system, in another thread, whether the files exist that a call's arguments name.
+
+    The answers are not used: a call that names a file on a stalled mount shall fail here, and not block the event loop later. `project` is
+    the folder to which relative paths belong, as is the argument `cwd`.
 
     Raises:
-        ArgumentError: A file system does not answer.
+        ArgumentError: A file system does not answer within `SECONDS_TO_ANSWER`.
     """
     places = list(_places(arguments, project))
     looking = ["", ""]
 
     def look_for_all() -> None:
+        """Ask for each place whether it exists; `looking` holds the one that is asked for now."""
         for place in places:
             looking[:] = place
             exists(place[1])
@@ -63,7 +69,10 @@ async def look(arguments: Mapping[str, Any], project: Path) -> None:
 
 
 def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, str]]:
-    """Yield the arguments that are paths, and where each may be."""
+    """Yield (argument, path) for each argument that is a path.
+
+    There are two paths for each: one below the project, one below the argument `cwd`.
+    """
     folders = {project, project / expanded(str(arguments.get("cwd") or ""))}
     for argument, name in _named(arguments):
         if _is_path(argument):
@@ -71,7 +80,11 @@ def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, 
 
 
 def _named(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield arguments that are names, also within breakpoints, and the names."""
+    """Yield (argument, value) for each argument that is a name.
+
+    Within a breakpoint that is (`breakpoints.filename`, `a.py`). A list yields each of its texts. `prefix` is put before the names of
+    arguments.
+    """
     for key, value in arguments.items():
         for one in value if is_array(value) else [value]:
             if is_object(one) and key == "breakpoints":
@@ -85,6 +98,11 @@ def _is_path(argument: str) -> bool:
 
 
 def _check(argument: str, name: str, *, is_path: bool) -> None:
+    """Raise `ArgumentError` if an argument cannot be the name of a file, program or function.
+
+    It is empty, contains a NUL or half of a surrogate pair, or has too many bytes. `argument` is the argument that has it, for the error;
+    `is_path`: each part between slashes has a limit of its own.
+    """
     size = len(name.encode("utf-8", "surrogatepass"))
     parts = name.split("/") if is_path else ()
     longest = max((len(part.encode("utf-8", "surrogatepass")) for part in parts), default=0)
@@ -105,7 +123,7 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
 
 
 def _can_be_encoded(name: str) -> bool:
-    """Whether the system has bytes for a name; half of a surrogate pair has none."""
+    """Whether the file system's encoding has bytes for a name; it has none for half of a surrogate pair."""
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
@@ -114,5 +132,5 @@ def _can_be_encoded(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """Return a name as an error repeats it."""
+    """Return a name as an error message repeats it: quoted, shortened, and on one line."""
     return continued(escaped(quoted(name)))

@@ -54,7 +54,10 @@ class Narrows:
 
 
 def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
-    """Yield the arguments that are marked so, with their marks."""
+    """Yield (argument, mark) for each argument of a tool's function that has a mark of this type.
+
+    Marks are in the arguments' annotations.
+    """
     for name, (hint, _) in _arguments(function).items():
         for mark in getattr(hint, "__metadata__", ()):
             if isinstance(mark, kind):
@@ -63,16 +66,19 @@ def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark
 
 @cache
 def model(function: ToolFunction) -> type[BaseModel]:
-    """Return the model that checks a tool's arguments."""
+    """Return the pydantic model that checks a tool's arguments, and rejects unknown ones.
+
+    It is made once for each function.
+    """
     fields: dict[str, Any] = {**_arguments(function)}
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
 
 @cache
 def _parameters(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
-    """Return the type and the default of each parameter of a tool, or of each field of a group.
+    """Return (type, default) of each parameter of a tool's function, or of a dataclass's field, by name.
 
-    `...`: it is required.
+    The default `...` means that it is required. The parameter `call` is left out.
     """
     hints = get_type_hints(source, include_extras=True)
     return {
@@ -87,7 +93,10 @@ def _is_group(hint: object) -> TypeGuard[type]:
 
 
 def _arguments(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
-    """Return the type and the default of each argument of a tool, those of its groups included."""
+    """Return (type, default) of each argument of a tool, by name.
+
+    A parameter that is a dataclass gives an argument for each of its fields.
+    """
     found: dict[str, tuple[Any, Any]] = {}
     for name, (hint, default) in _parameters(source).items():
         found |= _arguments(hint) if _is_group(hint) else {name: (hint, default)}
@@ -95,7 +104,10 @@ def _arguments(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
 
 
 def grouped(source: ToolFunction | type, values: Json) -> Json:
-    """Return the parameters of a tool for the values of its arguments."""
+    """Return the keyword arguments with which to call a tool's function, given its arguments' values.
+
+    Values that belong to a parameter that is a dataclass are put into an object of that. `values` must have every argument.
+    """
     return {
         name: hint(**grouped(hint, values)) if _is_group(hint) else values[name]
         for name, (hint, _) in _parameters(source).items()
@@ -104,30 +116,39 @@ def grouped(source: ToolFunction | type, values: Json) -> Json:
 
 @cache
 def of_arguments(function: ToolFunction) -> Json:
-    """Return the schema of a tool's arguments."""
+    """Return the JSON Schema of a tool's arguments.
+
+    It is read from the file of known tools, or made for a tool that is not there.
+    """
     known = _known(function)
     return known["arguments"] if known else made_of_arguments(function)
 
 
 @cache
 def of_data(function: ToolFunction, output: type | None) -> Json | None:
-    """Return the schema of a tool's data; None: it is unspecified."""
+    """Return the JSON Schema of the data of a tool's replies; None: the tool does not specify it.
+
+    It is that of the file of known tools, or made of the type `output` for a tool that is not there.
+    """
     known = _known(function)
     return known["data"] if known else made_of_data(output)
 
 
 def made_of_arguments(function: ToolFunction) -> Json:
-    """Make the schema of a tool's arguments."""
+    """Make the JSON Schema of a tool's arguments from the types of its function, shortened as by `short`."""
     return short(model(function).model_json_schema())
 
 
 def made_of_data(output: type | None) -> Json | None:
-    """Make the schema of a tool's data; None: it is unspecified."""
+    """Make the JSON Schema of a type of data, shortened as by `short`; None if there is no type."""
     return short(TypeAdapter(output).json_schema()) if output else None
 
 
 def _known(function: ToolFunction) -> KnownTool | None:
-    """Return what was written down of a tool; None: it is new, or none of dapeer's."""
+    """Return what the file of known tools says of a tool's function.
+
+    None: the function is not dapeer's, or the file does not have it yet.
+    """
     module = function.__module__
     if not module.startswith(_PREFIX):
         return None
@@ -135,7 +156,11 @@ def _known(function: ToolFunction) -> KnownTool | None:
 
 
 def sentence(error: ValidationError, schema: Json) -> str:
-    """Return one sentence on the first invalid argument, with the allowed values."""
+    """Return one sentence on the first invalid argument of a call, for the assistant that made the call.
+
+    It names the argument, and what is allowed there. `schema` is the tool's input schema as the client knows it, whose properties are named
+    for an unknown argument.
+    """
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
     if first["type"] == "extra_forbidden":
@@ -151,6 +176,7 @@ def sentence(error: ValidationError, schema: Json) -> str:
 
 
 def _inside(schema: Json, where: Sequence[int | str]) -> Json:
+    """Return the schema of a part of the arguments, by its path of property names and list indexes."""
     for part in where:
         schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
     return schema
@@ -166,9 +192,10 @@ _IN_JSON_TERMS = {
 
 
 def short(schema: Any) -> Any:
-    """Return a schema without what says nothing to a model: titles, null alternatives, usual defaults.
+    """Return a JSON Schema without what says nothing to a model: titles, nulls, usual defaults.
 
-    A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
+    A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out. References are replaced by what they
+    name. The given schema stays unchanged.
     """
     definitions: Json = schema.get("$defs", {})
     return _shortened(schema, definitions)
@@ -192,7 +219,10 @@ _FOR_DAPEER: tuple[tuple[str, Any], ...] = (("default", 0), ("minimum", 1))
 
 
 def listed(node: Any) -> Any:
-    """Return a short schema as a list of tools has it."""
+    """Return a shortened schema, or a part of it, as a list of tools has it.
+
+    It lacks properties marked as `RARE`, and the defaults and minimums that only dapeer itself reads.
+    """
     match node:
         case _ if is_array(node):
             return [listed(item) for item in node]
@@ -207,6 +237,10 @@ def listed(node: Any) -> Any:
 
 
 def _shortened(node: Any, definitions: Json) -> Any:
+    """Return a part of a schema without noise, its references replaced by what they name.
+
+    `definitions` is the schema's `$defs`.
+    """
     match node:
         case _ if is_array(node):
             return [_shortened(item, definitions) for item in node]

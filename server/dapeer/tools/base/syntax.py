@@ -32,16 +32,19 @@ MAX_OPERANDS = 5
 def check_breakpoint(
     debugger: Debugger, path: str, requested: Mapping[str, Any], adapter: str = ""
 ) -> None:
-    """Look whether all that a breakpoint evaluates parses, as far as that can be known here.
+    """Check that all expressions of a breakpoint parse, as far as dapeer knows the language of its file.
+
+    Expressions of Python are parsed; of other languages only an operator without operand, or a brace without the other, is found. Nothing
+    is changed.
 
     Args:
-        debugger: Whose definitions know languages and adapters.
+        debugger: Its definitions tell the languages and adapters, and its sessions which adapters are live.
         path: The file of the breakpoint.
         requested: The breakpoint, in DAP's terms.
-        adapter: The adapter that gets it; empty: those of live sessions, or any that takes such files.
+        adapter: The id of the adapter that gets it; empty: those of live sessions, or any that takes such files.
 
     Raises:
-        ArgumentError: Something does not; nothing has happened.
+        ArgumentError: An expression does not parse, `expect` is used outside of Python, or no adapter understands the hit condition.
     """
     python = is_python(debugger, path)
     if (expect := requested.get("expect")) and not python:
@@ -67,10 +70,12 @@ def check_breakpoint(
 
 
 def check_condition(condition: str, *, python: bool) -> None:
-    """Look whether a condition parses.
+    """Raise an error if a breakpoint's condition does not parse.
+
+    `python`: it is Python's; of other languages only a missing operand at the end is found.
 
     Raises:
-        ArgumentError: It does not.
+        ArgumentError: The condition does not parse.
     """
     if python:
         _check_python(condition, "`condition`: ")
@@ -79,10 +84,13 @@ def check_condition(condition: str, *, python: bool) -> None:
 
 
 def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
-    """Look whether one of the adapters understands a hit condition.
+    """Raise an error if no adapter understands a hit condition.
+
+    The patterns are `hit_conditions` of the adapters' definitions. None as condition, no adapters, or an adapter without a definition or
+    pattern: everything is accepted.
 
     Raises:
-        ArgumentError: None does.
+        ArgumentError: None of the adapters understands it.
     """
     forms = [each.quirks.hit_conditions if each is not None else "" for each in adapters]
     if hits and forms and all(form and not re.fullmatch(form, hits.strip()) for form in forms):
@@ -94,10 +102,12 @@ def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
 
 
 def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
-    """Look whether what is collected parses, where we know that.
+    """Raise an error if an expression to be collected does not parse.
+
+    `python`: they are Python's; of other languages only unmatched braces and a missing operand at the end are found.
 
     Raises:
-        ArgumentError: One does not.
+        ArgumentError: An expression does not parse.
     """
     for each in expressions:
         if python:
@@ -109,7 +119,10 @@ def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
 
 
 def is_python(debugger: Debugger, path: str) -> bool:
-    """Whether a file is Python's; one that any adapter accepts, as a compiled program, is not."""
+    """Whether expressions at a file are Python's, by the adapters that accept the file.
+
+    For a path with a suffix one such adapter is enough; without a suffix, which may be a compiled program, all must be Python's.
+    """
     python = [
         each.collect.syntax == "python"
         for each in debugger.definitions.values()
@@ -119,11 +132,20 @@ def is_python(debugger: Debugger, path: str) -> bool:
 
 
 def _check_finished(expression: str, argument: str = "") -> None:
+    """Raise `ArgumentError` if an expression of any language ends with an operator that lacks an operand.
+
+    `argument` is what the error's text begins with, such as "`condition`: ".
+    """
     if _UNFINISHED.search(expression):
         raise ArgumentError(f"{argument}`{quoted(expression)}` is not complete.", CORRECT)
 
 
 def _check_python(expression: str, argument: str = "") -> None:
+    """Raise `ArgumentError` if an expression does not parse as Python.
+
+    One with an f-string or t-string passes in any case: the program's Python may be newer than dapeer's. `argument` is what the error's
+    text begins with.
+    """
     try:
         ast.parse(expression.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -136,7 +158,10 @@ def _check_python(expression: str, argument: str = "") -> None:
 
 
 def operands(expression: str) -> list[str]:
-    """Return what an expression compares, or asks.
+    """Return the parts of a Python expression whose values explain its result, as source text.
+
+    These are both sides of comparisons, arguments of calls, and what is iterated; constants and names of builtins are left out. At most
+    `MAX_OPERANDS`, each once; empty if the expression does not parse.
 
     >>> operands("total >= 0 and len(items) == count"), operands("all(each.paid for each in orders)")
     (['total', 'len(items)', 'count'], ['orders'])
@@ -149,6 +174,7 @@ def operands(expression: str) -> list[str]:
 
 
 def _operands(tree: ast.expr) -> Iterator[ast.expr]:
+    """Yield the parts of an expression's syntax tree whose values explain its result; may yield one twice."""
     if isinstance(tree, ast.Constant) or (
         isinstance(tree, ast.Name) and hasattr(builtins, tree.id)
     ):
@@ -164,6 +190,7 @@ def _operands(tree: ast.expr) -> Iterator[ast.expr]:
 
 
 def _called(tree: ast.Call) -> Sequence[ast.expr]:
+    """Return the parts of a call to look into: the object of a method, and the positional arguments."""
     owner = [tree.func.value] if isinstance(tree.func, ast.Attribute) else []
     return [*owner, *tree.args]
 

@@ -81,27 +81,31 @@ class Tool:
 
     @property
     def input_schema(self) -> Json:
-        """Its arguments, as a model reads them."""
+        """The JSON Schema of its arguments, as a model reads it."""
         return schema.of_arguments(self.function)
 
     @property
     def output_schema(self) -> Json | None:
-        """Its data."""
+        """The JSON Schema of its data; None: unspecified."""
         return schema.of_data(self.function, self.output)
 
     @property
     def all_needs(self) -> frozenset[str]:
-        """All that an adapter must support to use every part of it."""
+        """The requests, or options of requests, that every part of the tool needs of an adapter."""
         return frozenset({*(self.needs or ()), *self.argument_needs.values()})
 
     def is_of_use(self, supported: frozenset[str]) -> bool:
-        """Whether it is useful with adapters that support these requests."""
+        """Whether adapters that support these requests and options have one that the tool needs.
+
+        True for a tool that needs nothing of adapters.
+        """
         return self.needs is None or not supported.isdisjoint(self.needs)
 
     def schema_for(self, supported: frozenset[str]) -> Json:
-        """Return the arguments for the tool list: those that an adapter supports, without the unlisted ones.
+        """Return the JSON Schema of the arguments for the list of tools.
 
-        `additionalProperties` is left out to save bytes: the tool itself rejects an unknown argument.
+        It lacks arguments that need a request or option which is not `supported`, and unlisted ones. `additionalProperties` is left out to
+        save bytes: the tool itself rejects an unknown argument.
         """
         useless = {name for name, need in self.argument_needs.items() if need not in supported}
         useless |= self.unlisted
@@ -120,12 +124,15 @@ class Tool:
         return (self.name.partition("_")[0],)
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:
-        """Check the arguments, then run the tool.
+        """Check the arguments, ask the person for consent where needed, run the tool, return its answer.
+
+        Arguments that a client has only filled in (empty texts, nulls) are left out, and values of a wrong type are converted if their
+        meaning is clear; notes say so. A long answer of a debugging tool is cut, or one page of it is returned.
 
         Raises:
             ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
             Refused: The person did not allow it; nothing has happened.
-            DapeerError: Any error of the tool.
+            DapeerError: Any error of the tool; it has the notes of the call.
         """
         page = Page()
         if self._is_paged:
@@ -148,24 +155,40 @@ class Tool:
         return noted(reply, said)
 
     def _news(self, call: Call) -> list[str]:
-        """Return what the client has not been told yet: others' doings, and what it has sent."""
+        """Return notes that the client has not had yet, each once.
+
+        They say what other clients have done, and what became of the client's triggers. Reading them marks them as reported. Empty for a
+        tool that is not for debugging.
+        """
         if "dap" not in self.groups:
             return []
         return [*call.focus.hear(), *call.debugger.triggers.news(call.focus.key)]
 
     @property
     def _is_paged(self) -> bool:
-        """Whether a caller may ask for a part of its answer: it only looks, and has no pages of its own."""
+        """Whether a caller may ask for lines of its answer by `start` and `count`.
+
+        Only for a debugging tool that is read-only, and has no `start`, `count` or `lines` of its own.
+        """
         own = {*PAGE_ARGUMENTS, "lines"} & self.input_schema["properties"].keys()
         return self.read_only and not own and "dap" in self.groups
 
     def _refusal(self, argument: str) -> ArgumentError:
+        """Return the error for an empty argument without which the tool would remove or end more."""
         return ArgumentError(
             f"`{argument}` is empty, and without it {self.name} would do more.",
             "Give it a value; to do more, leave it out, or give null.",
         )
 
     async def _reply(self, call: Call, checked: BaseModel) -> Reply:
+        """Run the tool with checked arguments, asking people for consent before, and return its reply.
+
+        If a read-only tool finds that it needs consent for more, the person is asked for that kind, and the tool is run again.
+
+        Raises:
+            Refused: The person does not consent, the server is read-only, or nobody can be asked.
+            DapeerError: Any error of the tool.
+        """
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         action = self._action(checked, call.client)
         if action is not None and self.explain is not None:
@@ -185,14 +208,24 @@ class Tool:
         return await witnessed(call.peers, action, lambda: self._done(granted, values))
 
     def _action(self, checked: BaseModel, client: str) -> Action | None:
-        """Return the action of a call, if it is one that people see or consent to."""
+        """Return the action that people see or consent to; None: the call needs no consent.
+
+        The action has the arguments that the caller has set. `client` is the name and version of the client that calls.
+        """
         kinds = kinds_of(self.kinds, checked.model_dump(), read_only=self.read_only)
         if not kinds:
             return None
         return Action(self.name, kinds, checked.model_dump(exclude_unset=True), client)
 
     async def _done(self, call: Call, values: Json) -> Reply:
-        """Run it; a tool that talks to adapters has a deadline."""
+        """Run the tool for the session that the arguments name, or for each member of their `group`.
+
+        `values` are the checked arguments by name, defaults included.
+
+        Raises:
+            ArgumentError: Both a group and a session are given.
+            DapeerError: Any error of the tool.
+        """
         if self.asks and (name := values.get("group")) is not None:
             check_one(name, values.get("session_id"))
             group = call.debugger.groups.named(str(name))
@@ -202,7 +235,15 @@ class Tool:
         return await self._one(call, values)
 
     async def _one(self, call: Call, values: Json) -> Reply:
-        """Run it for one session."""
+        """Call the tool's function for one session; a debugging tool that starts no program has a deadline.
+
+        `values` are the checked arguments by name, defaults included.
+
+        Raises:
+            ArgumentError: A file's name is longer than the system allows.
+            Overdue: The deadline has passed.
+            DapeerError: Any error of the tool.
+        """
         try:
             work = self.function(call, **schema.grouped(self.function, values))
             if self.starts or "dap" not in self.groups:
@@ -217,6 +258,12 @@ class Tool:
             ) from error
 
     def _checked(self, call: Call, given: Json) -> BaseModel:
+        """Return the arguments as an object of the tool's pydantic model, with defaults.
+
+        Raises:
+            ArgumentError: An argument is unknown, missing, of a wrong type, or cannot be a file name where it must be one. Its text only
+                names arguments that the client's list of tools has.
+        """
         try:
             names.check(given)
             return schema.model(self.function).model_validate(given)
@@ -279,7 +326,10 @@ def tool(
 
 
 def tools_of(*modules: ModuleType) -> tuple[Tool, ...]:
-    """Return the tools that these modules define, in the order of modules and definitions."""
+    """Return the tools that these modules define, in the order of modules and definitions.
+
+    Tools that a module only imports are not among them.
+    """
     return tuple(
         each
         for module in modules
