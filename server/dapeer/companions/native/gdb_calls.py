@@ -45,10 +45,14 @@ CALLS = patching.Row(
 
 
 class CallCount:
-    """Stands between GDB's events and its DAP, and knows whether the program runs for a call only."""
+    """Handles GDB's events in place of its DAP, and knows whether the program runs for a call only."""
 
     def __init__(self, events: Any, forget: list[Listener]) -> None:
-        """`events` is GDB's module of DAP's events; `forget` are its listeners that drop frames and variables."""
+        """Create it; no event has been seen yet.
+
+        `events` is GDB's module `gdb.dap.events`, whose private functions report to the client; `forget` are the listeners of GDB's DAP
+        that drop the known frames and variables.
+        """
         self._events = events
         self._forget = forget
         self._depth = 0
@@ -57,14 +61,20 @@ class CallCount:
         """Whether the program has stopped in a called function since it was last resumed to its end."""
 
     def on_call(self, event: Any) -> None:
-        """Count a call that begins or ends while the program is stopped."""
+        """Count a function call that begins or ends (GDB's `InferiorCallPreEvent` or its `Post` counterpart).
+
+        A call counts only if it begins while the program is stopped, or within another such call.
+        """
         if not isinstance(event, gdb.InferiorCallPreEvent):
             self._depth = max(self._depth - 1, 0)
         elif self._depth or not self._events.inferior_running:
             self._depth += 1
 
     def on_resume(self, event: Any) -> None:
-        """Report a resume that is no call."""
+        """Report a resume to the client, and drop frames and variables.
+
+        Nothing happens if it is only for a call. `event` is GDB's `ContinueEvent`.
+        """
         if self._depth:
             return
         for forget in self._forget:
@@ -72,7 +82,11 @@ class CallCount:
         self._events._cont(event)
 
     def on_stop(self, event: Any) -> None:
-        """Report a stop; one within a called function has frames and variables of its own."""
+        """Report a stop to the client; `event` is GDB's `StopEvent` (as its DAP gets it, with `details`).
+
+        A stop within a called function drops frames and variables first, and ends the count of calls. The next stop that has no reason of
+        its own, at which that function has returned, is reported with the reason `RETURNED`.
+        """
         if self._depth:
             for forget in self._forget:
                 forget(event)
@@ -83,9 +97,14 @@ class CallCount:
         self._events._on_stop(event)
 
     def around(self, request: Callable[[], object]) -> Callable[[], object]:
-        """Return a request that leaves `inferior_running` true only where a thread runs, also if it raises."""
+        """Return a function that does as `request`, and puts GDB's `inferior_running` right afterwards.
+
+        `request` is the function of one DAP request. If `inferior_running` was False before and is True at its end, also where it raises,
+        it is set to whether a thread runs.
+        """
 
         def run() -> object:
+            """Call `request`, and return what it returns; then put `inferior_running` right."""
             was_running, self._depth = self._events.inferior_running, 0
             try:
                 return request()
@@ -99,13 +118,17 @@ class CallCount:
 
 
 def is_running() -> bool:
-    """Whether a thread of the program runs."""
+    """Return whether a thread of GDB's selected inferior runs."""
     return any(each.is_running() for each in gdb.selected_inferior().threads())
 
 
 @CALLS
 def keep_stopped(row: Any) -> None:
-    """Hear calls, resumes and stops in place of GDB's DAP."""
+    """Apply the row: connect a `CallCount` to calls, resumes and stops, in place of GDB's DAP.
+
+    `row` is the `patching.Row`. The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes
+    `CallCount.around` of the request.
+    """
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)
     calls = CallCount(events, forget)
@@ -114,20 +137,25 @@ def keep_stopped(row: Any) -> None:
     instead(row, gdb.events.stop, calls.on_stop, [listener(STOPPED)])
 
     def create(stock: Any, self: Any, fn: Callable[[], object], *rest: Any, **named: Any) -> object:
+        """Do as `Cancellable.__init__` (`stock`), with a request that puts `inferior_running` right."""
         return stock(self, calls.around(fn), *rest, **named)
 
     row.replace(REQUEST)(create)
 
 
 def listener(target: str) -> Listener:
-    """Return a function of GDB's DAP by its name, as `uses` has it."""
+    """Import and return the function of GDB's DAP that `target` names, as `module:name(parameters)`."""
     module, _, name = target.partition("(")[0].partition(":")
     found: Listener = getattr(importlib.import_module(module), name)
     return found
 
 
 def instead(row: Any, event: Any, ours: Listener, stock: list[Listener]) -> None:
-    """Have a function hear an event in place of others, until the row is undone."""
+    """Connect `ours` to an event of GDB's in place of the functions `stock`, until the row is undone.
+
+    `event` is GDB's registry of listeners, such as `gdb.events.stop`. Where `ours` raises, the row is off, and the `stock` functions are
+    called for that event and each later one.
+    """
 
     def pass_to_stock(emitted: Any) -> None:
         for each in stock:

@@ -26,7 +26,11 @@ checked: set[tuple[int, str]] = set()
 
 
 def check(breakpoint_: Any) -> None:
-    """Send `breakpointFailed` for a condition that is invalid at a location of its breakpoint."""
+    """Send `breakpointFailed` to the client if GDB finds the condition of a breakpoint invalid.
+
+    `breakpoint_` is a `gdb.Breakpoint`. Each condition of a breakpoint is checked once, when it is no longer pending; `checked` remembers
+    it. The event's body has `kind`, `expression`, `path` and `line` (of the first location) and `error`.
+    """
     condition, number = breakpoint_.condition, breakpoint_.number
     if not condition or breakpoint_.pending or (number, condition) in checked:
         return
@@ -44,7 +48,10 @@ def check(breakpoint_: Any) -> None:
 
 
 def why_not(number: int, condition: str) -> str:
-    """Return the error that GDB reports for the condition now that the program is loaded."""
+    """Set the condition of breakpoint `number` once more, and return the error that GDB raises for it.
+
+    If it raises none, the text says that the condition is invalid at every location.
+    """
     try:
         gdb.execute(f"condition {number} {condition}", to_string=True)
     except gdb.error as error:
@@ -57,7 +64,11 @@ waiting: set[int] = set()
 
 
 def enable_found(breakpoint_: Any) -> None:
-    """Enable a breakpoint that GDB disabled while it was pending; one that the user disabled stays so."""
+    """Enable a `gdb.Breakpoint` with a condition that GDB itself has disabled while it was pending.
+
+    `waiting` has the numbers of those that were enabled while they were pending: GDB has no event where it disables one itself, so one that
+    the user disabled has left `waiting`, and stays disabled.
+    """
     number = breakpoint_.number
     if breakpoint_.pending:
         # GDB tells of what the user disables, and not of what it disables itself.
@@ -78,7 +89,7 @@ CONDITIONS = patching.Row(
 
 @CONDITIONS
 def check_all(row: Any) -> None:
-    """Check each breakpoint that changes."""
+    """Apply the row: call `check` at each change of a breakpoint."""
     telling.hear(row, gdb.events.breakpoint_modified, check)
 
 
@@ -92,7 +103,7 @@ PENDING = patching.Row(
 
 @PENDING
 def enable_all_found(row: Any) -> None:
-    """Look at each breakpoint that changes."""
+    """Apply the row: call `enable_found` at each change of a breakpoint."""
     telling.hear(row, gdb.events.breakpoint_modified, enable_found)
 
 

@@ -32,7 +32,10 @@ SCRIPTS = patching.Row(
 
 
 def warning(scripts: list[str]) -> str:
-    """Return the sentences about scripts that were not run."""
+    """Return the text for the client about scripts that GDB did not run, with a line end.
+
+    `scripts` are file names, or names of scripts inside of the program. If one is an absolute path, the text says how to run it.
+    """
     file = next((name for name in scripts if name.startswith("/")), "")
     way = f'dap_evaluate(expressions=["source {file}"], context="repl") runs one.' if file else ""
     return f"GDB did not run {', '.join(scripts)}: at a core dump or a running process, scripts of a project run on request only. {way}\n"
@@ -40,17 +43,25 @@ def warning(scripts: list[str]) -> str:
 
 @SCRIPTS
 def name_scripts(row: Any) -> None:
-    """Look for them once the files of a program are loaded."""
+    """Apply the row: name scripts that were not run by an `output` event, after files are loaded.
+
+    Each script is named once, Rust's own never. Several files that are loaded at once are handled together.
+    """
     send: Any = importlib.import_module("gdb.dap.server").send_event
     known: set[str] = set()
     queued: list[bool] = []
 
     def ask(_event: Any) -> None:
+        """Post `look` to GDB's main thread, unless it waits there already."""
         if not queued:
             queued.append(True)
             gdb.post_event(row.guard(look, lambda: None))
 
     def look() -> None:
+        """Read `info auto-load`, and send the event for scripts that are not known yet.
+
+        If GDB runs all scripts, do nothing.
+        """
         queued.clear()
         if gdb.parameter("auto-load safe-path") == os.sep:
             # It runs all that it finds.

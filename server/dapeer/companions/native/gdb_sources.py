@@ -23,7 +23,7 @@ SOURCES = patching.Row(
 
 
 def named(name: str) -> list[str]:
-    """Return the files of the program that have a name."""
+    """Return the full paths of the program's source files that have the base name `name`, each once."""
     pattern = f"^{re.escape(name)}$"
     listed: Any = gdb.execute_mi("-file-list-exec-source-files", "--basename", "--", pattern)
     return list(
@@ -32,14 +32,20 @@ def named(name: str) -> list[str]:
 
 
 def read(program: str) -> None:
-    """Read a program, silently; GDB's DAP does it again, and tells what is wrong."""
+    """Load the program at the path `program` into GDB, and drop its output and errors.
+
+    GDB's DAP loads it again, and reports what is wrong then.
+    """
     with contextlib.suppress(gdb.error):
         gdb.execute(f"file '{program}'", to_string=True)
 
 
 @SOURCES
 def add_command(row: Any) -> None:
-    """Define the command."""
+    """Apply the row: define GDB's commands `dapeer_sources NAME` and `dapeer_file PROGRAM`.
+
+    The first prints paths, the second loads a program.
+    """
     find = row.guard(named, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 
     class Sources(gdb.Command):  # type: ignore[misc]

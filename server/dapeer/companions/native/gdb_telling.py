@@ -16,16 +16,20 @@ gdb: Any = sys.modules.get("gdb")
 
 
 def hear(row: Any, event: Any, handler: Callable[[Any], None]) -> None:
-    """Call a function of a row at each event of GDB's, until the row is undone."""
+    """Connect `handler` to an event of GDB's until the row is undone.
+
+    `row` is the `patching.Row` that is switched off if the handler raises; `event` is GDB's registry of listeners, such as
+    `gdb.events.new_objfile`; the handler gets what GDB emits.
+    """
     listener = row.guard(handler, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
     event.connect(listener)
     row.and_undo(lambda: event.disconnect(listener))
 
 
 def report_by_dap() -> None:
-    """Report them from now on, and earlier ones once a program is loaded.
+    """Report patches that are off by DAP events from now on; a second call does nothing.
 
-    GDB's DAP does not run yet while its scripts are sourced.
+    GDB's DAP does not run yet while its scripts are sourced, so earlier reports are sent when a program's file is loaded.
     """
     patching.versions["GDB"] = lambda: gdb.VERSION
     if patching.reporters != [send]:
@@ -34,11 +38,14 @@ def report_by_dap() -> None:
 
 
 def report_pending(_event: Any) -> None:
-    """Tell what could not be told yet."""
+    """Send the reports of patches that could not be sent before; a listener of GDB's `new_objfile`."""
     patching.report_news()
 
 
 def send(body: dict[str, str]) -> bool:
-    """Send the event."""
+    """Send the event `dapeerPatchOff` with this body (`name`, `lost`, `why`).
+
+    Always return True: it is sent.
+    """
     importlib.import_module("gdb.dap.server").send_event(patching.EVENT, body)
     return True

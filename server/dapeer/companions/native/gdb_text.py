@@ -32,7 +32,11 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 
 
 def line_of(value: Any, room: int = MAX_STRUCTURE_CHARS) -> str | None:
-    """Return a structure, container, reference, pointer or string in one line; None: use GDB's own text.
+    """Return a value's text in one line, with about `room` characters.
+
+    None: GDB's own text is good, as of numbers. `value` is a `gdb.Value`. A structure or container has as many levels as fit, a pointer its
+    address and target, a string its length where it is cut, a large array its first elements. A value that was optimized out is `<optimized
+    out>`.
 
     Raises:
         gdb.error: It cannot be read.
@@ -53,7 +57,10 @@ def line_of(value: Any, room: int = MAX_STRUCTURE_CHARS) -> str | None:
 
 
 def _printed(value: Any, printer: Any, room: int) -> str | None:
-    """Return the text that a pretty-printer gives for a value."""
+    """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
+
+    A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure.
+    """
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
         shown = printer.to_string()
@@ -69,7 +76,10 @@ def _printed(value: Any, printer: Any, room: int) -> str | None:
 
 
 def _opened(value: Any, room: int) -> str:
-    """Return a structure with as many levels as fit into `room` characters."""
+    """Return a structure's or container's `gdb.Value` with as many levels as fit into `room` characters.
+
+    One level is always shown, even where that is longer.
+    """
     best = ""
     style = {**STYLE, "max_elements": max(MAX_ELEMENTS, room // 20)}
     for depth in range(1, MAX_LEVELS + 1):
@@ -83,15 +93,19 @@ def _opened(value: Any, room: int) -> str:
 
 
 def _formatted(value: Any, **style: Any) -> str:
-    """Return a value as GDB formats it, a text in an array without the NULs that fill its room up.
+    """Return a `gdb.Value` as GDB formats it, a text in an array without the NULs that fill its room up.
 
-    Of bytes, all are shown: one behind a NUL is as much a part of them as those before it.
+    `style` are options of `gdb.Value.format_string`. Of bytes, all are shown: one behind a NUL is as much a part of them as those before
+    it.
     """
     return PADDED.sub(r'"\1"', value.format_string(**style))
 
 
 def _beginning(value: Any) -> str:
-    """Return the first elements of an array that is too large for GDB to read as a whole."""
+    """Return the first `MAX_ELEMENTS` elements of an array that is too large to be read as a whole.
+
+    `value` is a `gdb.Value`.
+    """
     first, last = value.type.strip_typedefs().range()
     shown = range(first, min(last + 1, first + MAX_ELEMENTS))
     inside = ", ".join(_formatted(value[index], max_depth=1, **STYLE) for index in shown)
@@ -99,7 +113,11 @@ def _beginning(value: Any) -> str:
 
 
 def _pointed(value: Any, room: int) -> str | None:
-    """Return a pointer's address, and the value there."""
+    """Return a pointer's address, an arrow and its target, or the text of a `char` pointer.
+
+    `value` is a `gdb.Value`. None: it points to `void` or a function, so GDB's own text is used. A null pointer is `0x0`; a target that
+    cannot be read is named so.
+    """
     target = value.type.strip_typedefs().target().strip_typedefs()
     if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
         return None
@@ -115,7 +133,10 @@ def _pointed(value: Any, room: int) -> str | None:
 
 
 def _object(value: Any, room: int) -> str:
-    """Return a referenced object; its real class is named where that is derived from the declared one."""
+    """Return an object's text, behind its real class where that is derived from the declared one.
+
+    `value` is a `gdb.Value`.
+    """
     real = value.dynamic_type
     kind = "" if real == value.type else f"({real}) "
     whole = value.cast(real) if kind else value
@@ -123,7 +144,10 @@ def _object(value: Any, room: int) -> str:
 
 
 def _text(value: Any, length: int) -> str | None:
-    """Return a string, with its length if it is cut."""
+    """Return a string's `gdb.Value` in quotes; one that GDB cuts ends with its length in characters.
+
+    `length` is that length; negative: it is unknown, and counted here. Where that fails, the text ends as GDB has cut it.
+    """
     shown = _formatted(value, **{**STYLE, **_characters(MAX_RESULT_CHARS)}, address=False)
     if not shown.endswith("..."):
         return shown
@@ -136,7 +160,10 @@ def _text(value: Any, length: int) -> str | None:
 
 
 def _characters(most: int) -> dict[str, int]:
-    """Return the option that limits a string's characters; before GDB 14 that is the limit of elements."""
+    """Return the option of `format_string` that limits a string to `most` characters.
+
+    Before GDB 14 that is the limit of elements.
+    """
     return {"max_characters": most} if "max_characters" in STYLE else {"max_elements": most}
 
 
@@ -148,7 +175,7 @@ class TypeNames:
         self._printing: Any = importlib.import_module("gdb.types")
 
     def name(self, kind: Any) -> str:
-        """Return the name of a type."""
+        """Return the name of a `gdb.Type`, as GDB's type recognizers abbreviate it; results are remembered."""
         long = str(kind)
         if "<" not in long and "::" not in long:
             return long
@@ -157,6 +184,10 @@ class TypeNames:
         return self._known[long]
 
     def _written(self, kind: Any) -> str | None:
+        """Return the abbreviated name of a `gdb.Type` or of what it points or refers to.
+
+        None: no recognizer knows it.
+        """
         ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
         if kind.code in ends:
             target = kind.target()
@@ -169,7 +200,10 @@ class TypeNames:
 
 
 def why(error: BaseException) -> str:
-    """Return the text that is shown in place of an unreadable value."""
+    """Return the text in `<…>` that is shown in place of a value which GDB cannot read.
+
+    `error` is what GDB has raised.
+    """
     message = str(error)
     return "<optimized out>" if "optimized out" in message else f"<{message}>"
 

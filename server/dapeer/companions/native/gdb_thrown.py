@@ -28,20 +28,20 @@ THROWN = patching.Row(
 
 
 def symbol(address: int) -> str:
-    """Return the name of what is at an address, without what it is in."""
+    """Return the name of the function or table at an address, with an offset and a section removed."""
     said: str = gdb.execute(f"info symbol {address}", to_string=True)
     return re.split(r"(?: \+ \d+)? in section |\n", said)[0]
 
 
 def read_text(address: int) -> str:
-    """Return a text of the program's, shortened."""
+    """Return the zero-terminated text at an address of the program, at most `MAX_CHARS` characters of it."""
     kind = gdb.lookup_type("char").pointer()
     found: str = gdb.Value(address).cast(kind).string("utf-8", "replace", length=-1)
     return found[:MAX_CHARS]
 
 
 def read_pointer(address: int) -> int:
-    """Return a pointer at an address."""
+    """Return the pointer that the program has at an address."""
     read = gdb.selected_inferior().read_memory(address, thrown.WORD)
     return int.from_bytes(bytes(read), "little")
 
@@ -53,7 +53,11 @@ def demangled(name: str) -> str:
 
 
 def describe() -> str:
-    """Return its type and text; empty: the registers do not tell."""
+    """Return type and text of the C++ exception that is being thrown at this stop.
+
+    The form is that of `thrown.describe`. The object and its type are read from the library's probe, or from the registers of x86-64 or
+    AArch64. Empty: none of these can be read.
+    """
     memory = thrown.Memory(read_pointer, read_text, symbol, demangled)
     for names in ARGUMENTS:
         try:
@@ -66,7 +70,7 @@ def describe() -> str:
 
 @THROWN
 def add_command(row: Any) -> None:
-    """Define the command."""
+    """Apply the row: define GDB's command `dapeer_thrown`, which prints `describe()` as JSON."""
     tell = row.guard(describe, str)
 
     class Thrown(gdb.Command):  # type: ignore[misc]

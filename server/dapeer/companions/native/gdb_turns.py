@@ -24,10 +24,16 @@ Post: TypeAlias = Callable[[Function], None]
 
 
 def in_turn(post: Post) -> Post:
-    """Return a `gdb.post_event` whose functions do not wait for the end of one that was posted with them."""
+    """Return a function for `gdb.post_event` by which no posted function holds up the next one.
+
+    It runs them in their order, one at each call by GDB. `post` is GDB's own `post_event`. GDB calls all functions that were posted
+    together one after the other, so one that lasts until the program stops would hold up the others: here each posts the next before it
+    runs.
+    """
     waiting: deque[Function] = deque()
 
     def call() -> None:
+        """Run the function that waits longest, after posting itself again if more wait."""
         if not waiting:
             return
         function = waiting.popleft()
@@ -53,7 +59,7 @@ TURNS = patching.Row(
 
 @TURNS
 def take_turns(row: Any) -> None:
-    """Have posted functions not wait for the end of others."""
+    """Apply the row: replace `gdb.post_event`, so that no posted function waits for the end of another."""
     row.set("gdb:post_event", in_turn(gdb.post_event))
 
 

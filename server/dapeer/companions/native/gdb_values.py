@@ -58,7 +58,10 @@ RUST = patching.Row(
 
 @VALUES
 def teach_dap(row: Any) -> None:
-    """Make GDB's DAP show each value in one line, and show the others where one is unreadable."""
+    """Apply the row: GDB's DAP shows each value in one line, and the other values where one is unreadable.
+
+    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`.
+    """
     varref: Any = importlib.import_module("gdb.dap.varref")
     base = varref.BaseReference
     row.replace(OBJECT)(_described(base.to_object))
@@ -69,7 +72,7 @@ def teach_dap(row: Any) -> None:
 
 
 def _of(reference: Any, name: str) -> Any:
-    """Return an attribute of a GDB object; since GDB 17 the names begin with `_`."""
+    """Return the attribute `name` of an object of GDB's DAP; since GDB 17 its name begins with `_`."""
     return (
         getattr(reference, f"_{name}")
         if hasattr(reference, f"_{name}")
@@ -78,9 +81,18 @@ def _of(reference: Any, name: str) -> Any:
 
 
 def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
+    """Return the replacement of `VariableReference.to_object`, which makes the DAP `Variable` of a value.
+
+    `bare` is the base class's `to_object`, which is used for an unreadable value.
+    """
     types = text.TypeNames()
 
     def to_object(stock: Any, self: Any, *rest: Any, **named: Any) -> Json:
+        """Return the DAP object of a variable or result, with its value in one line, its type and its size.
+
+        `self` is a `VariableReference`. The key `result_name` (`value` or `result`) has the text. An unreadable value has the reason as
+        text and no children.
+        """
         key = _of(self, "result_name")
         # GDB creates all children to count them.
         self.child_count = lambda: None
@@ -112,7 +124,11 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
 
 
 def _size(value: Any, printer: Any, printed: str) -> int | None:
-    """Return how many children a container has, by its type or its printer's text; None: unknown."""
+    """Return how many children a container has, by its type or its printer's text; None: unknown.
+
+    `value` is a `gdb.Value`, `printer` its pretty-printer or None, `printed` the text that this gives. A map has two children for each
+    entry.
+    """
     kind = value.type.strip_typedefs()
     if kind.code == gdb.TYPE_CODE_ARRAY:
         first, last = kind.range()
@@ -126,7 +142,11 @@ def _size(value: Any, printer: Any, printed: str) -> int | None:
 
 
 def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
-    """Create only the children that were asked for: a container may have millions."""
+    """Return a container's children, as pairs of name and value; only those asked for are created.
+
+    It replaces `VariableReference.cache_children`, of which `self` is an object. It is `dapeer_most` children at most, as `fetch_children`
+    has set it, else `MAX_CHILDREN` + 1. They are kept in GDB's own cache; a call that wants more creates them anew.
+    """
     name = "_child_cache" if hasattr(self, "_child_cache") else "child_cache"
     most = getattr(self, "dapeer_most", MAX_CHILDREN + 1)
     known: list[Any] = getattr(self, name) or []
@@ -138,9 +158,15 @@ def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
 
 
 def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
+    """Return the replacement of `BaseReference.fetch_children`; `varref` is the module `gdb.dap.varref`."""
+
     def fetch_children(
         stock: Any, self: Any, start: int, count: int, *rest: Any, **named: Any
     ) -> Iterator[Any]:
+        """Return an iterator over the children from `start`, `count` of them.
+
+        0: all, but at most `MAX_CHILDREN`. If more exist than are listed for a count of 0, a last child named `…` says so.
+        """
         if count and start + count > MAX_CHILDREN:
             self.dapeer_most = start + count
             self.reset_children()
@@ -157,6 +183,10 @@ def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
 
 
 def _one_child(stock: Any, self: Any, idx: int, *rest: Any, **named: Any) -> Any:
+    """Return name and value of a scope's child; of an unreadable one its name and the error.
+
+    It replaces `_ScopeReference.fetch_one_child(idx)`, of which `self` is an object.
+    """
     try:
         return stock(self, idx, *rest, **named)
     except UNREADABLE as error:
@@ -164,7 +194,13 @@ def _one_child(stock: Any, self: Any, idx: int, *rest: Any, **named: Any) -> Any
 
 
 def _variable(unreadable: Any) -> Callable[..., Any]:
+    """Return the replacement of the class `VariableReference`: a function that makes an object of it.
+
+    For an unreadable value, or an exception in place of one, it makes an object of the class `unreadable` instead.
+    """
+
     def variable(stock: Any, name: str, value: Any, *rest: Any, **named: Any) -> Any:
+        """Return GDB's object for a variable, or an `Unreadable` one."""
         if isinstance(value, Exception):
             return unreadable(name, value)
         try:
@@ -176,6 +212,11 @@ def _variable(unreadable: Any) -> Callable[..., Any]:
 
 
 def _unreadable(base: Any) -> Any:
+    """Return a class for variables that cannot be read.
+
+    `base` is GDB's `BaseReference`, from which it is derived.
+    """
+
     class Unreadable(base):
         """A variable whose value is unreadable."""
 
@@ -199,7 +240,10 @@ def _unreadable(base: Any) -> Any:
 
 
 def teach_rust(event: Any) -> None:
-    """Load Rust's own printers with a Rust program."""
+    """Load Rust's own pretty-printers if a Rust program, not a library of it, has been loaded.
+
+    `event` is GDB's `NewObjFileEvent`. Where they are missing or fail, values are shown in GDB's own way.
+    """
     loaded = event.new_objfile
     if loaded.filename != loaded.progspace.filename:
         return
@@ -218,12 +262,15 @@ class TraitObject:
         self._value = value
 
     def to_string(self) -> str:
-        """Return the trait."""
+        """Return the trait, as `dyn Trait`; the name of the whole type if it cannot be found there."""
         found = re.search(r"\bdyn [\w:]+", str(self._value.type))
         return found[0] if found else str(self._value.type)
 
     def children(self) -> Iterator[tuple[str, Any]]:
-        """Yield the object; its address and table, where GDB does not know its type."""
+        """Yield the object behind it as `value`.
+
+        Where GDB does not know its type, the fields (`pointer`, `vtable`).
+        """
         gdb.set_convenience_variable("dapeer_object", self._value)
         try:
             with gdb.with_parameter("language", "rust"):
@@ -239,7 +286,7 @@ class TraitObject:
 
 
 def trait_object(value: Any) -> TraitObject | None:
-    """Return the printer of a trait object; None for all other values."""
+    """Return a pretty-printer for a trait object, a `gdb.Value`; None for all other values."""
     kind = value.type.strip_typedefs()
     if kind.code != gdb.TYPE_CODE_STRUCT or "dyn " not in str(kind):
         return None
@@ -249,7 +296,7 @@ def trait_object(value: Any) -> TraitObject | None:
 
 @RUST
 def load_printers(row: Any) -> None:
-    """Load Rust's own printers with each Rust program."""
+    """Apply the row: register `trait_object`, and load Rust's own printers with each Rust program."""
     show = row.guard(trait_object, lambda _value: None)  # pyright: ignore[reportUnknownLambdaType]
     gdb.pretty_printers.append(show)
     row.and_undo(lambda: gdb.pretty_printers.remove(show))

@@ -61,7 +61,11 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     debugger: Any,
     names: Any,
 ) -> None:
-    """Apply the row."""
+    """Apply the row in the LLDB of `debugger` (an `lldb.SBDebugger`).
+
+    LLDB calls this at the import of this module. Rows that are off are reported on stderr, and the variable with their word is taken out of
+    the program's environment.
+    """
 
     @VALUES
     def improve(row: Any) -> None:  # pyright: ignore[reportUnusedFunction]
@@ -74,7 +78,11 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
 
 
 def print_rows(paths: list[str]) -> None:
-    """Print the row as it is in the LLDB of an adapter."""
+    """Print the register's rows as JSON, as they are in an `lldb` that is beside one of these paths.
+
+    Each path is that of a program; the first `lldb` that is found is used. It runs that LLDB without a program. If there is none, the row
+    is printed as unused.
+    """
     beside = [os.path.join(os.path.dirname(os.path.realpath(each)), "lldb") for each in paths]
     lldb = next(filter(os.path.isfile, beside), None)
     if lldb is None:
@@ -88,7 +96,10 @@ def print_rows(paths: list[str]) -> None:
 
 
 def register(debugger: Any) -> None:
-    """Register the summary of containers, and the command `dapeer_values`."""
+    """Register summaries of containers and arrays in an `lldb.SBDebugger`, and our commands.
+
+    The commands are `dapeer_values`, `dapeer_thrown` and `dapeer_sources`.
+    """
     debugger.HandleCommand(f'type summary add -e -x "{KIND}" -F {__name__}.contents')
     # CodeLLDB leaves out of an object what has no summary, and lldb-dap shows it as `{...}`.
     of_arrays = (
@@ -101,16 +112,22 @@ def register(debugger: Any) -> None:
 
 
 def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:
-    """Load Rust's own formatters for a Rust program."""
+    """Load Rust's own formatters if `program` is a Rust program: LLDB's command `dapeer_values`.
+
+    `program` is the path of a file. `debugger` is an `lldb.SBDebugger`; nothing is written to `result`. A failure switches the row off.
+    """
     VALUES.guard(load_formatters, nothing)(debugger, program)
 
 
 def nothing(*_: Any) -> None:
-    """Leave Rust's values to LLDB."""
+    """Do nothing, in place of `load_formatters` once the row is off: LLDB shows Rust's values itself."""
 
 
 def stock(value: Any, *_: Any) -> str:
-    """Have LLDB show containers itself from now on; return what it says of this one."""
+    """Remove all of our summaries from LLDB.
+
+    Return LLDB's own summary of this `lldb.SBValue`, empty if it has none. It is called in place of our summaries once the row is off.
+    """
     target = value.GetTarget()
     debugger = target.GetDebugger()
     for kind in (KIND, f"{__name__}.is_array"):
@@ -122,7 +139,11 @@ def stock(value: Any, *_: Any) -> str:
 
 
 def load_formatters(debugger: Any, program: str) -> None:
-    """Load them, if it is one."""
+    """Import Rust's formatters into an `lldb.SBDebugger`, if the file `program` is a Rust program.
+
+    LLDB shows Rust's containers by our summary then. `program` is a path, perhaps in single quotes. Nothing happens if it is no Rust
+    program, or rustc is missing.
+    """
     folder = importlib.import_module("rust_formatters").folder_for(program.strip().strip("'"))
     if folder is not None:
         debugger.HandleCommand(f"command script import '{folder}/lldb_lookup.py'")
@@ -135,7 +156,10 @@ def load_formatters(debugger: Any, program: str) -> None:
 
 
 def find_variants() -> None:
-    """Have Rust's formatters find an enum's variant in the capacity of a String or Vec."""
+    """Make Rust's imported formatters find an enum's variant by our `variant`.
+
+    Nothing happens where they have no such method.
+    """
     enums = getattr(sys.modules.get("lldb_providers"), "ClangEncodedEnumProvider", None)
     if hasattr(enums, VARIANT):
         ours = VALUES.guard(variant, getattr(enums, VARIANT))
@@ -143,9 +167,10 @@ def find_variants() -> None:
 
 
 def variant(_provider: Any, variants: Any) -> int:
-    """Return the number of the variant that a value has.
+    """Return the index of the variant that an enum's value has, among the children of `variants`.
 
-    LLDB keeps 32 bits of the number that tells a variant. Where that lies in a capacity, all others are above any capacity.
+    `variants` is an `lldb.SBValue`. LLDB keeps 32 bits of the number that tells a variant. Where that number lies in the capacity of a
+    String or Vec, all numbers of other variants are above any capacity. The variant without a number is the default.
     """
     every = [variants.GetChildAtIndex(number) for number in range(variants.GetNumChildren())]
     tells = [each.GetChildMemberWithName("$discr$") for each in every]
@@ -164,7 +189,7 @@ def variant(_provider: Any, variants: Any) -> int:
 
 
 def _is_capacity(value: Any, address: int) -> bool:
-    """Whether a value has a capacity at an address."""
+    """Return whether an `lldb.SBValue`, or a member of it, is a capacity that lies at `address`."""
     if value.GetType().GetName().endswith("UsizeNoHighBit"):
         return bool(value.GetLoadAddress() == address)
     inside = value.GetNonSyntheticValue()
@@ -175,25 +200,33 @@ def _is_capacity(value: Any, address: int) -> bool:
 
 
 def tell_sources(_: Any, name: str, context: Any, result: Any, _names: Any) -> None:
-    """Print the files of the program that have a name, a line each."""
+    """Print the program's files with a base name, a line each: LLDB's command `dapeer_sources`.
+
+    `context` is an `lldb.SBExecutionContext`, `result` the `lldb.SBCommandReturnObject` that gets the text.
+    """
     result.PutCString(sources_named(context.GetTarget(), name))
 
 
 def sources_named(target: Any, name: str) -> str:
-    """Return the files of a program that have a name, a line each; headers are not looked for."""
+    """Return the paths of a program's source files that have the base name `name`, a line each.
+
+    `target` is an `lldb.SBTarget`. Headers are not looked for. Empty: there is none, or the row is off.
+    """
     listed: str = VALUES.guard(_sources_named, lambda *_: "")(target, name)  # pyright: ignore[reportUnknownLambdaType]
     return listed
 
 
 def _sources_named(target: Any, name: str) -> str:
+    """Return the paths of the compile units of an `lldb.SBTarget` that have a base name, a line each."""
     units = (unit.file for module in target.modules for unit in module.compile_units)
     return "\n".join(dict.fromkeys(each.fullpath for each in units if each.basename == name))
 
 
 def tell_thrown(_: Any, _command: str, context: Any, result: Any, _names: Any) -> None:
-    """Print the C++ exception that is being thrown, at a stop there, as JSON.
+    """Print the C++ exception that is being thrown, as a JSON string: LLDB's command `dapeer_thrown`.
 
-    lldb-dap 19 does not select the thread that it is asked about.
+    It is empty unless exactly one thread is at `__cxa_throw`: lldb-dap 19 does not select the thread that it is asked about. `context` is
+    an `lldb.SBExecutionContext`, `result` an `lldb.SBCommandReturnObject`.
     """
     threads = [each for each in context.GetProcess() if each.GetFrameAtIndex(0).name == THROWS]
     described = describe_thrown(threads[0]) if len(threads) == 1 else ""
@@ -201,12 +234,19 @@ def tell_thrown(_: Any, _command: str, context: Any, result: Any, _names: Any) -
 
 
 def describe_thrown(thread: Any) -> str:
-    """Return the type and text of the exception that a thread throws; empty: they are not known."""
+    """Return type and text of the exception that an `lldb.SBThread` throws.
+
+    Empty: they are unknown, or the row is off.
+    """
     described: str = VALUES.guard(_describe_thrown, lambda _: "")(thread)  # pyright: ignore[reportUnknownLambdaType]
     return described
 
 
 def _describe_thrown(thread: Any) -> str:
+    """Return type and text of the exception that an `lldb.SBThread` throws.
+
+    Its innermost frame must be `__cxa_throw`.
+    """
     lldb: Any = sys.modules["lldb"]
     process, frame = thread.GetProcess(), thread.GetFrameAtIndex(0)
     target = process.GetTarget()
@@ -231,19 +271,26 @@ def _describe_thrown(thread: Any) -> str:
 
 
 def _demangled(lldb: Any, debugger: Any, name: str) -> str:
+    """Return the symbol `name` as C++ writes it, by a command of LLDB; unchanged if LLDB cannot do that."""
     result = lldb.SBCommandReturnObject()
     debugger.GetCommandInterpreter().HandleCommand(f"language cplusplus demangle {name}", result)
     return (result.GetOutput() or "").partition(" ---> ")[2].strip() or name
 
 
 def contents(value: Any, names: Any) -> str:
-    """Return how many elements a container has, and the first of them."""
+    """Return how many elements a container has, and the first of them; LLDB calls it as a summary.
+
+    `value` is an `lldb.SBValue`. Once the row is off, LLDB's own summary is returned.
+    """
     shown: str = VALUES.guard(_contents, stock)(value, MAX_LEVELS)
     return shown
 
 
 def is_array(kind: Any, names: Any) -> bool:
-    """Whether a type is an array, but no text; LLDB asks."""
+    """Return whether an `lldb.SBType` is an array, but no text.
+
+    LLDB calls it to choose the summary `elements`.
+    """
     return bool(VALUES.guard(_is_array, lambda _: False)(kind))  # pyright: ignore[reportUnknownLambdaType]
 
 
@@ -253,7 +300,7 @@ def _is_array(kind: Any) -> bool:
 
 
 def elements(value: Any, names: Any) -> str:
-    """Return the first elements of an array."""
+    """Return the first elements of an array, an `lldb.SBValue`; LLDB calls it as a summary."""
     shown: str = VALUES.guard(_elements, stock)(value, MAX_LEVELS)
     return shown
 
@@ -263,6 +310,10 @@ def _elements(value: Any, depth: int) -> str:
 
 
 def _contents(value: Any, depth: int) -> str:
+    """Return the text of a container: `size=N` and its first elements.
+
+    `value` is an `lldb.SBValue`; `depth` levels of nested values are shown.
+    """
     if unknown := _unknown(value):
         return unknown
     whole = value.GetSyntheticValue() if not value.IsSynthetic() else value
@@ -275,7 +326,10 @@ def _contents(value: Any, depth: int) -> str:
 
 
 def _unknown(value: Any) -> str:
-    """Return that LLDB has lost where a frame is, and so reads its variables elsewhere; empty if it knows."""
+    """Return the text for a value in a frame that LLDB has lost, so that it reads variables elsewhere.
+
+    `value` is an `lldb.SBValue`. Empty: LLDB knows where the frame is, or the value is in no memory.
+    """
     frame = value.GetFrame()
     in_memory = frame.IsValid() and value.GetLoadAddress() != NOWHERE
     lost = in_memory and not 0 <= frame.GetCFA() - frame.GetSP() < MOST_STACK
@@ -283,6 +337,11 @@ def _unknown(value: Any) -> str:
 
 
 def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
+    """Return the first children of an `lldb.SBValue` in braces, with `, …` where some are left out.
+
+    `count` is how many it has; `MAX_ELEMENTS` and about `MAX_ELEMENTS_CHARS` characters are shown. `depth` is how many levels are still
+    shown; `names` puts each child's name before it.
+    """
     parts: list[str] = []
     length = 0
     for index in range(min(count, MAX_ELEMENTS)):
@@ -296,7 +355,10 @@ def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
 
 
 def _line(value: Any, depth: int) -> str:
-    """Return a value in one line."""
+    """Return an `lldb.SBValue` in one line: LLDB's summary or value, else its members.
+
+    `{…}` below `depth` levels.
+    """
     shown = value.GetSummary() or value.GetValue()
     if shown:
         return str(shown)

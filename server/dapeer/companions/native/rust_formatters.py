@@ -13,7 +13,10 @@ SECONDS_FOR_RUSTC = 5
 
 
 def folder_for(program: str) -> str | None:
-    """Return the folder of a compiled program's formatters; None: it is not Rust, or rustc is missing."""
+    """Return the folder of Rust's formatters for GDB and LLDB, for the compiled file `program`.
+
+    It asks `rustc` for it. None: the file is no Rust program or cannot be read, rustc is missing or fails, or it has no such folder.
+    """
     if not _is_rust(program):
         return None
     try:
@@ -32,6 +35,7 @@ def folder_for(program: str) -> str | None:
 
 
 def _is_rust(program: str) -> bool:
+    """Return whether the file `program` contains the symbol `RUST`; False also if it cannot be read."""
     try:
         with (
             open(program, "rb") as file,

@@ -41,7 +41,9 @@ class Memory:
 def describe(memory: Memory, thrown: int, type_info: int) -> str:
     """Return a thrown object's type, and behind a colon its text, where that is the library's own.
 
-    Empty: the type cannot be read.
+    `thrown` is the address of the object, `type_info` that of its type information; both are arguments of `__cxa_throw`. The text is only
+    read of classes that derive (as their first base) from `std::runtime_error` or `std::logic_error` and keep their `what()`. Empty: the
+    type cannot be read.
 
     >>> symbols = {64: "vtable for __cxxabiv1::__class_type_info"}
     >>> int_ = {72: 80}
@@ -61,7 +63,10 @@ def describe(memory: Memory, thrown: int, type_info: int) -> str:
 
 
 def _has_text(memory: Memory, type_info: int) -> bool:
-    """Whether a type is a standard class with a text, or has one at its beginning."""
+    """Return whether a type is `std::runtime_error` or `std::logic_error`, or derives from one.
+
+    `type_info` is the address of its type information; single bases are followed, `MAX_BASES` at most.
+    """
     for _ in range(MAX_BASES):
         if memory.text(memory.pointer(type_info + WORD)).lstrip("*") in WITH_TEXT:
             return True
