@@ -62,7 +62,10 @@ NEWEST = patching.Row(
 
 @PROMPT
 def acknowledge_promptly(row: Any) -> None:
-    """Make a stream set `TCP_QUICKACK` on its socket before each line that it reads, where there is that."""
+    """Apply the row: a stream sets `TCP_QUICKACK` on its socket before each line that it reads.
+
+    Nothing changes on systems without that option.
+    """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:
         return
@@ -75,6 +78,7 @@ def acknowledge_promptly(row: Any) -> None:
 
     @row.replace(f"{STREAM}._read_line")
     def read_line(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        """Set the option on the stream's socket, and read a line as debugpy does."""
         sock = getattr(self, "dapeer_socket", None)
         if sock is not None:
             # The socket may be closed by now; the stock function reports that.
@@ -85,7 +89,10 @@ def acknowledge_promptly(row: Any) -> None:
 
 @BENEATH
 def launch_beneath(row: Any) -> None:
-    """Make the adapter start debugpy's launcher by `debugpy_launcher`, unless `debugLauncherPath` is set."""
+    """Apply the row: the adapter starts debugpy's launcher by `debugpy_launcher.py`.
+
+    It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once.
+    """
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__
 
@@ -99,6 +106,10 @@ def launch_beneath(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Do as debugpy's `spawn_debuggee`.
+
+        Set `session.of_dapeer` to whether the launcher is started by our script.
+        """
         if not os.path.exists(launcher_path):
             # debugpy would report that only after 30 seconds.
             problem = f"`debugLauncherPath`: {launcher_path} does not exist"
@@ -110,10 +121,10 @@ def launch_beneath(row: Any) -> None:
 
 @NO_REPORTS
 def report_no_ports(row: Any) -> None:
-    """Make the adapter keep its ports to itself, which it reports to editors that list ports.
+    """Apply the row: the adapter no longer reports its ports, which it does for editors that list ports.
 
-    Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by
-    then, whose port is closed and still to be reported.
+    Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by then,
+    whose port is closed and still to be reported.
     """
 
     @row.replace(REPORTS)
@@ -123,9 +134,9 @@ def report_no_ports(row: Any) -> None:
 
 @NEWEST
 def find_the_newest(row: Any) -> None:
-    """Make the adapter find a process that has replaced itself (`exec`) by its new connection.
+    """Apply the row: the adapter finds a process that has replaced itself (`exec`) by its new connection.
 
-    It keeps the old one until another thread has noticed its end, and takes the oldest: a client that attaches by then is refused.
+    It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected.
     """
 
     @row.replace(WAITS)
@@ -140,7 +151,10 @@ def find_the_newest(row: Any) -> None:
 
 
 def apply_rows() -> None:
-    """Apply all rows of the adapter."""
+    """Apply `ROWS`, all rows of the adapter, in this process, in their order.
+
+    Those that do not fit are off.
+    """
     debugpy_launcher.describe_little()
     # The adapter's modules import each other, in this order only.
     with contextlib.suppress(Exception):
@@ -166,9 +180,12 @@ ROWS = (
 
 
 def refuse_insecure_version() -> None:
-    """End this process where a row that secures debugpy does not fit a version that it was not tried with.
+    """Exit with a message if a row that secures debugpy does not fit this untried version of it.
 
     A user who has switched such a row off has decided that. What tells no version is no debugpy that anybody has released.
+
+    Raises:
+        SystemExit: A row of `ROWS` that `secures` is off, in such a version.
     """
     version = patching.versions["debugpy"]()
     for row in ROWS if version else ():
@@ -182,7 +199,10 @@ def refuse_insecure_version() -> None:
 
 
 def main() -> None:
-    """Run `python -m debugpy.adapter` with those patches that fit."""
+    """Run `python -m debugpy.adapter` in this process with those patches that fit.
+
+    Report the others on stderr.
+    """
     # The program may want its warnings to be errors; what debugpy warns of in its adapter is none of them.
     warnings.simplefilter("ignore")
     patching.reporters.append(patching.to_stderr)

@@ -38,7 +38,10 @@ AGAIN = patching.Row(
 
 
 def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], None]:
-    """Return what tells what is said of an attach, once it fails."""
+    """Return a function that holds text back until an attach fails, and passes all to `on_output` then.
+
+    The function gets a category and a text, as `on_output` does; a text of `stderr` says that the attach has failed.
+    """
     held: list[str] = []
 
     def hold(category: str, text: str) -> None:
@@ -52,7 +55,11 @@ def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], N
 
 @AGAIN
 def try_again(row: Any) -> None:
-    """Make the adapter inject its code once more where nothing connects."""
+    """Apply the row: the adapter injects its code again, where nothing connects.
+
+    It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the output of both only
+    if the attach fails.
+    """
     servers: Any = importlib.import_module(SERVERS)
     injectors: list[Any] = []
 
@@ -66,9 +73,11 @@ def try_again(row: Any) -> None:
     def inject(
         stock: Any, pid: int, debugpy_args: Any, on_output: Any, *rest: Any, **named: Any
     ) -> None:
+        """Do as debugpy's `inject`, and start a thread that repeats it while process `pid` does not connect."""
         on_failure = failures_of(on_output)
 
         def again() -> None:
+            """Repeat the injection until the process has connected, the injector has failed, or no try is left."""
             for _ in range(MAX_CONNECT_TRIES - 1):
                 if injectors[-1].wait() or servers.wait_for_connection(
                     f"[{pid}]", is_it, timeout=SECONDS_TO_CONNECT

@@ -52,9 +52,9 @@ ENDS = patching.Row(
 
 @FAILS
 def end(row: Any) -> None:
-    """End the adapter where it fails at a request, which it has logged.
+    """Apply the row: where the adapter fails at a request, it prints the error and exits with code 1.
 
-    debugpy means to do so, but first closes what is being read.
+    debugpy means to do so, but first closes what another thread reads.
     """
 
     @row.replace(HANDLES)
@@ -68,11 +68,18 @@ def end(row: Any) -> None:
 
 @ENDS
 def report_ends(row: Any) -> None:
-    """Watch programs, and those launchers that the adapter starts itself: not one in a terminal."""
+    """Apply the row: the adapter reports at once the end of a program or launcher before debugging begins.
+
+    It passes on output of the program before `launch` is answered, and watches each launcher that it starts itself, not one in a terminal.
+    """
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()
 
     def start(stock: Any, args: Sequence[str], *rest: Any, **how: Any) -> Any:
+        """Do as `subprocess.Popen` (`stock`).
+
+        The launcher for a `spawn_debuggee` gets a pipe as stderr and a thread that watches it.
+        """
         client, starting.client = getattr(starting, "client", None), None
         if client is None:
             return stock(args, *rest, **how)
@@ -88,6 +95,7 @@ def report_ends(row: Any) -> None:
 
     @row.replace(EXITED)
     def exited_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> Any:
+        """Report the end of a program that is to be debugged and is not yet; then do as debugpy (`stock`)."""
         # One that is not debugged may have ended before `launch` is answered.
         if not self.session.no_debug:
             over(self.client, event("exitCode", int))
@@ -103,7 +111,12 @@ def report_ends(row: Any) -> None:
 
 
 def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
-    """Report a launcher's end; the exit code of one that a signal killed is not the program's."""
+    """Read a launcher's stderr until it ends, then report the launcher's end to the client.
+
+    The output that is reported with it is what it has read. Lines about patches that are off go to this process's stderr, the last
+    `MAX_KEPT_LINES` others are reported. A negative exit code (a signal killed the launcher) is not the program's, and is not reported.
+    `client` is debugpy's `Client`.
+    """
     kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
     for line in launcher.stderr or ():
         if line.startswith(patching.MARK.encode()):
@@ -118,7 +131,11 @@ def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
 
 
 def over(client: Any, code: int | None, printed: str = "") -> None:
-    """Report the program's end, and its output, if it is not debugged yet; later the adapter does."""
+    """Send `output`, `exited` and `terminated` to a client whose program is not debugged yet.
+
+    `output` is sent if `printed` is not empty, `exited` if `code` is known. `client` is debugpy's `Client`. Nothing is sent once debugging
+    has started, since the adapter does it then, nor to a client that has gone.
+    """
     # The client may have gone.
     with contextlib.suppress(Exception):
         if not client.has_started:

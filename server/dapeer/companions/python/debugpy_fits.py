@@ -14,7 +14,7 @@ from dapeer.companions.python.debugpy_launcher import beside, patching
 
 
 def apply_everything() -> None:
-    """Apply all rows of the adapter, the launcher and the program in this process."""
+    """Apply all rows of adapter, launcher and program in this one process; those that do not fit say why."""
     # pydevd warns of Python's frozen modules where a program is debugged: none is here.
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     debugpy_adapter.apply_rows()

@@ -94,21 +94,27 @@ ATTACHING = ("_vendored", "pydevd", "pydevd_attach_to_process")
 
 
 def alone(code: str) -> str:
-    """Return code without quotes and line ends that runs some code of debugpy's in a namespace of its own."""
+    """Return a line of Python that runs `code` in a namespace of its own, and leaves nothing behind.
+
+    `code` is what debugpy would have run in the program. The line has no quotes and no line end, since gdb gets it within quotes.
+    """
     text = CODE.replace("INJECTED", repr(code))
     return f"exec(bytes({[*text.encode()]}).decode(), dict())".replace(" ", "")
 
 
 def quiet(code: str) -> str:
-    """Return debugpy's code to inject, whose notes on threads are not printed in the program; errors are."""
+    """Return debugpy's code to inject, changed so that it prints no notes on threads.
+
+    It still prints errors.
+    """
     imported = "import attach_pid_injected;"
     return code.replace(imported, f"{imported}attach_pid_injected.print = lambda *_, **__: None;")
 
 
 def able_to_go_on(code: str, seconds: float = SECONDS_TO_BE_TOLD) -> str:
-    """Return debugpy's code to inject, after which a program goes on that its debugger has left.
+    """Return debugpy's code to inject, changed so that the program goes on if its debugger has left.
 
-    So does one whose debugger tells nothing for some seconds.
+    So does one whose debugger does not configure it within `seconds`.
     """
     beginning = f"SECONDS_TO_BE_TOLD={seconds};exec({GONE!r});import codecs;"
     return code.replace("import codecs;", beginning, 1).replace(
@@ -137,9 +143,9 @@ ALONE = patching.Row(
 
 @ALONE
 def inject_alone(row: Any) -> None:
-    """Have debugpy inject its code by `alone`, and by a gdb that no signal stops, and print no code.
+    """Apply the row: debugpy injects its code by `alone`, with a gdb that no signal stops.
 
-    The code stays as it is on Windows, where pydevd has no room for more than 2 KB.
+    What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB.
     """
 
     @row.replace(RUN)
@@ -148,6 +154,10 @@ def inject_alone(row: Any) -> None:
         return stock(pid, code, *rest, **named)
 
     def check_call(stock: Any, command: Any, *rest: Any, **how: Any) -> Any:
+        """Do as `subprocess.check_call` (`stock`), where gdb passes signals on.
+
+        The error of a failure has no code in its text.
+        """
         started = command.replace(BATCH, NO_STOPS, 1) if isinstance(command, str) else command
         try:
             return stock(started, *rest, **how)
@@ -167,12 +177,15 @@ def inject_alone(row: Any) -> None:
 
 
 def reach(folder: Path) -> None:
-    """Let Python find what attaches, in a folder of debugpy."""
+    """Append debugpy's folder of what attaches to processes to `sys.path`; `folder` is that of debugpy."""
     sys.path.append(str(folder.joinpath(*ATTACHING)))
 
 
 def main() -> None:
-    """Run the debugpy in the folder that the first argument names, with the other arguments."""
+    """Run debugpy in this process, with the injection patched.
+
+    `sys.argv` has the path of debugpy's folder, and debugpy's own arguments.
+    """
     del sys.argv[0]
     folder = Path(sys.argv[0])
     reach(folder)

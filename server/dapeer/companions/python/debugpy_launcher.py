@@ -27,7 +27,10 @@ from typing import Any
 
 
 def beside(name: str) -> Any:
-    """Import a module that is beside this file."""
+    """Import a module that is in this file's folder, by its name, and return it.
+
+    `sys.path` stays as it was.
+    """
     sys.path.insert(0, str(Path(__file__).absolute().parent))
     try:
         return importlib.import_module(name)
@@ -88,7 +91,10 @@ class Late(types.ModuleType):
 
 @contextlib.contextmanager
 def without(*names: str) -> Generator[None]:
-    """Import no modules of these names in the body; what the body imports gets each when it uses it."""
+    """Delay imports of modules in the body: what imports one there gets it at its first use later.
+
+    `names` are modules; those that are imported already are not touched.
+    """
     late = [Late(name) for name in names if name not in sys.modules]
     sys.modules.update((each.__name__, each) for each in late)
     try:
@@ -99,7 +105,7 @@ def without(*names: str) -> Generator[None]:
 
 
 def import_log() -> Any:
-    """Import debugpy's log, but what it describes the environment by only if it does.
+    """Import debugpy's log and return it, but what it describes the environment by only if debugpy logs.
 
     Raises:
         ImportError: debugpy has another structure.
@@ -113,7 +119,10 @@ def import_log() -> Any:
 
 
 def describe_little() -> None:
-    """Apply the row of the environment; its probe would import all that debugpy's log does."""
+    """Apply the row `environment`.
+
+    Debugpy's log is imported first, without the modules that its probe would load.
+    """
     with contextlib.suppress(Exception):
         import_log()
     ENVIRONMENT.apply()
@@ -121,7 +130,7 @@ def describe_little() -> None:
 
 @ENVIRONMENT
 def describe_only_what_is_logged(row: Any) -> None:
-    """Make debugpy describe its environment only if it logs that."""
+    """Apply the row: debugpy describes its environment only if its log has the level `info`."""
     log: Any = importlib.import_module("debugpy.common.log")
 
     @row.replace(DESCRIBED)
@@ -131,7 +140,7 @@ def describe_only_what_is_logged(row: Any) -> None:
 
 
 def improve() -> None:
-    """Patch debugpy in the debuggee, and in the Python processes that the debuggee starts."""
+    """Patch pydevd in this debuggee, and in the Python processes that it starts."""
     dapeer_debuggee = beside("dapeer_debuggee.improving")
     dapeer_debuggee.improve(prints=True)
     dapeer_debuggee.improve_children()
@@ -139,7 +148,10 @@ def improve() -> None:
 
 @AS_PYTHON
 def take_over(row: Any) -> None:
-    """Make debugpy's command line start only the debugger, and add what runs the program to `left`."""
+    """Apply the row: debugpy's command line only starts the debugger, and fills `left`.
+
+    Each function in `left` runs the program.
+    """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy
 
@@ -160,7 +172,10 @@ def take_over(row: Any) -> None:
 
 
 def run_file(path: str, runpy_of_debugpy: Any) -> None:
-    """Run a script, a folder or an archive as `python PATH` does."""
+    """Run a script, a folder or an archive in a new `__main__`, as `python PATH` does.
+
+    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. What the program raises is raised.
+    """
     namespace = fresh_main(path)
     if pkgutil.get_importer(path) is not None:
         sys.path.insert(0, path)
@@ -180,9 +195,9 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:
 
 
 def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
-    """Return the function that executes the user's code, with names by which pydevd finds its first frame.
+    """Return a function that executes code in a namespace; its frame is one that pydevd takes for its own.
 
-    Without them, pydevd misses uncaught exceptions from Python 3.12 on.
+    The frame has the file of `runpy_of_debugpy`. Without it, pydevd misses uncaught exceptions from Python 3.12 on.
     """
     text = "def run(code, namespace):\n    exec(code, namespace)\n"
     namespace: dict[str, Any] = {}
@@ -191,7 +206,7 @@ def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
 
 
 def run_module(name: str, runpy_of_debugpy: Any) -> None:
-    """Run a module as `python -m NAME` does."""
+    """Run a module in a new `__main__`, as `python -m NAME` does; see `run_file` for `runpy_of_debugpy`."""
     fresh_main("-m", name)
     if not no_folders():
         sys.path.insert(0, os.getcwd())
@@ -200,7 +215,7 @@ def run_module(name: str, runpy_of_debugpy: Any) -> None:
 
 
 def run_code(text: str, runpy_of_debugpy: Any) -> None:
-    """Run code as `python -c TEXT` does."""
+    """Run code in a new `__main__`, as `python -c TEXT` does; see `run_file` for `runpy_of_debugpy`."""
     namespace = fresh_main("-c", text)
     if not no_folders():
         sys.path.insert(0, "")
@@ -208,9 +223,10 @@ def run_code(text: str, runpy_of_debugpy: Any) -> None:
 
 
 def fresh_main(*named: str) -> dict[str, Any]:
-    """Make `__main__` as Python makes it at its start, and return its namespace.
+    """Replace `sys.modules["__main__"]` by an empty module, as Python makes it, and return its namespace.
 
-    `named` is what the command line has between Python's options and the arguments; a reloader starts the program so again.
+    `named` is what the command line has between Python's options and the arguments, such as a path: it goes into `sys.orig_argv`, by which
+    a reloader starts the program again.
     """
     if options:
         AS_PYTHON.set("sys:orig_argv", [*options, *named, *sys.argv[1:]])
@@ -225,19 +241,20 @@ def fresh_main(*named: str) -> dict[str, Any]:
 
 
 def no_folders() -> bool:
-    """Whether Python must not import from the program's folder (`-I`, `-P`)."""
+    """Return whether Python must not import from the program's folder (options `-I` and `-P`)."""
     return bool(sys.flags.isolated or getattr(sys.flags, "safe_path", False))
 
 
 @TRACEBACKS
 def hide_launcher(row: Any) -> None:
-    """Remove the frames of debugpy and this launcher from the traceback that Python prints at the end.
+    """Apply the row: frames of debugpy and this launcher are removed from the traceback of an end.
 
-    The hook is the one that the program has left, and no program sees another in its place.
+    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours.
     """
     folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
 
     def shorten() -> None:
+        """Wrap `sys.excepthook` by one that removes these frames."""
         stock = sys.excepthook
 
         def shortened(kind: Any, error: Any, trace: Any) -> None:
@@ -253,7 +270,11 @@ def hide_launcher(row: Any) -> None:
 
 
 def main() -> None:
-    """Run debugpy's launcher or the program, as the arguments say."""
+    """Run debugpy's launcher, or the program under its debug server, as the command line says.
+
+    `sys.argv` has the path of debugpy's folder, or of `launcher` in it, and that program's arguments. It is made what it would be without
+    this file. Patches that do not fit are left out. What ends the program is raised here.
+    """
     started = getattr(sys, "orig_argv", sys.argv)[: -len(sys.argv)]
     options[:] = [*started[: -len(ADDED)]] if tuple(started[-len(ADDED) :]) == ADDED else [*started]
     if not no_folders():

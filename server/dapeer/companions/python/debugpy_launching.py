@@ -32,12 +32,14 @@ UNBUFFERED = "-u"
 
 
 def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
-    """Run the launcher, with those patches that fit.
+    """Run debugpy's launcher in this process, with those patches that fit it.
+
+    It returns or exits as the launcher does.
 
     Args:
-        folder: The path of debugpy.
-        script: The path of the script that runs the program.
-        beside: Imports a module that is beside that.
+        folder: The path of debugpy's launcher, which it passes to Python to start the server.
+        script: The path of the script that runs the program instead: `debugpy_launcher.py`.
+        beside: Imports a module that lies beside that script, by its name, and returns it.
     """
     patching = beside("dapeer_debuggee.patching")
     patching.reporters.append(patching.to_stderr)
@@ -55,11 +57,13 @@ def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
 
 
 def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
-    """Enter the row by which debugpy's launcher starts the program by a script, and return it.
+    """Register the row by which debugpy's launcher starts the program by a script, and return it.
+
+    The row is not applied here.
 
     Args:
-        patching: The register.
-        folder: The path that the launcher runs to start the server.
+        patching: The module `patching`.
+        folder: The path that the launcher runs to start the server; the script is put before it on the command line.
         script: The path of the script.
     """
     target = "debugpy.launcher.debuggee:spawn"
@@ -72,6 +76,8 @@ def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
 
     @row
     def apply(_row: Any) -> None:
+        """Replace debugpy's `spawn`, so that the program is run by `script`, without a token of `NO_TOKEN`."""
+
         @row.replace(target)
         def spawn(
             stock: Any, process_name: str, cmdline: list[str], *rest: Any, **named: Any
@@ -85,13 +91,13 @@ def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
 
 
 def keep_environment(patching: Any, folder: str) -> Any:
-    """Enter the row by which the program's environment is the user's, and return it.
+    """Register the row by which the program's environment is the user's, and return it.
 
-    debugpy sets variables by which the program's streams, and those of all its children, are UTF-8 and unbuffered. With the row,
-    the program's own Python gets the option for unbuffered streams, which no child inherits.
+    debugpy sets variables by which the program's streams, and those of all its children, are UTF-8 and unbuffered. With the row, the
+    program's own Python gets the option for unbuffered streams, which no child inherits. The row is not applied here.
 
     Args:
-        patching: The register.
+        patching: The module `patching`.
         folder: The path that the launcher runs to start the server.
     """
     launch, spawn = "debugpy.launcher.handlers:launch_request", "debugpy.launcher.debuggee:spawn"
@@ -105,6 +111,8 @@ def keep_environment(patching: Any, folder: str) -> Any:
 
     @row
     def apply(_row: Any) -> None:
+        """Replace two functions of debugpy: one remembers the given environment, the other restores it."""
+
         @row.replace(launch)
         def launch_request(stock: Any, request: Any, *rest: Any, **named: Any) -> Any:
             given.update({**os.environ, **(request.arguments.get("env") or {})})
@@ -120,6 +128,7 @@ def keep_environment(patching: Any, folder: str) -> Any:
             *rest: Any,
             **named: Any,
         ) -> Any:
+            """Do as debugpy's `spawn`, with the remembered variables and `-u`, if it reads the output."""
             # Into a terminal debugpy lets the program print as it does.
             if redirect_output and folder in cmdline:
                 env = {key: value for key, value in env.items() if key not in FORCED}
@@ -132,7 +141,10 @@ def keep_environment(patching: Any, folder: str) -> Any:
 
 
 def without_token(command: list[str]) -> list[str]:
-    """Return debugpy's command line without `NO_TOKEN`."""
+    """Return debugpy's command line without the option of an access token, if its value is `NO_TOKEN`.
+
+    Else unchanged.
+    """
     name = "--adapter-access-token"
     place = command.index(name) if name in command else len(command)
     if command[place + 1 : place + 2] != [NO_TOKEN]:
@@ -156,7 +168,11 @@ class Absent(types.ModuleType):
 
 @contextlib.contextmanager
 def greenlets(command: list[str]) -> Generator[None, None, None]:
-    """Have pydevd, imported in the body, work beside the program's greenlets; the environment stays."""
+    """Set `GEVENT_SUPPORT` in the body, where pydevd is imported, if the program uses greenlets.
+
+    `command` is debugpy's command line. The variable is removed at the end, so the program does not see it; nothing happens if the user has
+    set it. Without gevent, a module of pydevd's that needs it is replaced by one whose functions do nothing.
+    """
     if SUPPORT in os.environ or not uses_greenlets(command):
         yield
         return
@@ -171,9 +187,9 @@ def greenlets(command: list[str]) -> Generator[None, None, None]:
 
 
 def uses_greenlets(command: list[str]) -> bool:
-    """Whether the program of debugpy's command line, or a module that it imports, uses greenlets.
+    """Return whether a program, or a module beside it that it imports, imports gevent or eventlet.
 
-    That is, gevent or eventlet; the module lies beside the program.
+    `command` is debugpy's command line, which names the program by its path or by `-m`. Sources are only searched for such lines.
     """
     named = command[command.index("-m") + 1 : command.index("-m") + 2] if "-m" in command else []
     places = [
@@ -191,13 +207,19 @@ def uses_greenlets(command: list[str]) -> bool:
 
 
 def sources_of(folder: str, name: str) -> list[str]:
-    """Return where the source of a module or package of a folder may be."""
+    """Return the three paths at which the source of the module or package `name` of `folder` may be.
+
+    They need not exist.
+    """
     place = os.path.join(folder, name)
     return [f"{place}.py", os.path.join(place, "__main__.py"), os.path.join(place, "__init__.py")]
 
 
 def text_of(path: str) -> bytes:
-    """Return the first bytes of a file; none where it cannot be read, or is no plain file."""
+    """Return the first `MAX_SOURCE_BYTES` bytes of a file.
+
+    Empty if it cannot be read, or is no regular file.
+    """
     try:
         if not os.path.isfile(path):
             return b""

@@ -45,7 +45,10 @@ class PipeCounts:
         self._sent: Counter[int] = Counter()
 
     def read(self, pipe: int, _size: int) -> bytes:
-        """Read the next output of the program; what was read before has been sent."""
+        """Return the next output of a pipe, as `os.read` does; it waits for some, and counts it.
+
+        The launcher reads again only when it has sent what it read before, so that counts as sent now.
+        """
         with self._changed:
             self._sent[pipe] = self._read[pipe]
             self._changed.notify_all()
@@ -57,7 +60,10 @@ class PipeCounts:
         return data
 
     def wait(self, pipes: list[int], seconds: float = SECONDS_TO_SEND) -> bool:
-        """Wait until all that is in the pipes now, or was read, has been sent; return whether it was in time."""
+        """Wait until all that is in these pipes now, or was read from them, has been sent to the adapter.
+
+        `pipes` are file descriptors. Return False if that takes longer than `seconds`.
+        """
         with self._changed:
             goal = {pipe: self._read[pipe] + held(pipe) for pipe in pipes}
             return self._changed.wait_for(
@@ -66,7 +72,7 @@ class PipeCounts:
 
 
 def held(pipe: int) -> int:
-    """Return the number of bytes in a pipe that nobody has read."""
+    """Return the number of bytes that are in a pipe (a file descriptor) and were not read yet."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
@@ -102,19 +108,29 @@ PASSED_ON = patching.Row(
 
 
 def unable(*_: object) -> dict[str, bool]:
-    """Answer that it is not known whether all output has been sent."""
+    """Return the body of a response to `dapeerDrain` which says that not all output is known to be sent."""
     return {"sent": False}
 
 
 @REFUSED
 def refuse(row: Any) -> None:
-    """Have the launcher, in which this runs, know `dapeerDrain`: an unknown request would end it."""
+    """Apply the row in debugpy's launcher: it answers `dapeerDrain` by `unable`.
+
+    An unknown request would end the launcher.
+    """
     row.set(HANDLED, unable)
 
 
 @DRAINED
 def answer(row: Any) -> None:
-    """Make the launcher answer `dapeerDrain`."""
+    """Apply the row in debugpy's launcher: it answers `dapeerDrain` once all output has been sent.
+
+    That is the output that the program had printed when the request came. It replaces the `os` of debugpy's module of output, so that what
+    is read from pipes is counted.
+
+    Raises:
+        Misfit: The launcher reads output in another way.
+    """
     output: Any = importlib.import_module("debugpy.launcher.output")
     captures, pipes = output.CaptureOutput.instances, PipeCounts()
     if not {"os", "read", "_fd"} <= set(output.CaptureOutput._worker.__code__.co_names):
@@ -131,7 +147,14 @@ def answer(row: Any) -> None:
 
 @PASSED_ON
 def pass_on(row: Any) -> None:
-    """Make the adapter, in which this runs, pass the request on to a launcher of `launch_beneath`."""
+    """Apply the row in debugpy's adapter: it passes the request `dapeerDrain` on to its launcher.
+
+    The capability `dapeerDrains` is added to the response of `initialize`. A launcher that `launch_beneath` has not started does not know
+    the request; then the adapter itself answers that nothing is known.
+
+    Raises:
+        Misfit: The row by which the launcher knows the request is switched off.
+    """
     client: Any = importlib.import_module("debugpy.adapter.clients").Client
     later: Any = importlib.import_module("debugpy.common.messaging").NO_RESPONSE
     if patching.is_switched_off(REFUSED.name):
@@ -142,6 +165,8 @@ def pass_on(row: Any) -> None:
         return {**stock(*given, **named), CAPABILITY: True}
 
     def drain_request(self: Any, request: Any) -> Any:
+        """Handle `dapeerDrain` in the adapter: respond later, when the launcher has, or `False` at once."""
+
         def respond(*, sent: bool) -> None:
             about = {"type": "response", "request_seq": request.seq, "command": COMMAND}
             about |= {"success": True, "body": {"sent": sent}}
@@ -156,9 +181,10 @@ def pass_on(row: Any) -> None:
 
 
 def drain(connection: Any, answered: Callable[..., None]) -> bool:
-    """Query a connection's launcher whether all output has been `sent`; return whether it can answer.
+    """Send `dapeerDrain` to the launcher of a client's connection; return whether that will answer.
 
-    `answered` gets the answer later.
+    `connection` is debugpy's `Client` in the adapter. `answered` is called with `sent=` when the response comes, True if all output has
+    been sent; it is not called if this returns False, where there is no launcher, or one that is not ours.
     """
     if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
         return False

@@ -54,9 +54,10 @@ NO_TOKEN_SHOWN = patching.Row(
 
 @ADMITTED
 def admit_only_us(row: Any) -> None:
-    """Make debugpy close connections of other users of the machine.
+    """Apply the row: debugpy's listening sockets close each connection of another user of the machine.
 
-    A process that the program has started under another user is admitted.
+    On the port of debug servers, a process in the POSIX session of the adapter or of a debugged program is admitted, too: the program may
+    have started it under another user.
     """
     programs: Callable[[], list[Any]] = importlib.import_module(
         "debugpy.adapter.servers"
@@ -66,6 +67,11 @@ def admit_only_us(row: Any) -> None:
     def serve(
         stock: Any, name: str, handler: Callable[..., Any], *rest: object, **named: object
     ) -> Any:
+        """Do as debugpy's `serve`, with a handler that closes connections of strangers.
+
+        `name` is the port's purpose.
+        """
+
         def admit(handle: Any, sock: socket.socket, *more: object, **others: object) -> None:
             pids = [os.getpid(), *(each.pid for each in programs() if each.pid)]
             if is_ours(sock) or (name == "Server" and is_among(sock, pids)):
@@ -77,7 +83,7 @@ def admit_only_us(row: Any) -> None:
 
 
 def is_ours(connection: socket.socket) -> bool:
-    """Whether an accepted connection comes from this user, or from another machine."""
+    """Return whether an accepted connection comes from a process of this user, or from another machine."""
     try:
         host = str(connection.getpeername()[0]).partition("%")[0]
         check_peer(connection, host, here=ipaddress.ip_address(host).is_loopback)
@@ -87,9 +93,9 @@ def is_ours(connection: socket.socket) -> bool:
 
 
 def is_among(connection: socket.socket, pids: list[int]) -> bool:
-    """Whether a connection comes from a process in the same POSIX session as one of these processes.
+    """Return whether the other end of a connection is a process in the POSIX session of one of `pids`.
 
-    A process is in a session only by descent, so no stranger can join one.
+    A process is in a session only by descent, so no stranger can join one. False: it is in none, or that cannot be found out.
     """
     try:
         ours = {os.getsid(pid) for pid in pids if Path(f"/proc/{pid}").exists()}
@@ -100,9 +106,13 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
 
 @NO_TOKEN_SHOWN
 def show_no_token(row: Any) -> None:
-    """Pass no access token on command lines, where the system tells the user of a connection.
+    """Apply the row: no access token is on command lines, where the system tells the user of a connection.
 
-    The adapter creates its own token later, so that is dropped when the first port is opened.
+    The adapter creates its own token later, so that is dropped when the first port is opened. Where the system does not tell the user,
+    nothing changes.
+
+    Raises:
+        Misfit: The adapter has an access token already.
     """
     adapter: Any = importlib.import_module("debugpy.adapter")
     if not tells():
@@ -121,7 +131,10 @@ def show_no_token(row: Any) -> None:
 
 @CHILDREN_ONLY
 def serve_children_only(row: Any) -> None:
-    """Let clients that connect to the port debug only child processes of the program."""
+    """Apply the row: clients at the port can only attach to child processes of the program.
+
+    Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited.
+    """
     refusal = "This port serves only child processes of the program"
 
     @row.replace(LAUNCH)

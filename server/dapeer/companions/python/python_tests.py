@@ -35,15 +35,18 @@ NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
 
 
 def show(error: Sequence[Any]) -> None:
-    """Stop where an exception was raised, if the debugger stops at uncaught exceptions."""
+    """Stop where an exception was raised, if the debugger stops at uncaught exceptions.
+
+    `error` is its type, itself and its traceback. Frames of a test runner that the test has called are left out of that.
+    """
     kind, value, trace = error
     showing.show((kind, value, within(trace)))
 
 
 def within(trace: Any) -> Any:
-    """Return a traceback without its first frames that later ones have called.
+    """Return a traceback without first entries whose frames were called by frames of later entries.
 
-    `subTest` catches in a frame below the test's own, whose traceback entry names the line of `with subTest`.
+    `subTest` catches in a frame below the test's own, whose traceback entry names the line of `with subTest`. `trace` may be None.
     """
     frames: set[Any] = set()
     entry = trace
@@ -56,7 +59,7 @@ def within(trace: Any) -> Any:
 
 
 def callers(entry: Any) -> Iterator[Any]:
-    """Yield the frames below that of a traceback's entry, its caller first."""
+    """Yield the frames that have called that of a traceback's entry, the nearest first."""
     frame = entry.tb_frame.f_back
     while frame is not None:
         yield frame
@@ -64,7 +67,10 @@ def callers(entry: Any) -> Iterator[Any]:
 
 
 def run_pytest(arguments: list[str]) -> int:
-    """Run `python -m pytest`; return the exit code."""
+    """Run `python -m pytest` in this process with these arguments, and return its exit code.
+
+    Each failure is shown to the debugger when pytest reports it. Options that disturb a debugger are off, and named on stderr.
+    """
     import pytest
 
     class FailurePlugin:
@@ -78,6 +84,7 @@ def run_pytest(arguments: list[str]) -> int:
 
         @pytest.hookimpl(hookwrapper=True)
         def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
+            """Set options that would disturb a debugger to harmless values, and drop pytest's header."""
             known: dict[str, Any] = config.option.__dict__
             report_options(known)
             known.update({name: IN_THE_WAY[name] for name in known.keys() & IN_THE_WAY.keys()})
@@ -93,6 +100,7 @@ def run_pytest(arguments: list[str]) -> int:
             outcome.force_result((category, letter if config.option.verbose > 0 else "", word))
 
         def pytest_exception_interact(self, call: Any) -> None:
+            """Show the exception of a failed test, or of a file that cannot be imported, to the debugger."""
             error: BaseException = call.excinfo.value
             if isinstance(error, pytest.Collector.CollectError):
                 # pytest wraps an error in a test file into an exception of its own.
@@ -104,7 +112,11 @@ def run_pytest(arguments: list[str]) -> int:
 
 
 def report_options(known: dict[str, Any]) -> None:
-    """Name pytest's options, given or the project's, that are off; `-n` sets `--dist` and `--tx`, too."""
+    """Write to stderr which of pytest's options are off, from the command line or the project.
+
+    Nothing if there are none. `known` are pytest's options by name, before they are changed. `-n` sets `--dist` and `--tx`, too, so these
+    are not named with it.
+    """
     others = () if known.get("numprocesses") else ("dist", "tx")
     named = [*(IN_THE_WAY.keys() - {"dist", "tx"}), *others]
     off = [NAMES.get(each, f"--{each}") for each in sorted(named)
@@ -115,7 +127,10 @@ def report_options(known: dict[str, Any]) -> None:
 
 
 def of_doctests(error: Any) -> Iterator[BaseException]:
-    """Yield an error; for a doctest's failed examples one each, which is raised at the example's line."""
+    """Yield the error itself; of a failed doctest one exception for each failed example instead.
+
+    Each of these is raised and caught here at the example's line, so its traceback names that line.
+    """
     for each in getattr(error, "failures", None) or [error]:
         test: Any = getattr(each, "test", None)
         example: Any = getattr(each, "example", None)
@@ -137,12 +152,15 @@ def of_doctests(error: Any) -> Iterator[BaseException]:
 
 
 def rows_of_unittest(patching: Any) -> list[Any]:
-    """Register the rows by which failures of unittest reach the debugger, and return them."""
+    """Register the rows by which failures of unittest reach the debugger; return them, not applied."""
     return sibling("unittest_rows").rows(patching, show)
 
 
 def show_unittests() -> None:
-    """Show failures of unittest to the debugger, whether unittest, Django or a project's program runs it."""
+    """Show failures of unittest to the debugger from now on, whatever program runs it.
+
+    It applies the rows, and sets an environment variable that keeps Django from running tests in other processes.
+    """
     for row in rows_of_unittest(sibling("debugpy_launcher").patching):
         row.apply()
     # Keeps Django's `--parallel` from running tests in other processes.
@@ -150,7 +168,11 @@ def show_unittests() -> None:
 
 
 def run_by_program(how: str, name: str, arguments: list[str]) -> object:
-    """Run `python NAME` or `python -m NAME` with these arguments; return the exit code."""
+    """Run `python NAME` or `python -m NAME` in this process, with these arguments; return the exit code.
+
+    `how` is `program` for a path, else `module`. Failures of unittest are shown to the debugger. The code is what `SystemExit` carries,
+    perhaps a text; 0 if the program just ends. Other exceptions are raised.
+    """
     show_unittests()
     launcher = sibling("debugpy_launcher")
     runpy: Any = sys.modules.get("_pydevd_bundle.pydevd_runpy") or importlib.import_module("runpy")
@@ -165,7 +187,10 @@ def run_by_program(how: str, name: str, arguments: list[str]) -> object:
 
 
 def pass_by_exit_codes() -> None:
-    """Have the debugger pass by the exit of what runs the tests: since 3.12 it misses that it is caught."""
+    """Make pydevd, where there is one, not stop at `SystemExit`.
+
+    Since Python 3.12 pydevd misses that it is caught.
+    """
     debugger: Any = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
     ignore: Any = getattr(debugger, "set_ignore_system_exit_codes", None)
     if ignore is not None:
@@ -173,7 +198,10 @@ def pass_by_exit_codes() -> None:
 
 
 def pose_as(module: str, arguments: list[str]) -> None:
-    """Make `__main__` and the arguments what they are under `python -m MODULE`."""
+    """Set `__main__` and `sys.argv` as they are under `python -m MODULE`.
+
+    The working directory is put on `sys.path`.
+    """
     sys.path.insert(0, os.getcwd())
     spec: Any = importlib.util.find_spec(f"{module}.__main__")
     sibling("debugpy_launcher").fresh_main().update(
@@ -187,7 +215,10 @@ def pose_as(module: str, arguments: list[str]) -> None:
 
 
 def sibling(name: str) -> Any:
-    """Import another of dapeer's companions, which is not in a package here."""
+    """Load a file of `companions/python/` anew by its path without `.py`, and return the module.
+
+    It is not put into `sys.modules`.
+    """
     place = Path(__file__).parent / f"{name}.py"
     spec: Any = importlib.util.spec_from_file_location(name, place)
     module = importlib.util.module_from_spec(spec)
@@ -199,7 +230,11 @@ showing = sibling("dapeer_debuggee/process/showing")
 
 
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
-    """Return how a test with a node id is run: `program` or `module`, its name, its arguments."""
+    """Return how a test is run: `program` or `module`, the name of that, and its arguments.
+
+    `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones. Django's `manage.py` runs it in a Django project
+    without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr.
+    """
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents
          if (folder / "manage.py").is_file()), None,
@@ -214,24 +249,30 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
 
 
 def report_unittest() -> None:
-    """Say why pytest does not run the tests."""
+    """Write to stderr that unittest runs the tests, since pytest is not installed."""
     sys.stderr.write(f"pytest is not installed for {sys.executable}: running unittest instead.\n")
 
 
 def discovered(folder: str) -> list[str]:
-    """Return how unittest finds the tests of a folder, which may be a package of the working directory."""
+    """Return the arguments by which unittest finds the tests of a folder.
+
+    Write to stderr that it runs them. If the folder is a package, its parents are found from the working directory.
+    """
     report_unittest()
     package = ["-t", os.getcwd()] if Path(folder, "__init__.py").is_file() else []
     return ["discover", "-s", folder, *package]
 
 
 def is_there(module: str) -> bool:
-    """Whether a module is installed."""
+    """Return whether a module can be imported; it is only looked for."""
     return importlib.util.find_spec(module) is not None
 
 
 def dotted(node: str, folder: Path) -> str:
-    """Return the dotted name of a test for unittest; make its file importable from outside of a package.
+    """Return the dotted name of a test for unittest.
+
+    Its file's folder joins `sys.path` if the path has no such name. `node` is the test's id as of pytest, without parameters in the result;
+    `folder` is where the dotted name begins.
 
     >>> dotted("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'
@@ -245,7 +286,7 @@ def dotted(node: str, folder: Path) -> str:
 
 
 def main() -> Any:
-    """Run the tests; return the exit code."""
+    """Run the tests that `sys.argv` names (see this module's docstring); return the exit code."""
     how, name, *arguments = sys.argv[1:]
     if sys.path[0] == str(Path(__file__).parent):
         del sys.path[0]

@@ -8,24 +8,24 @@ from typing import Any
 
 
 def rows(patching: Any, show: Callable[[Any], None]) -> list[Any]:
-    """Enter the rows into the register, and return them.
+    """Register the rows by which failures of unittest reach the debugger, and return them, not applied.
 
     Args:
-        patching: The register.
-        show: Shows an exception to the debugger: its type, itself, its traceback.
+        patching: The module `patching`.
+        show: Shows an exception to the debugger; it gets a tuple of its type, itself and its traceback.
     """
     causes: list[tuple[BaseException, BaseException]] = []
     return [row_of_imports(patching, causes), row_of_failures(patching, causes, show)]
 
 
 def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseException]]) -> Any:
-    """Enter the row that keeps why unittest could not import a file of tests, and return it.
+    """Register the row that keeps why unittest could not import a file of tests, and return it.
 
     Unittest raises an exception of its own instead, as a test that has failed.
 
     Args:
-        patching: The register.
-        causes: Gets that exception, and the one that the file has raised.
+        patching: The module `patching`.
+        causes: A pair is appended for each such file: that exception, and the one that the file has raised.
     """
     made = "unittest.loader:_make_failed_test"
     row = patching.Row(
@@ -37,6 +37,8 @@ def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseExceptio
 
     @row
     def improve(_row: Any) -> None:
+        """Replace the function by which unittest makes a failed test of a file that it could not import."""
+
         @row.replace(made)
         def make_failed_test(
             stock: Any, methodname: str, exception: Any, *others: Any, **named: Any
@@ -54,12 +56,12 @@ def row_of_failures(
     causes: Sequence[tuple[BaseException, BaseException]],
     show: Callable[[Any], None],
 ) -> Any:
-    """Enter the row by which a failure is shown when unittest reports it, and return it.
+    """Register the row by which a failure is shown when unittest reports it, and return it.
 
     Args:
-        patching: The register.
-        causes: Exceptions of unittest's own, each with the program's that is shown instead.
-        show: Shows an exception to the debugger.
+        patching: The module `patching`.
+        causes: Pairs of an exception of unittest's own, and the one of the program that is shown instead.
+        show: Shows an exception to the debugger; it gets a tuple of its type, itself and its traceback.
     """
     # The last argument of each is the exception, or None.
     adds = {
@@ -75,6 +77,7 @@ def row_of_failures(
     )
 
     def add(stock: Any, self: object, *given: Any, **named: Any) -> Any:
+        """Show the failure to the debugger, then do as `TestResult.addError` and its like (`stock`) do."""
         error = named.get("err", given[-1] if given else None)
         if error is not None:
             cause = next((cause for own, cause in causes if own is error[1]), None)
