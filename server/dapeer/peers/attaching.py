@@ -38,7 +38,10 @@ class Inbox:
         self._early: list[tuple[str, Sequence[Any]]] = []
 
     def notified(self, name: str, arguments: Sequence[Any]) -> None:
-        """Pass a notification on, or keep it."""
+        """Pass a notification named `dapeer` to the handler, or keep it until there is one; ignore others.
+
+        Its first argument is the kind, the others are the kind's own.
+        """
         if name != "dapeer" or not arguments:
             return
         kind, rest = str(arguments[0]), arguments[1:]
@@ -48,7 +51,7 @@ class Inbox:
             self._take(kind, rest)
 
     def open(self, take: Take) -> None:
-        """Hand over what has come, in its order, and from now on what comes."""
+        """Call `take` with each notification that has been kept, in order, and with every later one."""
         for kind, arguments in self._early:
             take(kind, arguments)
         self._early.clear()
@@ -56,7 +59,10 @@ class Inbox:
 
 
 async def attach(number: int, around: PeerContext, target: str, seconds: float) -> Peer:
-    """Connect to a Neovim, and return it once both sides share what they have.
+    """Connect to a Neovim, and return it once both sides have shared breakpoints and running sessions.
+
+    dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id, `target` is a path or
+    `host:port`, and `seconds` limits the connection and the first answer.
 
     Raises:
         NeovimError: There is no Neovim, or it does not answer.
@@ -100,12 +106,18 @@ class Search:
         """How many of them each client has been told of."""
 
     def begin(self, tasks: TaskGroup, seek: Callable[[], Awaitable[None]]) -> None:
-        """Attach all Neovims of the project from now on: `seek` attaches those that run."""
+        """Attach all Neovims of the project from now on.
+
+        `seek` attaches those that run, and is called in `tasks`.
+        """
         self._seek = seek
         tasks.start_soon(self.look_around)
 
     async def look_around(self) -> None:
-        """Attach the running Neovims of the project, if the server attaches all of them."""
+        """Attach the running Neovims of the project that are not attached.
+
+        Do nothing unless `begin` was called.
+        """
         if self._seek is not None:
             try:
                 await self._seek()
@@ -113,18 +125,24 @@ class Search:
                 self._looked.set()
 
     async def first_look(self) -> None:
-        """Wait for the end of the first search, at most `SECONDS_TO_LOOK`."""
+        """Wait for the end of the first search, at most `SECONDS_TO_LOOK`.
+
+        Return at once unless `begin` was called.
+        """
         if self._seek is not None:
             with anyio.move_on_after(SECONDS_TO_LOOK):
                 await self._looked.wait()
 
     def attached(self, peer: Peer) -> None:
-        """Note a Neovim that no client has named; clients learn of it if it came after the first search."""
+        """Record a Neovim that no client has named, for `newly_come`, unless it was found by the first search."""
         late = self._seek is None or self._looked.is_set()
         if late and peer not in self._came:
             self._came.append(peer)
 
     def newly_come(self, client: object) -> list[Peer]:
-        """Return the Neovims that have appeared after the first search, each once to each client."""
+        """Return the Neovims that were attached after the first search and since this client's last call.
+
+        `client` is any object that stands for the client.
+        """
         reported, self._reported[client] = self._reported.get(client, 0), len(self._came)
         return self._came[reported:]

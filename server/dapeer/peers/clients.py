@@ -20,7 +20,10 @@ class Company:
         return list(dict.fromkeys(self._here.values()))
 
     def come(self, name: str) -> Callable[[], None]:
-        """Record a client until the returned function is called."""
+        """Add a connected client to `names`, and return a function that removes it again.
+
+        `name` is what the client calls itself; empty: `UNNAMED`. Both call `changed`; removing twice changes nothing.
+        """
         token = object()
         self._here[token] = name or UNNAMED
         self._changed()

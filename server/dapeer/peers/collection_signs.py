@@ -13,6 +13,7 @@ class CollectionSigns:
     """Keeps the signs of one Neovim equal to the points at which programs collect."""
 
     def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
+        """Begin to show changes of the points and functions that collect; `join` shows those that exist."""
         self._points = breakpoints.points
         self._functions = breakpoints.collecting
         self._neovim = neovim
@@ -20,25 +21,26 @@ class CollectionSigns:
         self._functions.listeners.append(self._send_functions)
 
     def close(self) -> None:
-        """Show nothing more; the signs go with the core."""
+        """Stop showing changes; Neovim removes the signs when the core is gone."""
         self._points.listeners.remove(self._show)
         self._functions.listeners.remove(self._send_functions)
 
     def join(self) -> None:
-        """Show what is collected already."""
+        """Show all points and functions at which programs collect already."""
         for path in self._points.by_path:
             self._show(path)
         if self._functions:
             self._send_functions()
 
     def _show(self, path: str) -> None:
+        """Send Neovim all points that collect in a file; they replace the signs that it shows there."""
         points = [
             {"line": each["line"], "collect": each.get("collect")} for each in self._points.of(path)
         ]
         self._neovim.send(SHOW, self._neovim.channel, path, points)
 
     def _send_functions(self) -> None:
-        """Send the functions at which it collects: they have names, and no line until a program has them."""
+        """Send Neovim the names of all functions at which programs collect, with their expressions."""
         named = [
             {"name": title, "collect": each["collect"]}
             for (_, title), each in self._functions.items()

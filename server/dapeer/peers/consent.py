@@ -44,7 +44,10 @@ class Action:
     """The name of the client, if known."""
 
     def facts(self, longest: int = MAX_LOGGED_CHARS) -> dict[str, Any]:
-        """Return it as Lua gets it, with at most so many characters of its arguments."""
+        """Return the action as Lua gets it: `tool`, `kind`, `kinds`, `arguments`, and `client` if known.
+
+        `arguments` is a text of JSON, shortened to `longest` characters.
+        """
         return {
             "tool": self.tool,
             "kind": self.kinds[0],
@@ -73,35 +76,35 @@ class Approvals:
         return {"consent": self.answered, "approve": self.wants_changed}
 
     def wants_changed(self, wants: object) -> None:
-        """Record the kinds of actions that need consent."""
+        """Set the kinds of actions before which the person wants to be asked: true by kind."""
         self.wants = as_object(wants)
 
     def secrets_changed(self, patterns: object) -> None:
-        """Record the patterns of secret files."""
+        """Set the patterns of files that no tool may show; what is not a list changes nothing."""
         if is_array(patterns):
             self.secrets = tuple(map(str, patterns))
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
-        """Record the person's answer."""
+        """Give the person's answer to the waiter of question `number`; `why` is their reason, if any."""
         if answer := self._pending.get(number):
             answer.give((bool(allowed), str(why or "")))
 
     def gone(self) -> None:
-        """Deny all open questions: the Neovim has ended."""
+        """Deny all open questions, since the Neovim has ended."""
         for number in list(self._pending):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
     def guards(self, action: Action) -> bool:
-        """Whether such an action needs the person's consent."""
+        """Return whether an action has a kind before which the person wants to be asked."""
         return any(self.wants.get(kind) for kind in action.kinds)
 
     async def consent(self, action: Action) -> None:
-        """Return when the person allows an action, at once where they need not be asked.
+        """Ask the person in Neovim whether an action is allowed, and return when they allow it.
 
-        All kinds of an action are one question.
+        It returns at once if they need not be asked. All kinds of an action are one question; a cancelled wait withdraws it.
 
         Raises:
-            Refused: They do not.
+            Refused: They do not allow it, or their Neovim has ended.
         """
         if not self.guards(action):
             return
@@ -122,11 +125,14 @@ class Approvals:
             )
 
     def sees(self, assistants: Sequence[str]) -> None:
-        """Show the person which assistants are connected."""
+        """Show the person the names of the connected assistants."""
         self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 
     def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Show the person an action and its outcome."""
+        """Have Neovim log an action with its outcome, after the current answer is sent.
+
+        `ok` is False if it failed.
+        """
         facts = {
             **action.facts(),
             "outcome": shortened(outcome, MAX_LOGGED_CHARS),
@@ -138,6 +144,7 @@ class Approvals:
 
 
 def _sendable(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as a text of JSON that UTF-8 can hold."""
     # A client may send half of a surrogate pair, which no text can hold.
     text = json.dumps(arguments, ensure_ascii=False, default=str)
     return text.encode(errors="replace").decode()

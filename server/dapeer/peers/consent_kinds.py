@@ -40,7 +40,7 @@ class If:
 
     @property
     def words(self) -> str:
-        """Say when it does."""
+        """The condition as a text for people: the argument, and the explanation if there is one."""
         return f"`{self.argument}`{f' {self.explanation}' if self.explanation else ''}"
 
 
@@ -54,7 +54,10 @@ class CallKinds:
     """A remark for people."""
 
     def of(self, arguments: Mapping[str, Any]) -> Kinds:
-        """Return the kinds of one call, the tool's own first."""
+        """Return the kinds of a call with these arguments: `always`, then those of the cases that hold.
+
+        A case holds if its function is true of any value of its argument.
+        """
         kinds: list[ActionKind] = [*self.always]
         for case in self.cases:
             if any(map(case.holds, _at(arguments, case.argument))):
@@ -97,9 +100,9 @@ WRITES: Final = CallKinds(WRITE)
 
 
 def kinds_of(declared: CallKinds | None, arguments: Mapping[str, Any], *, read_only: bool) -> Kinds:
-    """Return the kinds of a call, of arguments that are checked.
+    """Return the kinds of a call that may need consent; `arguments` are checked against the tool's schema.
 
-    A tool that acts and declares nothing counts as every kind.
+    Without a declaration (None) a tool that is `read_only` has none, and any other all that change something (`ALL`).
 
     >>> kinds_of(CallKinds(WRITE, CONDITIONS), {"line": 3, "condition": "f()"}, read_only=False)
     ('write', 'evaluate')
@@ -110,7 +113,10 @@ def kinds_of(declared: CallKinds | None, arguments: Mapping[str, Any], *, read_o
 
 
 def _at(arguments: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a path in the arguments; of a list, each element's."""
+    """Yield the values at a path in the arguments, such as `breakpoints[].condition`.
+
+    Of a list (`[]`), the values of each element are yielded; of an argument that is absent or null, nothing.
+    """
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")
     fields = as_object(arguments)

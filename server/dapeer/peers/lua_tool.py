@@ -39,11 +39,20 @@ class LuaTool:
 
 
 def read_tools(text: str) -> list[LuaTool]:
-    """Return the tools that a Neovim describes, as JSON from Lua; their schemas may be no schemas. Pure."""
+    """Return the tools in a text of JSON from Lua, a list of descriptions; their schemas are not checked.
+
+    Raises:
+        ValueError: It is not JSON.
+        KeyError: A tool has no name, description or schema.
+    """
     return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(clean(text)))]
 
 
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
+    """Return a tool from its description in Lua, with defaults for what is absent.
+
+    `timeout` is in milliseconds.
+    """
     milliseconds = spec.get("timeout") or 0
     name = str(spec["name"])
     return LuaTool(
@@ -63,7 +72,10 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
 
 
 def _kinds(action: object) -> Kinds:
-    """Return the kinds that a tool's author has declared: one, several, or none (false)."""
+    """Return the kinds that a tool's author has declared: one, several, or none (false or empty).
+
+    An unknown kind may be any: then all that change something are returned.
+    """
     if not action:
         return ()
     actions = action if is_array(action) else [action]
@@ -73,7 +85,11 @@ def _kinds(action: object) -> Kinds:
 
 
 def _in_order(schema: Any) -> Any:
-    """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
+    """Return a schema with its keys and arguments in order: required arguments first, then by name.
+
+    Lua's tables have no order, and a client reads a list that has changed anew. What is no schema of an object comes back
+    as it is.
+    """
     if not is_object(schema) or not is_object(properties := schema.get("properties")):
         return schema
     fields = schema
@@ -85,5 +101,5 @@ def _in_order(schema: Any) -> Any:
 
 
 def clean(text: str) -> str:
-    """Return a text that can be sent: pynvim decodes invalid UTF-8 to surrogates."""
+    """Return a text in which `?` replaces the surrogates to which pynvim decodes invalid UTF-8."""
     return text.encode(errors="replace").decode()

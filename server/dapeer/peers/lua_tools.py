@@ -36,7 +36,7 @@ class ProgressCallback(Protocol):
     def __call__(
         self, text: str, done: float | None = None, total: float | None = None
     ) -> Awaitable[None]:
-        """Take it."""
+        """Send the progress to the client: a text, how much is done, and of how much; None: unknown."""
         ...
 
 
@@ -44,7 +44,10 @@ class LuaTools:
     """The tools of one Neovim, kept in memory: nothing here asks Neovim for them."""
 
     def __init__(self, neovim: Neovim, ahead: float, judge: Judge) -> None:
-        """`ahead`: seconds by which Neovim's clock is ahead of dapeer's."""
+        """Begin without tools; `judge` checks schemas that are not the plugin's own.
+
+        `ahead`: seconds by which Neovim's clock is ahead of dapeer's.
+        """
         self.by_name: Mapping[str, LuaTool] = {}
         self._neovim = neovim
         self._ahead = ahead
@@ -62,9 +65,13 @@ class LuaTools:
         """The results of calls that Neovim does not come to answer, as their tools have named them."""
 
     async def take(self, sent: object) -> None:
-        """Record the list of tools, as JSON from Lua; a newer list may arrive meanwhile.
+        """Replace `by_name` by the tools in a list from Neovim, a text of JSON, unless a newer list has come.
 
-        A tool with an invalid schema is left out, and its Neovim gets the reason.
+        A tool with an invalid schema is left out, and the person is shown why.
+
+        Raises:
+            ValueError: The list is not JSON.
+            KeyError: A tool lacks its name, description or schema.
         """
         number = self.expect()
         tools = read_tools(str(sent))
@@ -78,13 +85,20 @@ class LuaTools:
         self._taken.set()
 
     def expect(self) -> int:
-        """Announce a new list; return its number."""
+        """Announce that a newer list of tools is being read, and return its number.
+
+        Calls that end wait for it.
+        """
         self._newest += 1
         if self._taken.is_set():
             self._taken = anyio.Event()
         return self._newest
 
     async def _flaw(self, one: LuaTool) -> str | None:
+        """Return what is wrong with a tool's schema, as a clause.
+
+        The result is None if it is valid. The plugin's own are not checked.
+        """
         if one.group != OTHERS:
             return None
         schema = json.dumps(one.input_schema)
@@ -93,7 +107,7 @@ class LuaTools:
         return self._flaws[schema]
 
     def refuse(self, name: str, why: str) -> None:
-        """Show the person, once, why a tool of theirs is not offered."""
+        """Show the person why a tool of theirs is not offered, and log that once."""
         if (name, why) not in self._refused:
             self._refused.add((name, why))
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
@@ -102,10 +116,13 @@ class LuaTools:
     async def run(
         self, one: LuaTool, arguments: Json, client: str, progress: ProgressCallback
     ) -> Any:
-        """Run a tool in Neovim and return its result. If the call is cancelled, so is the tool.
+        """Run a tool in Neovim and return its result, decoded from JSON; a cancelled call cancels the tool.
+
+        `client` is the name of the assistant for the tool, maybe empty. After the result, a list of tools that is being read
+        is awaited for a moment, so that tools that the call has defined are known.
 
         Raises:
-            NeovimBusy: Neovim has not begun within a moment; it will not do so later.
+            NeovimBusy: Neovim has not begun within `SECONDS_TO_ANSWER`; it will not do so later.
             NeovimFailed: The tool failed, with its own message, or timed out.
             NeovimGone: Neovim has ended.
         """
@@ -134,6 +151,11 @@ class LuaTools:
                 neovim.send(STOP, neovim.channel, number)
 
     async def _wait_for_start(self, answers: Mailbox[tuple[Any, ...]]) -> None:
+        """Wait until Neovim has begun to run a tool; an answer that comes first is put back into `answers`.
+
+        Raises:
+            NeovimBusy: It has not begun within `SECONDS_TO_ANSWER`.
+        """
         try:
             with anyio.fail_after(SECONDS_TO_ANSWER):
                 if (first := await answers.take())[0] != "started":
@@ -150,6 +172,12 @@ class LuaTools:
     async def _answer(
         self, one: LuaTool, answers: Mailbox[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
+        """Pass a running tool's progress on until its result arrives, and return that.
+
+        Raises:
+            NeovimFailed: The tool failed, or did not answer within its own timeout.
+            NeovimGone: Neovim has ended.
+        """
         try:
             with anyio.fail_after(one.seconds):
                 while True:
@@ -188,7 +216,10 @@ class LuaTools:
         self._put(number, "progress", clean(_text(text)), _number(done), _number(total))
 
     def _answered(self, number: int, ok: object, text: object) -> None:
-        """Record a call's result: JSON, or an error."""
+        """Hand a call's result, JSON in `text`, to its waiter.
+
+        A failed call (not `ok`) has its error's message there. A result with strings that are not UTF-8 fails the call.
+        """
         content = _text(text)
         if not ok:
             self._put(number, "failed", NeovimFailed(clean(content)))
@@ -199,11 +230,15 @@ class LuaTools:
             self._put(number, "result", json.loads(content))
 
     def _take_if_lost(self, number: int, text: object) -> None:
+        """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON."""
         if number in self._running:
             self._if_lost[number] = json.loads(clean(_text(text)))
 
     async def end(self) -> None:
-        """Answer all open calls at the server's end, after what Neovim has sent by now, maybe its last."""
+        """Answer all open calls at the server's end, after what Neovim has sent by now, maybe its last.
+
+        It waits `SECONDS_FOR_LAST_WORDS` at most.
+        """
         if self._running:
             with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
                 try:
@@ -213,7 +248,10 @@ class LuaTools:
         self.gone("The dapeer server ended before the tool answered.")
 
     def gone(self, what: str) -> None:
-        """Answer all open calls: Neovim will not. `what` has happened, as a sentence."""
+        """Answer all open calls, since Neovim will not: with the result that the tool named, or an error.
+
+        `what` has happened, as a sentence for the error.
+        """
         for number in list(self._running):
             if number in self._if_lost:
                 self._put(number, "result", self._if_lost[number])
@@ -221,6 +259,7 @@ class LuaTools:
                 self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
 
     def _put(self, number: int, *what: object) -> None:
+        """Hand a message about call `number` to its waiter; it is dropped if the call is over."""
         if number in self._running:
             self._running[number].put(what)
 
@@ -234,7 +273,10 @@ def _number(value: object) -> float | None:
 
 
 def _not_text(text: str) -> str | None:
-    """Return the place of the first string that is not UTF-8; pynvim has made surrogates of its bytes."""
+    """Return the place of the first string in a text of JSON that is not UTF-8; None if all are.
+
+    The place reads like `result.lines[2]`. pynvim has made surrogates of the bytes.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -243,6 +285,7 @@ def _not_text(text: str) -> str | None:
 
 
 def _place(value: Any, where: str) -> str | None:
+    """Return the place, below `where`, of the first key or string with surrogates; None if there is none."""
     match value:
         case str():
             return where if clean(value) != value else None

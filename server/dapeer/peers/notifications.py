@@ -22,9 +22,9 @@ class Notifications(Generic[P]):
         handlers: Mapping[str, Callable[..., None]],
         gone: Callable[[P], None] = lambda _: None,
     ) -> Generator[None]:
-        """Call the handler of a kind with the Neovim and what it sends, while the body runs.
+        """Call these handlers, by kind of notification, while the body of the `with` runs.
 
-        `gone` is called with each Neovim that is no longer attached.
+        A handler is called with the Neovim and the notification's arguments; `gone` with each Neovim that is no longer attached.
         """
         entry = (handlers, gone)
         self._handlers.append(entry)
@@ -34,12 +34,12 @@ class Notifications(Generic[P]):
             self._handlers.remove(entry)
 
     def take(self, peer: P, kind: str, arguments: Sequence[Any]) -> None:
-        """Have a notification handled; a newer plugin may send more than anybody handles."""
+        """Pass a notification of a Neovim to all handlers of its kind; one that nobody handles is ignored."""
         for handlers, _ in self._handlers:
             if kind in handlers:
                 handlers[kind](peer, *arguments)
 
     def gone(self, peer: P) -> None:
-        """Report that a Neovim is no longer attached."""
+        """Tell all subscribers that a Neovim is no longer attached."""
         for _, gone in self._handlers:
             gone(peer)

@@ -39,7 +39,10 @@ class NvimSessions:
     def __init__(
         self, neovim: Neovim, debugger: Debugger, tasks: TaskGroup, names: Mapping[str, str]
     ) -> None:
-        """`names`: the names of files here, by their paths in Neovim if these differ."""
+        """Keep what the sessions of `neovim` need; their tasks run in `tasks`.
+
+        `names` are the paths of files here, by Neovim's path of the file, where the two differ.
+        """
         self.by_number: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
         self.ahead = 0.0
@@ -53,13 +56,16 @@ class NvimSessions:
         self._arrival = anyio.Event()
 
     def compare_clocks(self, there: float) -> None:
-        """Take note of what time it is in Neovim now."""
+        """Set `ahead` from `there`, the time in Neovim now, in seconds since the epoch."""
         self.ahead = there - time.time()
 
     # -- requests to Neovim
 
     async def run(self, options: Mapping[str, Any]) -> Session:
-        """Start a debug session in nvim-dap, as the person would, and return it when its debuggee runs.
+        """Start a debug session in nvim-dap, as the person would, and return it once its debuggee runs.
+
+        `options` are those of the Lua function `nvim_dap.launch.run`; to them the latest time to begin is added, after which a
+        busy Neovim does not start it.
 
         Raises:
             AdapterFailed: nvim-dap or its adapter failed, with their message.
@@ -70,12 +76,26 @@ class NvimSessions:
         return await self._started(await self._neovim.call(RUN, arguments))
 
     async def again(self, session: ForwardedSession) -> Session:
-        """End a session, if it has not ended, and start the same in nvim-dap again."""
+        """Terminate a session, if it runs, start the same in nvim-dap again, and return the new session.
+
+        Raises:
+            AdapterFailed: nvim-dap or its adapter failed, with their message.
+            NeovimError: Neovim does not answer, or refused.
+        """
         if not session.over:
             await session.terminate()
         return await self._started(await self._neovim.call(AGAIN, session.hello.session))
 
     async def _started(self, launch: object) -> Session:
+        """Wait for the session of a start, and return it once its debuggee runs.
+
+        `launch` is Neovim's answer: the number of the start, or an object with an `error`. After `SECONDS_TO_START` the start
+        is cancelled in Neovim.
+
+        Raises:
+            AdapterFailed: Neovim has refused the start, or it failed.
+            NeovimBusy: It took too long.
+        """
         if not isinstance(launch, int):
             refused = as_object(launch)
             raise AdapterFailed(
@@ -107,24 +127,30 @@ class NvimSessions:
         }
 
     def tapped(self, hello: Hello, tap: Tap) -> None:
-        """Run a session that has opened a tap."""
+        """Begin to run, in a task of its own, a session of nvim-dap that has connected by a tap."""
         self._tasks.start_soon(self._live, hello, tap)
 
     def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
+        """Begin to run a session that Neovim forwards over its RPC channel; `facts` are those of `Hello.read`."""
         hello = Hello.read(facts)
         feed = self._listeners[hello.session] = Listeners(self._neovim, hello.session, self.ahead)
         self._tasks.start_soon(self._live, hello, feed)
 
     def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:
+        """Pass a DAP message that Neovim has forwarded to the feed of its session.
+
+        `session` is nvim-dap's number; `kind` and `number` are those of a `FeedFrame`. A session that is not known is ignored.
+        """
         if session in self._listeners:
             self._listeners[session].forwarded(kind, number, message)
 
     def _closed(self, session: int) -> None:
+        """End the feed of a forwarded session that nvim-dap has closed."""
         if session in self._listeners:
             self._listeners.pop(session).ended()
 
     async def gone(self) -> None:
-        """Record that the connection has ended, and end its sessions here."""
+        """End all sessions here, and fail the starts in progress, after the connection to Neovim has ended."""
         for session in list(self.by_number.values()):
             await session.hang_up()
         self._starts.gone()
@@ -132,14 +158,14 @@ class NvimSessions:
     # -- their lives
 
     async def arrived(self, number: int) -> ForwardedSession:
-        """Return a session once it has called in."""
+        """Wait for the session with this number of nvim-dap's to connect, and return it; there is no timeout."""
         while number not in self.by_number:
             self._arrival = anyio.Event()
             await self._arrival.wait()
         return self.by_number[number]
 
     async def _live(self, hello: Hello, feed: Feed) -> None:
-        """Run one session of nvim-dap to its end; an error in it leaves the others alone."""
+        """Run one session of nvim-dap to its end; an error in it is logged, and leaves the others alone."""
         try:
             await self._hold(self._session(hello, feed))
         except Exception:
@@ -148,6 +174,7 @@ class NvimSessions:
             self.by_number.pop(hello.session, None)
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
+        """Create the session of a feed, keep it in `by_number`, and wake those who wait for it in `arrived`."""
         session = ForwardedSession(
             self._debugger.sessions.next_context(),
             hello,
@@ -162,6 +189,10 @@ class NvimSessions:
         return session
 
     async def _hold(self, session: ForwardedSession) -> None:
+        """Include a session in the debugger's until it ends, with its breakpoints and filters.
+
+        If dapeer has requested its start, it becomes the focused session, and the waiter of the start gets it.
+        """
         launch = session.hello.launch
         restart = functools.partial(self.again, session)
         with self._debugger.holding(session, restart, focus=launch is not None):
@@ -176,7 +207,11 @@ class NvimSessions:
                     running.cancel_scope.cancel()
 
     async def _prepare(self, session: ForwardedSession) -> None:
-        """Set what a program collects and at which exceptions it stops; its Neovim waits for that."""
+        """Set what a new program collects and at which exceptions it stops, then let its start continue.
+
+        It waits for the session's `initialized` event first. If the start's own exception filters are invalid, the start fails
+        and the session is terminated.
+        """
         await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
         breakpoints = self._debugger.breakpoints
         for path in filter(session.takes, [*breakpoints.points.by_path]):

@@ -86,6 +86,10 @@ class Peer:
         self._handlers = self._all_handlers()
 
     def _all_handlers(self) -> Mapping[str, Callable[..., None]]:
+        """Return the handlers of Neovim's notifications, by kind.
+
+        They are called with the notification's arguments.
+        """
         handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
@@ -110,7 +114,7 @@ class Peer:
         return int(self._facts.get("pid") or 0)
 
     def is_same(self, other: Peer) -> bool:
-        """Whether it is the same Neovim, maybe by another address."""
+        """Return whether it is the same Neovim, maybe by another address: by target, or by process and folder."""
         return self.target == other.target or (self.pid, self.cwd) == (other.pid, other.cwd)
 
     @property
@@ -126,26 +130,32 @@ class Peer:
     # -- attach and detach
 
     def join(self) -> None:
-        """Share what both sides have."""
+        """Unite the breakpoints and exception filters of both sides; show points that collect as signs."""
         facts = self._facts
         self._push(self.shared.join(facts.get("breakpoints")))
         self._exceptions(self._filters.join(facts.get("exceptions")))
         self._collecting.join()
 
     async def replayed(self) -> None:
-        """Wait until the sessions that run there have sent their journal."""
+        """Wait until sessions that ran there at the attach have sent their journal; it times out."""
         with anyio.move_on_after(SECONDS_TO_REPLAY):
             for number in self._facts.get("sessions") or ():
                 await (await self.sessions.arrived(number)).replayed.wait()
 
     async def detach(self) -> None:
-        """Disconnect; what runs in Neovim continues."""
+        """Tell Neovim that dapeer detaches, end its sessions here, and close the connection.
+
+        What runs in Neovim continues.
+        """
         self.neovim.send("require('dapeer.rpc').detach(...)", self.neovim.channel)
         await self.gone()
         await self.neovim.aclose()
 
     async def gone(self) -> None:
-        """Record that the connection has ended, and end its sessions here."""
+        """End sessions, shared breakpoints, questions and calls here, after the connection has ended.
+
+        Open questions for consent are denied, open calls of its tools fail, and subscribers of `Notifications` are told.
+        """
         self._taps.forget(self._secret)
         self.shared.close()
         self._filters.close()
@@ -164,7 +174,7 @@ class Peer:
         await self.shared.shown(SECONDS_TO_SHOW)
 
     async def unsaved(self, paths: Sequence[str]) -> list[str]:
-        """Return which of these files have unsaved changes there: no sign can be set in them."""
+        """Return those of these files that have unsaved changes in Neovim: no sign can be set in them."""
         return list(await self._call("breakpoints').unsaved(...)", list(paths)))
 
     async def types(self) -> list[str]:
@@ -172,7 +182,7 @@ class Peer:
         return list(await self._call("launch').types()"))
 
     def debugs_elsewhere(self, kind: str) -> None:
-        """Show the person that a program is debugged outside of Neovim, for want of an adapter."""
+        """Show the person that a program is debugged outside of Neovim, as nvim-dap has no adapter `kind`."""
         self.neovim.send("require('dapeer.nvim_dap.launch').elsewhere(...)", kind)
 
     async def configurations(self) -> list[dict[str, Any]]:
@@ -199,7 +209,7 @@ class Peer:
         return await self._tools.run(one, arguments, client, progress)
 
     async def end_calls(self) -> None:
-        """Answer the calls of its tools, which nobody waits for any more."""
+        """Answer the open calls of its tools, at the end of the server."""
         await self._tools.end()
 
     async def state(self) -> str | None:
@@ -207,12 +217,22 @@ class Peer:
         return await self.neovim.state()
 
     async def _call(self, what: str, *arguments: object) -> Any:
+        """Call a function of dapeer's Lua modules for nvim-dap, and return its result.
+
+        `what` is the end of the module's name, with the call: `breakpoints').unsaved(...)`.
+
+        Raises:
+            NeovimError: It does not answer, or the function failed.
+        """
         return await self.neovim.call(f"return require('dapeer.nvim_dap.{what}", *arguments)
 
     # -- notifications of Neovim
 
     def take(self, kind: str, arguments: Sequence[Any]) -> None:
-        """Take in a notification; an odd one changes nothing."""
+        """Pass a notification of this kind to its handler, here or of a subscriber.
+
+        An error in it is only logged.
+        """
         try:
             if kind in self._handlers:
                 self._handlers[kind](*arguments)
@@ -222,17 +242,24 @@ class Peer:
             log.exception("Neovim sent an unexpected notification: %s", kind)
 
     def _breakpoints(self, sent: object, applied: int) -> None:
+        """Apply a change of the person's breakpoints, and send it to the programs.
+
+        See `SharedBreakpoints.take`.
+        """
         self._push(self.shared.take(sent, applied))
 
     def _breakpoints_joined(self, sent: object) -> None:
-        """nvim-dap has just been loaded: now breakpoints can become signs."""
+        """Unite the breakpoints of both sides, since nvim-dap has just been loaded and can show signs."""
         self._push(self.shared.join(sent))
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
         self.shared.not_applied(number, unsaved)
 
     def _exceptions(self, sent: object) -> None:
-        """The person has chosen exception filters: for the programs elsewhere, too."""
+        """Send the exception filters that the person has chosen to all programs outside of this Neovim.
+
+        `sent` is a list of filters, or None for the adapters' defaults; nothing is done if it changes nothing.
+        """
         filters = self._filters.take(sent)
         if filters is None:
             return
@@ -247,7 +274,11 @@ class Peer:
         self._debugger.broadcast("the filters", others, send)
 
     def _exception_options(self, session: int, options: object) -> None:
-        """The person has chosen types of exceptions by nvim-dap's API, which has no names for them."""
+        """Apply the types of exceptions that the person has chosen by nvim-dap's API for one session.
+
+        `session` is nvim-dap's number; `options` are DAP's `exceptionOptions`. The filters that stand for them become
+        everybody's choice, and Neovim shows them. Options that have no such filters change nothing.
+        """
         if session in self.sessions.by_number:
             named = self.sessions.by_number[session].stops_at.filters.named(as_array(options))
             if named is not None:
@@ -255,18 +286,22 @@ class Peer:
                 self._filters.show()
 
     def _push(self, paths: list[str]) -> None:
+        """Begin to send the breakpoints of these files to all programs; nothing is done without files."""
         if paths:
             self._tasks.start_soon(self._push_all, paths)
 
     async def _push_all(self, paths: list[str]) -> None:
+        """Send the breakpoints of these files to all programs, and log which programs have not accepted them."""
         for line in await self._debugger.push(*paths).untaken():
             log.warning("breakpoints of the person: %s", line)
 
     def _take_tools(self, sent: object) -> None:
+        """Begin to read a new list of tools from Neovim; calls that end meanwhile wait for it."""
         self._tools.expect()
         self._tasks.start_soon(self._take_tools_in, sent)
 
     async def _take_tools_in(self, sent: object) -> None:
+        """Read a list of tools, log an invalid one, and tell the listeners that the tools have changed."""
         try:
             await self._tools.take(sent)
         except Exception:
@@ -274,5 +309,6 @@ class Peer:
         self._tools_changed()
 
     def _secrets_changed(self, patterns: object) -> None:
+        """Set the patterns of files that no tool may show, as the person's settings have them now."""
         self.approvals.secrets_changed(patterns)
         self._tools_changed()

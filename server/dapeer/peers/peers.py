@@ -77,7 +77,7 @@ class Peers:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
-        """Disconnect; what runs in the Neovims continues."""
+        """Detach all Neovims and end all tasks; debug sessions in the Neovims continue."""
         with anyio.CancelScope(shield=True):
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
@@ -90,7 +90,7 @@ class Peers:
         return await self._tasks.__aexit__(kind, error, traceback)
 
     def peer(self, number: int | None = None) -> Peer:
-        """Return an attached Neovim, default the first.
+        """Return the attached Neovim with this id; None: the one that was attached first.
 
         Raises:
             NoNeovim: There is none.
@@ -104,17 +104,22 @@ class Peers:
         return self.attached[chosen]
 
     def of(self, session: Session) -> Peer | None:
-        """Return the Neovim in which a session runs, if several are attached; else None."""
+        """Return the Neovim in which a session runs, if several are attached.
+
+        The result is None if at most one Neovim is attached, or the session runs in none.
+        """
         several = len(self.attached) > 1
         here = (p for p in self.attached.values() if session in p.sessions.by_number.values())
         return next(here, None) if several else None
 
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
-        """Attach the Neovim at a socket's path or `host:port`; one that is attached already is returned.
+        """Attach the Neovim at a socket's path or `host:port`, and return it.
 
-        `seconds`: timeout of the connection.
+        One that is attached is returned. Several callers share one attempt. `seconds` limits the wait of this caller and
+        the connection itself; after a timeout of the wait, the attempt goes on.
 
         Raises:
+            NeovimBusy: It has not attached within `seconds`.
             NeovimError: There is none, or it does not answer.
         """
         for peer in self.attached.values():
@@ -135,6 +140,10 @@ class Peers:
         return arriving.result()
 
     async def _arrive(self, target: str, seconds: float) -> Peer:
+        """Attach a Neovim, keep it in `attached`, and begin to watch for its end; return it.
+
+        The tools' listeners are called, the person sees the connected assistants, and the target counts no longer as detached.
+        """
         try:
             peer = await attach(next(self._ids), self._around, target, seconds)
         finally:
@@ -149,7 +158,9 @@ class Peers:
         return peer
 
     async def disconnect(self, number: int) -> None:
-        """Hang up on a Neovim.
+        """Detach the Neovim with this id.
+
+        What runs in it continues, and its person's consent is needed no more.
 
         Raises:
             NoNeovim: It is not attached.
@@ -160,7 +171,10 @@ class Peers:
         await peer.detach()
 
     async def leave(self, number: int) -> None:
-        """Disconnect, and keep asking for the person's consent while their Neovim runs.
+        """Detach the Neovim with this id, as a client asked.
+
+        Its person's consent is still needed while it runs. It is not attached again automatically; what would need the
+        consent is refused until it is attached again.
 
         Raises:
             NoNeovim: It is not attached.
@@ -174,7 +188,7 @@ class Peers:
     # -- those that come by themselves
 
     async def welcome(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
-        """Attach a Neovim that no client has named; clients are told if it appeared after the first search.
+        """Attach a Neovim that no client has named, and record it for `newly_come` if it is new.
 
         Raises:
             NeovimError: As `connect`.
@@ -185,16 +199,22 @@ class Peers:
             self.search.attached(peer)
 
     def is_to_be_attached(self, target: str, pid: int | None) -> bool:
-        """Whether this Neovim is neither attached, by any address, nor detached by a client."""
+        """Return whether to attach a Neovim automatically: no client has detached it, and it is not attached.
+
+        `pid` is its process, by which it is known at another address; None: unknown.
+        """
         known = any(pid == peer.pid for peer in self.attached.values()) if pid else False
         return target not in self._detached and not known
 
     def newly_come(self, client: object) -> list[Peer]:
-        """Return the Neovims that have come since the first look, each once to each client."""
+        """Return the Neovims that were attached since the first search and since this client's last call.
+
+        `client` is any object that stands for the client. Those that were detached meanwhile are left out.
+        """
         return [each for each in self.search.newly_come(client) if each.id in self.attached]
 
     async def _watch(self, peer: Peer) -> None:
-        """Detach a Neovim that ends by itself."""
+        """Wait until a Neovim ends by itself or its connection does, then remove it and its sessions."""
         await peer.neovim.closed.wait()
         if self.attached.pop(peer.id, None) is not None:
             log.info("Neovim at %s has ended", peer.target)
@@ -206,6 +226,7 @@ class Peers:
         self._listeners.append(listener)
 
     def _tools_changed(self) -> None:
+        """Set the patterns of secret files that all persons have, and call the listeners of changed tools."""
         people = (*self.attached.values(), *self._left.values())
         secrets = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
         self._around.debugger.files.secret.take(secrets)
@@ -213,25 +234,34 @@ class Peers:
             listener()
 
     async def shown(self) -> None:
-        """Wait until every Neovim that responds shows the current breakpoints."""
+        """Wait until every Neovim shows the current breakpoints as signs; a blocked one for a short time only."""
         await all_of(peer.shown() for peer in self.attached.values())
 
     def check_saved(self, path: str, line: int) -> None:
-        """Raise `ArgumentError` where a Neovim did not set a breakpoint, as its lines are not those on disk."""
+        """Raise if a Neovim has refused the breakpoint just set on this line, as the file has unsaved changes.
+
+        A refusal is forgotten once this has asked for it.
+
+        Raises:
+            ArgumentError: Its lines there are not those on disk.
+        """
         # All are asked: each forgets its changes when it has returned them.
         refused = {peer.shared.has_refused((path, line)) for peer in self.attached.values()}
         if True in refused:
             raise unsaved(path)
 
     def sign(self, path: str, line: int) -> int | None:
-        """Return the line of a breakpoint's sign, if unsaved changes have moved it."""
+        """Return the line at which a Neovim shows the sign of a breakpoint, if unsaved changes have moved it.
+
+        `line` is that on disk; None: no Neovim shows it at another line.
+        """
         signs = (peer.shared.signs.get(path, {}).get(line) for peer in self.attached.values())
         return next(filter(None, signs), None)
 
     async def stale(self) -> dict[int, str]:
-        """Return the sessions whose state may be outdated, by id, with the reason.
+        """Return sessions whose state may be outdated, as their Neovim is blocked: the reason by session id.
 
-        A session that is known by nvim-dap's listeners sends nothing while its Neovim is blocked.
+        Only running sessions that are known by nvim-dap's listeners are among them: these send nothing meanwhile.
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
@@ -244,14 +274,14 @@ class Peers:
     # -- people
 
     def can_ask(self, kind: ActionKind) -> bool:
-        """Whether an attached Neovim's settings name this kind."""
+        """Return whether the person at an attached Neovim wants to be asked before actions of this kind."""
         return any(kind in peer.approvals.wants for peer in self.attached.values())
 
     async def consent(self, action: Action) -> None:
-        """Return when every person whose consent an action needs has given it.
+        """Ask every person whose consent an action needs, one after another; return when all have given it.
 
         Raises:
-            Refused: One has not, or cannot be asked since their Neovim was left.
+            Refused: One has not, or cannot be asked since a client has detached their Neovim.
         """
         # It attaches a Neovim again after it was left.
         if action.tool != "nvim_connect":
@@ -260,6 +290,13 @@ class Peers:
             await peer.approvals.consent(action)
 
     async def _respect_the_left(self, action: Action) -> None:
+        """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
+
+        Those that have ended are forgotten.
+
+        Raises:
+            Refused: There is one.
+        """
         for target, peer in list(self._left.items()):
             if not peer.approvals.guards(action):
                 continue
@@ -273,10 +310,11 @@ class Peers:
             )
 
     def _send_company(self) -> None:
+        """Show every person the names of the connected assistants."""
         for peer in self.attached.values():
             peer.approvals.sees(self.company.names)
 
     def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Show every person what the assistant has done."""
+        """Show in every attached Neovim an action and its outcome; `ok` is False if it failed."""
         for peer in self.attached.values():
             peer.approvals.show_outcome(action, outcome, ok=ok)

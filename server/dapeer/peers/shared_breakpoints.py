@@ -24,7 +24,7 @@ Picture = dict[str, dict[int, RequestedBreakpoint]]
 
 
 def unsaved(path: str) -> ArgumentError:
-    """Return why no breakpoint is set in a file."""
+    """Return the error that no breakpoint is set in a file, as its buffer has unsaved changes."""
     return ArgumentError(
         f"{Path(path).name} has unsaved changes in Neovim, so its lines there differ from those on disk; nothing was set.",
         "Save it (nvim_save_document), or ask the person to.",
@@ -46,7 +46,11 @@ class SharedBreakpoints:
         names: dict[str, str],
         sessions: Mapping[int, ForwardedSession],
     ) -> None:
-        """`names` is updated: the names of files here, by their paths in Neovim."""
+        """Begin to send dapeer's changes of breakpoints to `neovim`; `join` unites those that exist.
+
+        `names` are the paths of files here, by Neovim's paths; it gets an entry for each file that is sent. `sessions` are
+        those of this Neovim, by nvim-dap's number.
+        """
         self.signs: dict[str, dict[int, int]] = {}
         """By path and line on disk: the line of the sign in a buffer with unsaved changes."""
         self._sessions = sessions
@@ -65,17 +69,21 @@ class SharedBreakpoints:
         breakpoints.listeners.append(self._on_breakpoint)
 
     def close(self) -> None:
-        """Stop sharing; both sides keep what they have."""
+        """Stop sending changes to Neovim; both sides keep the breakpoints that they have."""
         self._breakpoints.listeners.remove(self._on_breakpoint)
 
     async def shown(self, seconds: float) -> None:
-        """Wait until Neovim shows all that was done here, but not longer than `seconds`."""
+        """Wait until Neovim has applied or refused all changes that were sent, but at most `seconds`."""
         with anyio.move_on_after(seconds):
             while self._unknown:
                 await self._news.wait()
 
     def join(self, signs: object) -> list[str]:
-        """Unite both sets; on a common line the person's stays. Returns the files that changed here."""
+        """Unite the breakpoints of both sides; return the files whose breakpoints changed here, sorted.
+
+        `signs` are those that Neovim has sent: by path, lists of breakpoints. On a line that both have, the person's stays.
+        Those that only dapeer has are sent to Neovim.
+        """
         picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
             for line, requested in lines.items():
@@ -85,9 +93,10 @@ class SharedBreakpoints:
             return self._take(signs, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
-        """Record that Neovim, without nvim-dap, has not applied dapeer's changes up to this one.
+        """Record that Neovim has not applied changes of dapeer, so that nobody waits for them.
 
-        With `unsaved` it did not do this one only: the lines of that file are not those on disk there.
+        `number` is that of a change. With `unsaved`, a file's path, Neovim has refused this one change, since that file has
+        unsaved changes. Without it, nvim-dap is not loaded, and no change up to this one was applied.
         """
         if unsaved:
             places = {place for place, sent in self._unknown.items() if sent == number}
@@ -102,20 +111,28 @@ class SharedBreakpoints:
         self._publish_news()
 
     def has_refused(self, place: tuple[str, int]) -> bool:
-        """Return, once, whether Neovim refused a breakpoint (path and line) for a file's unsaved changes."""
+        """Return whether Neovim has refused a breakpoint for a file's unsaved changes, and forget that it has.
+
+        `place` is path and line.
+        """
         refused = place in self._refused
         self._refused.discard(place)
         return refused
 
     def take(self, signs: object, applied: int) -> list[str]:
-        """Compare Neovim's whole set with the last one; return the files with changes.
+        """Apply the person's changes to dapeer's breakpoints; return the files that changed here, sorted.
 
-        `applied` is the number of dapeer's latest change that the picture contains.
+        `signs` is Neovim's whole set, which is compared with the last one. `applied` is the number of dapeer's latest change
+        that it contains; where later ones were made, dapeer's breakpoints count.
         """
         with self._breakpoints.doings.by(PERSON):
             return self._take(signs, applied)
 
     def _take(self, signs: object, applied: int) -> list[str]:
+        """Apply what differs between Neovim's set and its last one to dapeer's breakpoints.
+
+        Return those files. While that is done, changes are not sent back to Neovim. `applied` is as in `take`.
+        """
         before, now = self._picture, self._read(signs)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
         for path, line in self._unknown:
@@ -137,6 +154,7 @@ class SharedBreakpoints:
         return sorted(changed)
 
     def _publish_news(self) -> None:
+        """Wake those who wait in `shown`."""
         self._news.set()
         self._news = anyio.Event()
 
@@ -146,7 +164,10 @@ class SharedBreakpoints:
         before: Mapping[int, RequestedBreakpoint],
         now: Mapping[int, RequestedBreakpoint],
     ) -> bool:
-        """Apply the changes of a file's signs; return whether there were any."""
+        """Apply the differences of a file's signs to dapeer's breakpoints; return whether any of them changed.
+
+        `before` and `now` have the signs by line. A breakpoint that was set or changed there is recorded as the person's.
+        """
         changed = False
         for line in before.keys() - now.keys():
             changed |= self._breakpoints.remove(path, line) is not None
@@ -160,7 +181,11 @@ class SharedBreakpoints:
         return changed
 
     def _on_breakpoint(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
-        """Make one of dapeer's breakpoints a sign there, or remove the sign."""
+        """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
+
+        `requested` is the breakpoint, which becomes a sign; None: it was removed. The change gets a number, by which Neovim
+        reports it as applied or not.
+        """
         if not self._listening:
             return
         self._sent += 1
@@ -173,7 +198,7 @@ class SharedBreakpoints:
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
     def _is_edited(self, path: str) -> bool:
-        """Whether a program here has loaded another edition of a file than is on disk now."""
+        """Return whether a running session of this Neovim has loaded the file before its last change."""
         return any(
             (change := each.inspect.editions.known(path)) is not None and change.then is not None
             for each in self._sessions.values()
@@ -181,7 +206,11 @@ class SharedBreakpoints:
         )
 
     def _read(self, signs: object) -> Picture:
-        """Read breakpoints that Lua has sent; an empty table arrives as a list."""
+        """Return the breakpoints that Lua has sent, by path here and line; an empty Lua table may be a list.
+
+        It replaces `signs` by the lines of signs that differ from those on disk, and edits `signs`' entries: the key `sign` is
+        removed.
+        """
         files = as_object(signs)
         picture: Picture = {}
         self.signs = {}
@@ -202,17 +231,24 @@ class SharedFilters:
         breakpoints.filter_listeners.append(self._on_filters)
 
     def close(self) -> None:
-        """Stop sharing; both sides keep what they have."""
+        """Stop sending the choice to Neovim; both sides keep what they have."""
         self._breakpoints.filter_listeners.remove(self._on_filters)
 
     def join(self, sent: object) -> object:
-        """Return what both sides have from now on: what the person has chosen, or else what was chosen here."""
+        """Return the exception filters that both sides have from now on; None: neither has chosen any.
+
+        `sent` is what the person has chosen, or None. Without it, the filters that were chosen here are sent to Neovim.
+        """
         if sent is None and self._breakpoints.exceptions is not None:
             self._on_filters(self._breakpoints.exceptions)
         return self._breakpoints.exceptions if sent is None else sent
 
     def take(self, sent: object) -> list[str] | None:
-        """Take in what the person has chosen; return it if it is something else than before."""
+        """Set dapeer's exception filters to what the person has chosen.
+
+        Return them, or None if nothing changed. `sent` is a list, or None for the adapter's defaults: if these are chosen,
+        the result is None too.
+        """
         # Lua's empty table may arrive as an object.
         filters = None if sent is None else [*map(str, as_array(sent))]
         before = self._breakpoints.exceptions
@@ -224,10 +260,11 @@ class SharedFilters:
         return filters if filters != before else None
 
     def show(self) -> None:
-        """Tell Neovim what was chosen."""
+        """Send Neovim the exception filters that are chosen now."""
         self._neovim.send(CHOOSE, self._breakpoints.exceptions)
 
     def _on_filters(self, filters: list[str] | None) -> None:
+        """Send Neovim a new choice of exception filters, unless it has come from there."""
         if self._listening:
             self._neovim.send(CHOOSE, filters)
 

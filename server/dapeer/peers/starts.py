@@ -33,28 +33,34 @@ class Starts:
         self._starts: dict[int, _Start] = {}
 
     def became(self, launch: int, session: ForwardedSession) -> None:
-        """Record the session of a start."""
+        """Record the session that has come of start number `launch`, and wake its waiter."""
         start = self._start(launch)
         start.session = session
         start.began.set()
 
     def failed(self, launch: int, why: str | DapeerError) -> None:
-        """Record a failed start."""
+        """Record that start number `launch` has failed, and wake its waiter.
+
+        `why` is nvim-dap's message or the error to raise; the first reason of a start stays.
+        """
         start = self._start(launch)
         start.failure = start.failure or why
         start.began.set()
         start.failed.set()
 
     def gone(self) -> None:
-        """End all starts: nothing more will come of them."""
+        """Let all starts without an outcome fail, since their Neovim has ended."""
         for launch in list(self._starts):
             self.failed(launch, "its Neovim has ended")
 
     async def session_of(self, launch: int) -> Session:
-        """Return the session of a start once its debuggee runs.
+        """Wait for start number `launch` until its debuggee runs or has ended, and return its session.
+
+        The outcome is forgotten then, so it can be had once.
 
         Raises:
-            AdapterFailed: It failed, with the message of nvim-dap or its adapter.
+            AdapterFailed: The start or its adapter failed; the error has the message of nvim-dap or the adapter.
+            DapeerError: The start was recorded as failed with this error.
         """
         start = self._start(launch)
         try:
@@ -79,6 +85,10 @@ class Starts:
         return session
 
     def _start(self, launch: int) -> _Start:
+        """Return the record of start number `launch`, a new one at the first call.
+
+        Above `MAX_KEPT_STARTS` the oldest is dropped: Neovim also reports the starts of other cores, which nobody here waits for.
+        """
         start = self._starts.setdefault(launch, _Start())
         if len(self._starts) > MAX_KEPT_STARTS:
             # Neovim also reports starts of other cores; they have no waiter here.
@@ -87,6 +97,11 @@ class Starts:
 
 
 async def _running(session: ForwardedSession, start: _Start) -> None:
+    """Wait until a session's debuggee runs or the session is over.
+
+    After an end before `initialized`, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it comes by
+    another connection.
+    """
     await session.wait_for(lambda: session.over or session.mirror.has_started, None)
     if session.over and not session.initialized.is_set() and session.failure is None:
         with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):

@@ -149,7 +149,7 @@ class Stop:
     def arguments(self) -> set[str]:
         """Return the names of the arguments of the frame to look at first, if the adapter marks them.
 
-        Else empty.
+        The set is empty otherwise.
         """
         top = self.top_id
         of_scopes = set[str]() if top is None else self.values.arguments(top)
