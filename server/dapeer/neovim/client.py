@@ -80,10 +80,13 @@ class Neovim:
         notified: Notified | None = None,
         seconds: float = SECONDS_TO_CONNECT,
     ) -> Self:
-        """Connect to a socket's path or `host:port`; `notified` gets each notification's name and arguments.
+        """Connect to a Neovim at a socket's path or `host:port`, and return it.
 
-        Raises:     NoNeovim: Nothing listens there, or another user of this machine does, to whom nothing is sent.
-        NeovimBusy: The process that listens there does not answer.
+        `notified` gets the name and arguments of each notification, in the caller's event loop; None: they are dropped.
+
+        Raises:
+            NoNeovim: Nothing listens there, or another user of this machine does, to whom nothing is sent.
+            NeovimBusy: The process that listens there does not answer within `seconds`.
         """
         self = cls(target, notified or _ignore)
         self._life = asyncio.create_task(self._live())
@@ -125,20 +128,27 @@ class Neovim:
         """Call a function of Neovim's API, such as `nvim_input`, and return its result.
 
         Raises:
-            TimeoutError: It does not answer.
+            TimeoutError: It does not answer within `SECONDS_TO_ANSWER`.
             NeovimFailed: It refused.
             NeovimGone: The connection has ended.
         """
         return await self._ask(lambda nvim: nvim.request(function, *arguments), SECONDS_TO_ANSWER)
 
     def send(self, code: str, *arguments: object) -> None:
-        """Run Lua there later, in order with the calls; its result is dropped."""
+        """Have Neovim run Lua later, in order with the calls, and return at once; the result is dropped.
+
+        Nothing is sent if the connection has ended.
+        """
         if not self.closed.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has ended this moment
                 self._soon(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
     async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
-        """Return Neovim's mode; None if it does not even answer that."""
+        """Return Neovim's mode; None if it does not even answer that within `seconds`.
+
+        Raises:
+            NeovimGone: The connection has ended.
+        """
         try:
             answer = await self._ask(lambda nvim: nvim.api.get_mode(), seconds)
         except TimeoutError:
@@ -156,19 +166,29 @@ class Neovim:
         return str(mode) if mode.blocking else None
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the connection, and wait for the end of its thread."""
         if self._connected.done() and not self.closed.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has hung up already
                 self._nvim.async_call(self._nvim.stop_loop)
         await asyncio.wait({self._life})
 
     async def _ask(self, ask: Callable[[pynvim.Nvim], Any], seconds: float) -> Any:
+        """Call `ask` with pynvim's object in the worker thread, and return its result.
+
+        After a timeout the call may still take effect; its answer is dropped.
+
+        Raises:
+            TimeoutError: There is no answer within `seconds`.
+            NeovimFailed: `ask` has raised.
+            NeovimGone: The connection has ended.
+        """
         if self.closed.is_set():
             raise _gone(self.target)
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending.add(future)
 
         def work() -> None:
+            """Call `ask` in the worker thread, and pass its result or error to the future."""
             try:
                 answer = ask(self._nvim)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the caller's
@@ -188,6 +208,7 @@ class Neovim:
     # -- the worker thread
 
     async def _live(self) -> None:
+        """Run the worker thread to its end, then set `closed` and let all open calls fail with `NeovimGone`."""
         ended: asyncio.Future[None] = self._loop.create_future()
 
         def work() -> None:
@@ -222,12 +243,23 @@ class Neovim:
             nvim.close()
 
     def _post(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function in the event loop of `connect`'s caller, from the worker thread.
+
+        Drop it if that has ended.
+        """
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
 def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
-    """Do the same as pynvim's `attach`, over a connection whose other end is checked."""
+    """Connect to Neovim as pynvim's `attach` does, over a connection whose other end is checked.
+
+    Return both objects. It blocks. The session runs the connection's event loop.
+
+    Raises:
+        OSError: Nothing listens there.
+        Stranger: Another user of this machine does.
+    """
     # Many servers have no Neovim.
     import pynvim
     from pynvim.msgpack_rpc.async_session import AsyncSession
@@ -244,7 +276,10 @@ def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
 
 
 def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
-    """Close the connection to a Neovim that has answered too late."""
+    """Close the connection to a Neovim that has answered too late.
+
+    `connected` is the future with its object.
+    """
     if not connected.cancelled() and connected.exception() is None:
         nvim = connected.result()
         # Its loop may have ended by itself.
@@ -253,6 +288,7 @@ def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
 
 
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
+    """Set the result of a future, or its error if there is one; one that is done stays as it is."""
     if future.done():
         return
     if error is None:
@@ -273,4 +309,4 @@ def _gone(target: str) -> NeovimGone:
 
 
 def _ignore(_name: str, _arguments: list[Any]) -> None:
-    """For callers that only ask."""
+    """Drop a notification: the handler of callers that only ask."""

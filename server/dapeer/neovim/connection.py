@@ -42,7 +42,9 @@ class Connection(asyncio.Protocol):
             raise
 
     def run(self, data_cb: DataCallback) -> None:
-        """Pass incoming data to `data_cb` until `stop`.
+        """Run the connection's event loop, and pass incoming data to `data_cb`, until `stop`.
+
+        Data that came before is passed first.
 
         Raises:
             EOFError: The other end has hung up.
@@ -58,15 +60,15 @@ class Connection(asyncio.Protocol):
             raise self._end
 
     def send(self, data: bytes) -> None:
-        """Queue bytes to be sent."""
+        """Queue bytes to be sent to Neovim."""
         self._transport.write(data)
 
     def stop(self) -> None:
-        """Let `run` return."""
+        """Let `run` return soon."""
         self._loop.stop()
 
     def threadsafe_call(self, fn: Callable[[], object]) -> None:
-        """Call a function in the thread of the connection.
+        """Have the connection's event loop call a function; callable from any thread.
 
         Raises:
             RuntimeError: It is closed.
@@ -74,7 +76,7 @@ class Connection(asyncio.Protocol):
         self._loop.call_soon_threadsafe(fn)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection and its event loop; a second call does nothing."""
         if not self._loop.is_closed():
             self._transport.close()
             self._turn()
@@ -83,19 +85,25 @@ class Connection(asyncio.Protocol):
     # -- of the protocol of asyncio
 
     def data_received(self, data: bytes) -> None:
-        """Pass data on, or keep it."""
+        """Pass incoming data to the callback of `run`, or keep it until there is one."""
         if self._data_callback is None:
             self._early.append(data)
         else:
             self._data_callback(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Record the end."""
+        """Keep the reason of the connection's end for `run`, which returns then."""
         self._end = exc or EOFError("the other end has hung up")
         if self._data_callback is not None:
             self.stop()
 
     async def _connect(self) -> asyncio.Transport:
+        """Connect to the target, check that no other user listens there, and return the transport.
+
+        Raises:
+            OSError: Nothing listens there.
+            Stranger: Another user of this machine does.
+        """
         match = HOST_AND_PORT.fullmatch(self._target)
         if match is None:
             made = self._loop.create_unix_connection(lambda: self, self._target)
@@ -113,6 +121,6 @@ class Connection(asyncio.Protocol):
         return transport
 
     def _turn(self) -> None:
-        """Let the loop turn once: a transport closes its socket in the next round."""
+        """Run the event loop for one round, in which a closed transport closes its socket."""
         self._loop.call_soon(self._loop.stop)
         self._loop.run_forever()

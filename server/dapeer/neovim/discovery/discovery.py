@@ -52,9 +52,10 @@ class FoundNeovim:
 
 
 async def find(project: Path) -> list[FoundNeovim]:
-    """Look at all Neovims of this user in parallel; those of this project first, the best match first.
+    """Look at all Neovims of this user in parallel, and return them, those of this project first.
 
-    It takes as long as the slowest answer, half a second at most. Dead sockets are skipped.
+    The nearest to the project's folder comes first; each Neovim is there once. It takes as long as the slowest answer, half
+    a second at most. Dead sockets are skipped.
     """
     found: list[FoundNeovim] = []
 
@@ -69,18 +70,26 @@ async def find(project: Path) -> list[FoundNeovim]:
 
 
 async def of_project(project: Path) -> list[FoundNeovim]:
-    """Return the Neovims of this project, the best match first; a busy one may respond later."""
+    """Return the Neovims of this project, the nearest folder first, busy ones included."""
     return [each for each in await find(project) if each.steps is not None]
 
 
 async def look_at(address: str, project: Path) -> FoundNeovim | None:
-    """Look at one Neovim; None if none listens there, or it is not a Neovim of this user."""
+    """Look at the Neovim at a path or `host:port`, for half a second at most, and return what it is.
+
+    The result is None if none listens there, or another user's.
+    """
     with contextlib.suppress(Stranger):
         return await _look(address, project)
     return None
 
 
 async def _look(address: str, project: Path) -> FoundNeovim | None:
+    """Look at the Neovim at an address; None if none listens there.
+
+    Raises:
+        Stranger: Another user of this machine listens there.
+    """
     answer = await probe(address)
     if answer is None:
         return None
@@ -89,7 +98,9 @@ async def _look(address: str, project: Path) -> FoundNeovim | None:
 
 
 async def resolve(target: str, project: Path) -> list[FoundNeovim]:
-    """Return the Neovims for a target: a path, `host:port`, a process id or `auto`.
+    """Return the Neovims for a target: path, `host:port`, process id, or `auto` for the project's.
+
+    There is at least one. `auto` gives only those that respond, any other target also a busy one.
 
     Raises:
         NoNeovim: There is none, or it belongs to another user.
@@ -119,6 +130,10 @@ def belongs(cwd: Path, project: Path) -> bool:
 
 
 def _steps(cwd: Path, project: Path) -> int | None:
+    """Return the number of folders between a Neovim's folder and the project; None: another project.
+
+    A folder that was deleted belongs to none: the system's name of it may be another's.
+    """
     # Of a deleted folder Neovim has no name, and the system a name that another folder may get.
     if not cwd.is_absolute() or not foreign_files.is_folder(cwd):
         return None
@@ -126,6 +141,7 @@ def _steps(cwd: Path, project: Path) -> int | None:
 
 
 def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
+    """Return a Neovim from the facts that it has answered."""
     return FoundNeovim(
         address,
         "free",
@@ -139,35 +155,46 @@ def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
 
 
 def _busy(address: str, mode: str | None) -> FoundNeovim:
-    """Describe one that does not respond: it announced its process id, or its socket's name has it."""
+    """Return a Neovim that does not respond, with its process id if it is known from elsewhere.
+
+    The id is in the socket's name, or in the announcement of the plugin. `mode` is the one in which it waits for a key, or None.
+    """
     match = _PID_IN_NAME.search(address)
     pid = int(match[1]) if match else announced().get(address)
     return FoundNeovim(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
 
 
 def _cwd_of(pid: int | None) -> Path | None:
-    """Return a process's working directory, if the system reports it."""
+    """Return a process's working directory.
+
+    The result is None if the process is unknown or the system does not report it.
+    """
     folder = working_directory(pid) if pid is not None else ""
     return Path(folder) if folder else None
 
 
 def _once_each(found: Iterable[FoundNeovim]) -> Iterable[FoundNeovim]:
-    """Keep one address of each Neovim: one may listen at several."""
+    """Return each Neovim once, though one may listen at several addresses.
+
+    The address that Neovim has made itself is kept before others.
+    """
     by_process = {each.pid or each.address: each for each in sorted(found, key=_address_rank)}
     return by_process.values()
 
 
 def _address_rank(found: FoundNeovim) -> tuple[bool, str]:
-    """Put the address last, and so let it win, that Neovim has made itself."""
+    """Return a key that sorts the address last that Neovim has made itself: there, the last one counts."""
     return _PID_IN_NAME.search(found.address) is not None, found.address
 
 
 def _rank(found: FoundNeovim) -> tuple[bool, int, bool, str]:
+    """Return a key that sorts Neovims: this project's first, by distance, free before busy, by address."""
     far = found.steps is None
     return far, found.steps or 0, found.state == "busy", found.address
 
 
 def _why_not(address: str) -> str:
+    """Return as a sentence why there is no Neovim at an address."""
     if HOST_AND_PORT.fullmatch(address):
         return f"No Neovim listens at {address}."
     if not foreign_files.exists(address):

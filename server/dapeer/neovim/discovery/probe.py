@@ -67,14 +67,16 @@ class ProbeAnswer:
 
 
 async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer | None:
-    """Look at a Neovim; None if none listens there.
+    """Ask a Neovim for its mode and some facts; None if none listens there.
+
+    After a timeout, the answers that have come are returned: a busy Neovim may tell its mode only.
 
     Args:
         address: A path, or `host:port`.
         seconds: How long to wait in all.
 
     Raises:
-        Stranger: Another user of this machine listens there; nothing was said.
+        Stranger: Another user of this machine listens there; nothing was sent.
     """
     answers: dict[int, Any] = {}
     with anyio.move_on_after(seconds):
@@ -90,6 +92,12 @@ async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer
 
 
 async def _connect(address: str) -> ByteStream:
+    """Connect to an address, check that no other user listens there, and return the stream.
+
+    Raises:
+        OSError: Nothing listens there.
+        Stranger: Another user of this machine does.
+    """
     match = HOST_AND_PORT.fullmatch(address)
     if match is None:
         stream: SocketStream = await anyio.connect_unix(address)
@@ -104,7 +112,7 @@ async def _connect(address: str) -> ByteStream:
 
 
 async def _listen(stream: ByteStream, answers: dict[int, Any]) -> None:
-    """Note the answers as they come, until all are there.
+    """Read answers from the stream into `answers`, by the request's number, until the facts are there.
 
     Raises:
         ValueError: The process that answers is no Neovim.
@@ -125,5 +133,5 @@ async def _listen(stream: ByteStream, answers: dict[int, Any]) -> None:
 
 
 def _request(number: int, method: str, *arguments: object) -> bytes:
-    """Return a request of MessagePack-RPC."""
+    """Return a request of MessagePack-RPC as bytes."""
     return msgpack.packb([0, number, method, arguments])

@@ -18,7 +18,10 @@ OLDEST: Final = (0, 10)
 
 
 def version_of(path: str) -> str | None:
-    """Return the version that a Neovim reports; None: it reports none."""
+    """Run `PATH --version` and return Neovim's version, such as `0.11.2`.
+
+    The result is None if it cannot run, or reports none.
+    """
     try:
         done = subprocess.run(
             [path, "--version"],
@@ -35,25 +38,31 @@ def version_of(path: str) -> str | None:
 
 
 def too_old(version: str | None) -> bool:
-    """Whether a version is known to be older than the plugin needs."""
+    """Return whether a version is below `OLDEST`; False for None, and for a text that is no version."""
     found = re.match(r"(\d+)\.(\d+)", version or "")
     return found is not None and (int(found[1]), int(found[2])) < OLDEST
 
 
 def refusal(path: str) -> str | None:
-    """Return in a sentence that a Neovim is too old; None: it will do."""
+    """Return as a sentence that the Neovim at a path is too old; None if it is not, or has no version.
+
+    It runs the program to ask it.
+    """
     version = version_of(path)
     return f"{path} is Neovim {version}, and 0.10 is needed" if too_old(version) else None
 
 
 def find_nvim() -> str | None:
-    """Return the Neovim next to this Python, else the one on PATH."""
+    """Return the path of the `nvim` next to this Python, else of that on PATH; None if there is neither."""
     beside = Path(sys.executable).with_name("nvim")
     return str(beside) if beside.is_file() else shutil.which("nvim")
 
 
 def find_nvim_dap() -> Path | None:
-    """Return the folder of nvim-dap: the one that is named by $DAPEER_NVIM_DAP, else that of the user."""
+    """Return the folder of nvim-dap, or None if it is not found.
+
+    $DAPEER_NVIM_DAP names it; without that variable it is looked for in the user's packages of Neovim.
+    """
     named = os.environ.get("DAPEER_NVIM_DAP")
     if named:
         path = Path(named).resolve()
@@ -62,7 +71,7 @@ def find_nvim_dap() -> Path | None:
 
 
 def where_nvim_dap_goes() -> Path:
-    """Return a folder in which Neovim finds nvim-dap."""
+    """Return the folder in which an installed nvim-dap is found by Neovim; it may not exist."""
     return _packages() / "dapeer" / "start" / "nvim-dap"
 
 
@@ -71,5 +80,5 @@ def _packages() -> Path:
 
 
 def plugin_folder() -> Path:
-    """Return the folder for Neovim's `runtimepath`: in a wheel inside the package, else the checkout."""
+    """Return dapeer's folder for Neovim's `runtimepath`: inside the package of a wheel, else the checkout."""
     return shipped_folder("_nvim", ".")

@@ -27,6 +27,8 @@ Holds = Callable[[Path, str], bool]
 def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int | None:
     """Return the number of folders between a Neovim and dapeer's project; None if it is another project.
 
+    It is 0 in the same folder, and counts the steps up to the common parent folder and down again.
+
     A Neovim belongs to our project when its working directory is ours, or is in the root of our
     project or anywhere below. That root is the nearest folder, from ours upwards, that holds the
     history, else the nearest that holds a manifest. A home folder that is under version control is
@@ -47,9 +49,10 @@ def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int |
 
 
 def root_of(folder: Path, holds: Holds | None = None) -> Path | None:
-    """Return the root of the project that a folder is in, if it is in one.
+    """Return the root of the project that a folder is in; None if it is in none.
 
-    `holds` looks into a folder; the file system is asked by default.
+    The root is the nearest folder, from this one upwards, with a version control's folder, else the nearest with a manifest;
+    `/` and the home folder never are. `holds` says whether a folder contains a name; by default the file system is asked.
     """
     holds = holds or _in_file_system
     upwards = [each for each in (folder, *folder.parents) if each not in _never_a_project()]
@@ -61,6 +64,7 @@ def root_of(folder: Path, holds: Holds | None = None) -> Path | None:
 
 
 def _never_a_project() -> tuple[Path, Path]:
+    """Return the folders that are never the root of a project: `/` and the home folder."""
     return Path("/"), Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() may raise
 
 

@@ -29,13 +29,13 @@ HOST_AND_PORT: Final = re.compile(r"(?P<host>[^/\s]+):(?P<port>\d{1,5})")
 
 
 def session_folder() -> Path | None:
-    """Return the folder of the user's login session, if the system has one."""
+    """Return the folder for sockets of the user's login session; None if the system has none."""
     found = folder_names.session()
     return Path(found) if found else None
 
 
 def listening() -> list[str]:
-    """Return the addresses of this user's Neovims, dead ones included. Sorted.
+    """Return the addresses of this user's Neovims, sorted; dead ones are among them.
 
     They are sockets where Neovim makes its own, what the plugin has announced, and the Neovim of this terminal.
     """
@@ -46,7 +46,10 @@ def listening() -> list[str]:
 
 
 def announced() -> dict[str, int]:
-    """Return the addresses that Neovims' plugins announce, with their processes (`core/knock.lua`)."""
+    """Return the addresses that Neovims' plugins announce, with their process ids.
+
+    They are in files of `core/knock.lua`; a file that is invalid, or announces another user's socket, is ignored.
+    """
     folder = Path(folder_names.runtime())
     # In a folder of another user, that user could replace the files.
     files = folder.glob("neovim-*.json") if _is_own_folder(folder) else ()
@@ -61,7 +64,10 @@ def announced() -> dict[str, int]:
 
 
 def terminal_of() -> str | None:
-    """Return the address of the Neovim whose terminal this runs in, or of the environment's, if any."""
+    """Return the address of the Neovim in whose terminal this process runs; None if there is none.
+
+    A person may set `NVIM_LISTEN_ADDRESS` instead.
+    """
     address = next(filter(None, map(os.environ.get, NAMED_BY)), None)
     return normal(address) if address else None
 
@@ -74,7 +80,7 @@ def normal(address: str) -> str:
 
 
 def is_listening(address: str) -> bool:
-    """Return whether a process listens at an address."""
+    """Return whether a process accepts connections at an address; it is connected to, and closed at once."""
     match = HOST_AND_PORT.fullmatch(address)
     family = socket.AF_UNIX if match is None else socket.AF_INET
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as connection:
@@ -101,12 +107,14 @@ def _sockets() -> Iterator[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
+    """Return the entries of a folder; empty if it cannot be read."""
     with contextlib.suppress(OSError):
         return list(folder.iterdir())
     return []
 
 
 def _is_own_socket(path: Path) -> bool:
+    """Return whether a path is a socket of this user, and no link."""
     with contextlib.suppress(OSError):
         status = path.lstat()
         return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
@@ -114,6 +122,7 @@ def _is_own_socket(path: Path) -> bool:
 
 
 def _is_own_folder(path: Path) -> bool:
+    """Return whether a path is a folder of this user, and no link."""
     with contextlib.suppress(OSError):
         status = path.lstat()
         return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()

@@ -83,7 +83,11 @@ class Tap:
         self.closed = False
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
-        """Have nvim-dap send a request."""
+        """Have nvim-dap send a request to its adapter; `number` comes back with its frame.
+
+        Raises:
+            anyio.BrokenResourceError: The session has ended.
+        """
         body = _request(command, arguments).encode()
         if self._writer.is_closing():
             raise anyio.BrokenResourceError
@@ -94,7 +98,11 @@ class Tap:
             raise anyio.BrokenResourceError from error
 
     async def receive(self) -> FeedFrame:
-        """Return the next frame."""
+        """Wait for the next frame and return it.
+
+        Raises:
+            anyio.EndOfStream: The session has ended (`closed` is set then), or the connection broke.
+        """
         while not self._frames:
             try:
                 data = await self._reader.read(CHUNK_BYTES)
@@ -116,7 +124,7 @@ class Tap:
 
 
 def _cut(buffer: bytearray) -> Iterator[FeedFrame]:
-    """Take each frame that is complete from the front of a buffer."""
+    """Yield each complete frame at the front of a buffer, and remove them from it in the end."""
     start = 0
     while (end := buffer.find(b"\n", start)) >= 0:
         kind, number, length = bytes(buffer[start:end]).split()
@@ -136,7 +144,10 @@ class Listeners:
     name: FeedName = "listeners"
 
     def __init__(self, neovim: Neovim, session: int, ahead: float = 0.0) -> None:
-        """`ahead`: seconds by which Neovim's clock is ahead of dapeer's."""
+        """Begin a feed of nvim-dap's session number `session`; Neovim has to pass its frames to `forwarded`.
+
+        `ahead`: seconds by which Neovim's clock is ahead of dapeer's.
+        """
         self._neovim = neovim
         self._ahead = ahead
         self._session = session
@@ -144,16 +155,24 @@ class Listeners:
         self.closed = False
 
     def forwarded(self, kind: str, number: int, message: object) -> None:
-        """Take in a frame from Lua."""
+        """Queue a frame that Lua has sent for `receive`.
+
+        `message` is a DAP message as decoded from MessagePack.
+        """
         self._frames.put(FeedFrame(kind, number, from_json(without_surrogates(message))))
 
     def ended(self) -> None:
-        """Record that the session, or its Neovim, has ended."""
+        """Set `closed`, and end `receive` after the queued frames: the session or its Neovim has ended."""
         self.closed = True
         self._frames.end()
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
-        """Have nvim-dap send a request, if its main thread gets to it in time."""
+        """Have nvim-dap send a request, if Neovim's main thread gets to it within `SECONDS_TO_ANSWER`.
+
+        Raises:
+            anyio.BrokenResourceError: The session or its Neovim has ended.
+            NeovimBusy: Neovim waits for a key or was busy too long; the request will not be sent.
+        """
         latest = time.time() + self._ahead + SECONDS_TO_ANSWER
         text = _request(command, arguments)
         neovim = self._neovim
@@ -173,15 +192,20 @@ class Listeners:
             raise NeovimBusy("Neovim was busy too long.", "Try again.")
 
     async def receive(self) -> FeedFrame:
-        """Return the next frame."""
+        """Wait for the next frame and return it.
+
+        Raises:
+            anyio.EndOfStream: The session has ended.
+        """
         return await self._frames.take()
 
     async def aclose(self) -> None:
-        """Wake all remaining waiters."""
+        """End `receive`; nvim-dap's session continues."""
         self.ended()
 
 
 def _request(command: str, arguments: Body) -> str:
+    """Return a request for Lua as a text of JSON, with `command` and `arguments`."""
     return json.dumps({"command": command, "arguments": arguments}, separators=(",", ":"))
 
 
@@ -204,7 +228,11 @@ class Hello(NamedTuple):
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Hello:
-        """Read the first line from Lua."""
+        """Return what Lua has sent about a session, from its decoded JSON; only `session` must be there.
+
+        Raises:
+            KeyError: It has no number of a session.
+        """
         filters = facts.get("exception_filters")
         return cls(
             int(facts["session"]),

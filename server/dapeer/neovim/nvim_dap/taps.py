@@ -36,7 +36,10 @@ class Taps:
         """Silent connections, whose end shows Neovim that dapeer has ended."""
 
     async def open(self) -> None:
-        """Begin to listen; a second time changes nothing."""
+        """Create the socket at `path`, and listen on it; a second call changes nothing.
+
+        Folders of cores that were killed are removed first.
+        """
         if self._server is None:
             parent = _runtime_folder()
             if parent is not None:
@@ -46,17 +49,17 @@ class Taps:
             self._server = await asyncio.start_unix_server(self._call, self.path)
 
     def expect(self, joined: Joined) -> str:
-        """Return the secret with which sessions may call in; each is handed to `joined`."""
+        """Return a new secret; each session that connects with it is passed to `joined`, until `forget`."""
         secret = secrets.token_urlsafe(16)
         self._expected[secret] = joined
         return secret
 
     def forget(self, secret: str) -> None:
-        """Expect no more sessions with this secret."""
+        """Accept no more sessions with this secret; those that are connected stay."""
         self._expected.pop(secret, None)
 
     async def aclose(self) -> None:
-        """Stop listening."""
+        """Stop listening, close connections that wait for dapeer's end, and remove the socket's folder."""
         if self._server is not None:
             self._server.close()
             for line in self._lines:
@@ -64,6 +67,11 @@ class Taps:
             self._folder.close()
 
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a new connection: read its first line, and pass the session to the function that expects it.
+
+        The line is JSON with `secret` and the facts of `Hello.read`; with `line` instead, the connection is kept open until the
+        other end closes it. Anything else, another user's connection, or silence for `SECONDS_FOR_HELLO` closes it.
+        """
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
         with contextlib.suppress(*odd):
             check_peer(writer.get_extra_info("socket"), self.path)
@@ -80,7 +88,10 @@ class Taps:
 
 
 def _runtime_folder() -> str | None:
-    """Return the login session's folder for sockets; None: unusable, as after `su` or in a container."""
+    """Return the login session's folder for sockets.
+
+    The result is None if it is unusable, as after `su` or in a container.
+    """
     folder = folder_names.named("XDG_RUNTIME_DIR")
     usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
     return folder if usable else None

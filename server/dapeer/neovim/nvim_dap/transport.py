@@ -34,7 +34,9 @@ class NvimTransport:
         self._closed = False
 
     async def send(self, message: Message) -> None:
-        """Have nvim-dap send a request; the adapter's own requests nvim-dap has answered already.
+        """Have nvim-dap send a request.
+
+        Any other message is dropped, since nvim-dap answers its adapter's requests itself.
 
         Raises:
             anyio.BrokenResourceError: The session has ended.
@@ -47,7 +49,9 @@ class NvimTransport:
             await self._feed.send(message.seq, message.command, message.arguments)
 
     async def receive(self) -> Message:
-        """Return the next message.
+        """Return the next message: the adapter's event or response, or a request that the person has sent.
+
+        A response has our number of the request, with the request's command and arguments.
 
         Raises:
             anyio.EndOfStream: The session has ended, or its Neovim has.
@@ -58,14 +62,18 @@ class NvimTransport:
                 return message
 
     async def send_eof(self) -> None:
-        """Say nothing: the wire is nvim-dap's, and the person may still need it."""
+        """Do nothing: the connection to the adapter is nvim-dap's, and the person may still need it."""
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the feed; nvim-dap's session continues."""
         self._closed = True
         await self._feed.aclose()
 
     def _take(self, frame: FeedFrame) -> Message | None:
+        """Return the message of a frame as dapeer's session shall see it; None: there is none to see.
+
+        A request of dapeer's that could not be sent becomes a failed response.
+        """
         match frame:
             case FeedFrame("o", number, Request() as request):
                 return self._outgoing(number, request)
@@ -80,6 +88,10 @@ class NvimTransport:
                 return None
 
     def _outgoing(self, number: int, request: Request) -> Message | None:
+        """Keep a request that nvim-dap has sent, for its response; return it if it is the person's, else None.
+
+        `number` is dapeer's number of its own request, or 0; a person's request gets nvim-dap's number, negated.
+        """
         mine = number > 0
         known = replace(request, seq=number if mine else -request.seq)
         if request.command == "setBreakpoints":
@@ -90,6 +102,7 @@ class NvimTransport:
         return None if mine else known
 
     def _answer(self, response: Response) -> Message | None:
+        """Return a response with the number, command and arguments of its request; None if that is not known."""
         request = self._requests.pop(response.request_seq, None)
         if request is None:
             return None
@@ -99,7 +112,10 @@ class NvimTransport:
 
 
 def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
-    """Return the arguments of `setBreakpoints` with the file's name on this machine."""
+    """Return the arguments of `setBreakpoints` with the file's path on this machine in place of Neovim's.
+
+    `names` are the paths here, by Neovim's. Other arguments come back as they are.
+    """
     source: Mapping[str, Any] = arguments.get("source") or {}
     name = names.get(str(source.get("path")))
     return arguments if name is None else {**arguments, "source": {**source, "path": name}}
