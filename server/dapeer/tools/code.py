@@ -70,7 +70,7 @@ async def dap_source(
 
 
 def _column(call: Call, session_id: int | None, place: int | None) -> int:
-    """Return the column of the stop on its line; 0: it is not known, or the stop is elsewhere."""
+    """Return the 1-based column of the stop on the line `place`; 0: it is unknown, or on another line."""
     if place is None:
         return 0
     stop = call.session(session_id).mirror.stop
@@ -79,9 +79,10 @@ def _column(call: Call, session_id: int | None, place: int | None) -> int:
 
 
 async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
-    """Return the line of the stop in a file, or in an adapter's own source; None: no frame is there.
+    """Return the line where the stopped program is in a source; None: no frame is there.
 
-    Without a frame at the stop, the innermost caller in the file counts.
+    `source` is a file's path, or the number of an adapter's own source. The stack is requested. It is the line of the innermost frame
+    there, from the frame that is shown outwards. None: no frame is there, there is no session, or it is not stopped.
     """
     try:
         session = call.session(session_id)
@@ -98,12 +99,12 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
 
 
 def _around(place: int | None, count: int) -> int:
-    """Return the first of `count` lines with a place in their middle; without one, the first of all."""
+    """Return the first of `count` lines that have the line `place` in their middle; 1 for None."""
     return max(1, (place or 1) - count // 2)
 
 
 def _outdated(call: Call, path: str) -> list[str]:
-    """Return a line for each program that has loaded another edition of a file."""
+    """Return a note for each living session whose program has loaded another edition of the file."""
     return [
         f"session {each.id} ({each.name}) runs this file as it was before it changed; {RESTART}"
         for each in call.debugger.sessions.values()
@@ -112,11 +113,11 @@ def _outdated(call: Call, path: str) -> list[str]:
 
 
 def _readable(call: Call, filename: str) -> str:
-    """Return the absolute path of a file whose text may be shown.
+    """Return the absolute path of a file whose text the tool may show.
 
     Raises:
         ArgumentError: There is no such file, or it may hold secrets.
-        ConsentNeeded: It has nothing to do with the project and its programs.
+        ConsentNeeded: The file has nothing to do with the project and its programs, and nobody has consented.
     """
     path = source_file(filename, call.debugger.project)
     _check_secret(call, path)
@@ -130,6 +131,7 @@ def _readable(call: Call, filename: str) -> str:
 
 
 def _check_secret(call: Call, path: str) -> None:
+    """Raise `ArgumentError` if the file may hold secrets; nothing happens for an empty path."""
     if path and call.debugger.files.secret.hides(path):
         raise ArgumentError(
             f"{path} may hold secrets, so no tool shows it.",
@@ -138,6 +140,11 @@ def _check_secret(call: Call, path: str) -> None:
 
 
 async def _of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int | None]:
+    """Read up to `count` lines from 1-based `line`; return them and the file's number of lines.
+
+    The file is read in another thread. The number is None if the file is too large to be read whole. Raises `ArgumentError` if it cannot be
+    read.
+    """
     try:
         return await in_thread(part, path, line, count)
     except OSError as error:
@@ -145,12 +152,20 @@ async def _of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int
 
 
 async def _current_source(call: Call, session_id: int | None) -> Source:
+    """Return the source of the frame where the session is stopped, as DAP's `Source`.
+
+    It is empty without a frame.
+    """
     session = call.session(session_id)
     frame = await session.inspect.top(session.mirror.stopped())
     return frame.get("source", Source()) if frame else Source()
 
 
 async def _source_of_adapter(session: Session, reference: int) -> Sequence[str]:
+    """Return the lines of a source that the adapter has under the number `reference`.
+
+    Raises `ArgumentError` if it has none.
+    """
     lines, _kind = await session.inspect.source_of_adapter(reference)
     if lines:
         return lines
@@ -205,6 +220,10 @@ SOURCE_FIELDS = {"name": "name", "path": "path", "source_reference": "sourceRefe
 
 
 async def _modules(session: Session) -> Sequence[CodeFacts]:
+    """Return the modules of the program as rows with the keys of `MODULE_FIELDS`.
+
+    They are requested from the adapter, unless it only sends events of them and has sent some.
+    """
     known = session.mirror.loaded
     # An adapter without the request may have sent events.
     if session.supports("modules") or not known.modules:
@@ -213,6 +232,10 @@ async def _modules(session: Session) -> Sequence[CodeFacts]:
 
 
 async def _sources(session: Session) -> Sequence[CodeFacts]:
+    """Return the sources that the program has loaded as rows with the keys of `SOURCE_FIELDS`.
+
+    They are requested from the adapter, unless it only sends events of them and has sent some.
+    """
     known = session.mirror.loaded
     if session.supports("loadedSources") or not known.sources:
         await session.request("loadedSources", {})
@@ -223,6 +246,10 @@ async def _sources(session: Session) -> Sequence[CodeFacts]:
 
 
 def _facts(body: Body, fields: Mapping[str, str]) -> CodeFacts:
+    """Return the values of a DAP object under our names, without those that are missing.
+
+    `fields` has DAP's name of a value by ours.
+    """
     return {ours: body[theirs] for ours, theirs in fields.items() if body.get(theirs) is not None}
 
 
@@ -231,6 +258,7 @@ def _where(row: CodeFacts) -> str:
 
 
 def _line(row: CodeFacts) -> str:
+    """Return a module or source as one line: path or name, version, addresses, symbols, reference."""
     name, path = str(row.get("name", "")), str(row.get("path", ""))
     parts = [path if path and path.endswith(name) else _where(row)]
     parts += [str(row[key]) for key in ("version", "address_range", "symbols") if row.get(key)]

@@ -78,7 +78,7 @@ async def dap_continue(
 
 
 def _running(call: Call, session_id: int | None) -> Session | None:
-    """Return the session that is meant, if its program runs."""
+    """Return the session that is meant if its program runs; None: it is stopped or has ended."""
     session = call.session(session_id)
     return None if session.mirror.stop is not None or session.mirror.ended else session
 
@@ -113,10 +113,13 @@ async def dap_step_into(
 
 
 async def _target(session: Session, thread: int, name: str) -> int:
-    """Return the adapter's id of a call on the current line, named whole or in part.
+    """Request the calls of the line where a thread is stopped; return the adapter's id of one of them.
+
+    `name` is a part of the call's text; a call that begins with it is preferred.
 
     Raises:
         ArgumentError: There is no such call; the error lists the calls.
+        Unsupported: The adapter cannot list calls.
     """
     session.require("stepInTargets")
     frames = await session.inspect.stack_trace(thread)
@@ -148,7 +151,19 @@ async def dap_step_out(
 async def _step(
     call: Call, session: Session, command: ResumingCommand, arguments: Body, options: StopOptions
 ) -> Reply:
-    """Step in the frame that was shown; note where another thread stopped first, or it was elsewhere."""
+    """Step a thread by a DAP request, and return the next stop as a reply.
+
+    Where the frame that is shown has called something (such as a library) that still runs, that runs to its end first. If another thread
+    has interrupted an earlier step of this one, and the debugger keeps such steps, the program is continued instead. Notes say whether the
+    step is not done, or was made elsewhere.
+
+    Args:
+        call: The call of the tool.
+        session: The session to step.
+        command: The request: `next`, `stepIn` or `stepOut`.
+        arguments: The request's arguments, with `threadId`.
+        options: What to evaluate and show at the stop, and how long to wait.
+    """
     before, thread = session.mirror.stopped(), arguments["threadId"]
     keeps = _keeps_step(call, session)
     begun = session.mirror.history.interrupted_step(thread)
@@ -165,7 +180,10 @@ async def _step(
 async def _step_where_shown(
     call: Call, session: Session, command: ResumingCommand, thread: int, options: StopOptions
 ) -> Reply:
-    """Step in the frame that was shown: calls that it has made run to their ends first."""
+    """Let the calls that the shown frame has made run to their ends, then step the thread in that frame.
+
+    If a call does not end within the timeout, or the program stops in it, the step is not begun, and a note says so.
+    """
     left = Left(options.timeout_ms)
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     calling = await calling_frame(session, thread)
@@ -177,7 +195,10 @@ async def _step_where_shown(
 
 
 def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
-    """Return a note if a step has not begun: the program still runs a call of the shown frame."""
+    """Return a note that a step has not begun, since the program still runs a call of the shown frame.
+
+    Empty if the program has stopped or ended.
+    """
     if session.mirror.stop is not None or session.mirror.ended:
         return []
     name = calling.frame["name"]
@@ -188,6 +209,10 @@ def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
 
 
 def _keeps_step(call: Call, session: Session) -> bool:
+    """Whether the debugger goes on with a step that another thread's stop has interrupted.
+
+    The adapter's definition says so.
+    """
     definition = call.debugger.definitions.get(session.adapter)
     return definition is not None and definition.quirks.keeps_step
 
@@ -195,7 +220,10 @@ def _keeps_step(call: Call, session: Session) -> bool:
 async def _interrupted(
     session: Session, thread: int, command: ResumingCommand, *, keeps: bool
 ) -> list[str]:
-    """Return a note if another thread has stopped before the step of a thread was done."""
+    """Return a note if another thread has stopped before the step of `thread` was done; empty if not.
+
+    `command` is the request of the step; `keeps`: the debugger can begin no other step before.
+    """
     stop = session.mirror.stop
     if stop is None or stop.thread_id == thread or stop.reason == "step":
         return []
@@ -217,7 +245,10 @@ def _named(thread: int, names: Mapping[int, str]) -> str:
 
 
 def _elsewhere(session: Session, before: Stop) -> list[str]:
-    """Return a note if a step has ended in code of others: some debuggers step in the innermost frame."""
+    """Return a note if a step that was meant for the user's frame has ended in a library's; empty if not.
+
+    `before` is the stop at which the step began. Some debuggers can step in the innermost frame only.
+    """
     stop = session.mirror.stop
     if not before.stack.front or stop is None or stop.reason != "step":
         return []
@@ -232,7 +263,16 @@ def _elsewhere(session: Session, before: Stop) -> list[str]:
 def stepping(
     call: Call, session_id: int | None, thread_id: int | None, granularity: str | None = None
 ) -> tuple[Session, Body]:
-    """Return the session to resume, and the arguments that every resuming request has."""
+    """Return the session to resume, and the arguments that every resuming DAP request has.
+
+    These are `threadId`, by default that of the current stop, and `granularity` if it is given.
+
+    Raises:
+        NoSession: There is no such session.
+        ArgumentError: There is no such thread.
+        NotStopped: No thread is named, and the session is not stopped.
+        Unsupported: The adapter does not support `granularity`.
+    """
     session = call.session(session_id)
     arguments: Body = {"threadId": thread_of(session, thread_id)}
     if granularity is not None:
@@ -314,7 +354,7 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
 
 
 def _living(call: Call) -> list[str]:
-    """Return a note for each program that lives, for who waits for one that has ended."""
+    """Return a note for each living program, for a caller who waits for one that has ended."""
     ids = (each.id for each in call.debugger.sessions.programs)
     return [f"session {n} lives: dap_wait_until_paused(session_id={n}) waits for it" for n in ids]
 

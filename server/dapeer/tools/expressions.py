@@ -113,7 +113,15 @@ async def dap_set_variable(
 async def _assigned(
     call: Call, session: Session, path: str, value: str, frame: int | None
 ) -> Reply:
-    """Give a variable a value, and say what it was."""
+    """Assign a value to a variable in the program, and return the new and the old value as a reply.
+
+    A variable that the adapter shows is set by `setVariable`, another path by `setExpression`. `value` is an expression; `frame` is the
+    adapter's id of a frame, or None.
+
+    Raises:
+        ArgumentError: The adapter shows no such variable, and cannot assign to expressions.
+        RequestFailed: The adapter rejects the value, or the variable still has the old one.
+    """
     assignable = session.supports("setExpression")
     found, container = await known(session, path, frame)
     definition = call.debugger.definitions.get(session.adapter)
@@ -145,7 +153,7 @@ async def _assigned(
 
 
 async def _read_back(session: Session, path: str, frame: int | None) -> str | None:
-    """Return what an evaluation gives for a path; None: nothing, or it may call something."""
+    """Evaluate a path, and return its value; None: that fails, or the path may call something."""
     with contextlib.suppress(DapeerError):
         if variable_path.is_plain(part.lstrip("#") for part in variable_path.parse(path)):
             body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)

@@ -98,10 +98,15 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
 
 
 def _place(session: Session, seen: ThreadLocation) -> str:
+    """Return where a thread or task is in the user's code, as text that follows its name."""
     return render.place(seen, session.frames, session.project)
 
 
 def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
+    """Return a thread as data: `thread_id`, `name`, `state`, and its place if it is known.
+
+    The place is `function`, `file` and `line`.
+    """
     state = "stopped" if seen.stopped else "running"
     if not seen.stopped and session.mirror.pausing and seen.frames:
         state = "blocked"
@@ -170,6 +175,15 @@ async def dap_variables(
 async def _inside(
     call: Call, session: Session, stop: Stop, handle: int, kind: str | None, start: int, count: int
 ) -> Reply:
+    """Return the variables in a container that a caller names by its handle, as a reply.
+
+    `kind` is `indexed`, `named` or None for both; `count` of them from index `start`. The getter that the handle may stand for is run if
+    there is consent.
+
+    Raises:
+        StaleReference: The handle belongs to an earlier stop.
+        ConsentNeeded: It is a getter, whose value only the program's code gives.
+    """
     reference = stop.reported.handles.resolve("variables_reference", handle)
     if (owner := stop.reported.handles.frame_of_scope(handle)) is not None:
         # The adapter may use the reference for the scope of another frame by now.
@@ -186,6 +200,13 @@ async def _inside(
 async def _frame_variables(
     session: Session, stop: Stop, frame: int | None, kind: str | None, start: int, count: int
 ) -> Reply:
+    """Return the local variables of a frame as a reply; definitions of functions and classes come last.
+
+    `frame` is the adapter's id; `kind` is `indexed`, `named` or None for both; `count` of them from index `start`.
+
+    Raises:
+        ArgumentError: `frame` is None: the stopped thread has no frames.
+    """
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     await session.inspect.scopes(frame)
@@ -200,11 +221,20 @@ async def _frame_variables(
 async def _children(
     session: Session, stop: Stop, reference: int, kind: str | None, start: int, count: int
 ) -> Reply:
+    """Return a part of the variables in a container with an adapter's reference, as a reply.
+
+    These are `count` from index `start`. `kind` is `indexed`, `named` or None for both.
+    """
     page = await children.page_of(session.inspect, stop, reference, kind, start, count)
     return await _listed(session, stop, page, start)
 
 
 async def _listed(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
+    """Return a page of variables as a reply, with the number of those that follow it.
+
+    Values that the adapter shows folded are requested first, so that their elements can be shown. `start` is the index of the page's first
+    variable.
+    """
     shown = page.rows
     if session.inspect.folded is not None:
         for variable in [*filter(session.inspect.is_folded, shown)][:MAX_LOCALS_IN_NVIM_DAP]:
@@ -230,6 +260,10 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
 
 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
+    """Return a variable as one line: name, type, value, and its handle if it has members.
+
+    The value has at most `limit` characters.
+    """
     reference = variable["variablesReference"]
     known = _type_of(stop, variable)
     kind = f": {known}" if known else ""
@@ -242,11 +276,18 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
 
 
 def _type_of(stop: Stop, variable: Variable) -> str:
-    """Return the type of a variable's value; empty for a getter, of which an adapter gives the function's."""
+    """Return the type of a variable's value; empty for a getter.
+
+    An adapter gives the type of the getter's function.
+    """
     return "" if stop.values.is_getter(variable) else type_name(variable.get("type") or "")
 
 
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
+    """Return a variable as data: `name`, `value`, and `type` and `variables_reference` if it has them.
+
+    The value has at most `limit` characters.
+    """
     data: dict[str, Any] = {
         "name": variable["name"],
         "value": fitted(stop.values.shown(variable), limit),

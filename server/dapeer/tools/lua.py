@@ -66,22 +66,26 @@ class NeovimTool:
 
     @property
     def groups(self) -> Sequence[str]:
-        """`nvim`, and its own."""
+        """The names by which `--tools` selects it: `nvim`, and the group that its author gives."""
         return (PREFIX.rstrip("_"), self.spec.group)
 
     @property
     def output_schema(self) -> None:
-        """None: its author decides."""
+        """None: a tool of Neovim does not specify its data."""
         return
 
     @property
     def input_schema(self) -> Json:
-        """Its arguments; if several Neovims have it, one of them selects the Neovim."""
+        """The JSON Schema of its arguments, with one that selects the Neovim if several have the tool."""
         # Schemas of other authors are not changed.
         return self._schema if self.spec.group == OTHERS else listed(short(self._schema))
 
     @property
     def _schema(self) -> Json:
+        """The JSON Schema of its arguments as its author wrote it.
+
+        It has `connection_id`, too, if the caller has to select a Neovim.
+        """
         schema = self.spec.input_schema
         if not self._chosen:
             return schema
@@ -101,7 +105,9 @@ class NeovimTool:
         )
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:
-        """Check the arguments, and run the tool where it lives.
+        """Check the arguments, ask the person in that Neovim for consent where needed, and run the tool there.
+
+        Old names of arguments are replaced, and values converted if their meaning is clear.
 
         Raises:
             ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
@@ -121,7 +127,7 @@ class NeovimTool:
         return await witnessed(peer.approvals, action, work)
 
     def _renamed(self, arguments: Json) -> Json:
-        """Return the arguments by the names that they have now."""
+        """Return a copy of the arguments in which old names are replaced by the present ones."""
         older = {
             name: now
             for name, now in self.spec.older.items()
@@ -137,11 +143,15 @@ class NeovimTool:
         return self.spec.group != OTHERS and "write" not in self._kinds(arguments)
 
     def _kinds(self, arguments: Json) -> Kinds:
+        """Return the kinds of action for which a call with these arguments needs consent; empty: for none."""
         when = self.spec.action_when
         return self.spec.kinds if when is None or arguments.get(when) else ()
 
     async def _is_foreign(self, call: Call, peer: Peer, given: Json) -> bool:
-        """Whether it would show a file that neither the project nor a library has, nor the person open."""
+        """Whether the call would show a file of no project or library, which the person has not open.
+
+        `peer` is the Neovim that is asked whether the file is open. False for any tool but the one that reads files.
+        """
         if (self.spec.group, self.spec.name) != READING:
             return False
         path = call.debugger.files.foreign(str(given.get("filename") or ""), peer.cwd)
@@ -149,6 +159,13 @@ class NeovimTool:
         return bool(path) and not await peer.neovim.call("return vim.fn.bufloaded(...)", path)
 
     async def _check(self, given: Json) -> None:
+        """Raise an error if the arguments do not fit the tool's schema, or do not select a Neovim.
+
+        Selecting one is needed if several have the tool.
+
+        Raises:
+            ArgumentError: It names the argument, and what is allowed.
+        """
         if self._chosen and CONNECTION not in given:
             homes = "; ".join(f"{peer.id}: {peer.place}" for peer in self.homes)
             raise ArgumentError(
@@ -168,7 +185,13 @@ class NeovimTool:
             raise ArgumentError(problem)
 
     def _home(self, given: dict[str, Any]) -> Peer:
-        """Return the Neovim to run in; the argument for it is removed, unless it is the tool's own."""
+        """Return the Neovim that runs the call: the one that `connection_id` selects, or the first.
+
+        That argument is removed from `given` in place, unless it is one of the tool's own.
+
+        Raises:
+            ArgumentError: The selected Neovim does not have the tool.
+        """
         own = CONNECTION in self.spec.input_schema.get("properties", {})
         number = given.get(CONNECTION) if own else given.pop(CONNECTION, None)
         if number is None or (own and len(self.homes) == 1):
@@ -182,6 +205,7 @@ class NeovimTool:
         )
 
     async def _run(self, call: Call, peer: Peer, given: Json) -> Reply:
+        """Run the tool in a Neovim, and return its result as a reply; the client gets its progress."""
         # Its own, which may allow more time than another Neovim's.
         spec = peer.tools.get(self.spec.name, self.spec)
         return reply_of(await peer.run_tool(spec, given, call.client, call.progress))
@@ -190,8 +214,8 @@ class NeovimTool:
 def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool]:
     """Yield the tools of the attached Neovims whose names are free.
 
-    What several describe alike is one tool. Of those that differ, the first has the plain name, and
-    each other one the number of its Neovim behind it.
+    The others are reported to their Neovims as refused. `taken` are names of other tools. Tools that several Neovims describe alike are
+    one; of those that differ, the first has the plain name, and each other one has the number of its Neovim behind it.
     """
     homes: dict[str, list[tuple[LuaTool, list[Peer]]]] = {}
     for peer in peers.attached.values():
@@ -252,6 +276,12 @@ async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | No
 
 
 def _named(tools: Mapping[str, AnyTool], name: str) -> AnyTool:
+    """Return the tool of Neovim with this name, which may lack the prefix `nvim_`.
+
+    Raises:
+        NoNeovim: There are no tools at all.
+        ArgumentError: There is no such tool.
+    """
     if not tools:
         raise NoNeovim("No attached Neovim offers tools.", "nvim_targets lists the Neovims.")
     for known in (name, PREFIX + name):
@@ -261,6 +291,7 @@ def _named(tools: Mapping[str, AnyTool], name: str) -> AnyTool:
 
 
 def _arguments(one: AnyTool) -> list[str]:
+    """Return the names of a tool's arguments; an optional one ends with `?`."""
     schema = one.input_schema
     needed = schema.get("required", ())
     return [name if name in needed else f"{name}?" for name in schema.get("properties", {})]

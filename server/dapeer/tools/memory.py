@@ -57,6 +57,10 @@ async def dap_read_memory(
 
 
 async def _read(session: Session, place: str, offset: int, count: int) -> tuple[int, bytes]:
+    """Send `readMemory` to the adapter; return the address from which it has read, and the bytes.
+
+    `place` is the adapter's reference to memory; `offset` and `count` are bytes. There are fewer bytes where memory is not readable.
+    """
     arguments = ReadMemoryArguments(memoryReference=place, offset=offset, count=count)
     body = await session.request("readMemory", arguments)
     content = base64.b64decode(str(body.get("data") or ""))
@@ -64,7 +68,7 @@ async def _read(session: Session, place: str, offset: int, count: int) -> tuple[
 
 
 def _number(address: str) -> int:
-    """Return an address as a number; one that only its adapter understands counts from 0."""
+    """Return an address as a number; 0 for one that only its adapter understands."""
     try:
         return int(address, 0)
     except ValueError:
@@ -72,7 +76,9 @@ def _number(address: str) -> int:
 
 
 def dump(start: int, content: bytes) -> str:
-    """Return bytes in rows of 16, each with address and text; `*` stands for rows like the one before.
+    """Return bytes as a hex dump: rows of 16, each with its address and its text.
+
+    `start` is the address of the first byte. A `*` stands for rows like the one before.
 
     >>> print(dump(0x1000, b"tea for two" + bytes(5)))
     0x1000: 74 65 61 20 66 6f 72 20 74 77 6f 00 00 00 00 00  tea for two.....
@@ -81,6 +87,7 @@ def dump(start: int, content: bytes) -> str:
 
 
 def _rows(start: int, content: bytes) -> Iterator[str]:
+    """Yield the lines of a hex dump of bytes whose first address is `start`."""
     before, skipped = b"", False
     for at in range(0, len(content), ROW_BYTES):
         row = content[at : at + ROW_BYTES]
@@ -129,6 +136,11 @@ async def dap_write_memory(
 
 
 def _bytes(text: str) -> bytes:
+    """Return the bytes that a text such as `2a 00 ff` writes in hex.
+
+    Raises:
+        ArgumentError: The text is not hex, or empty.
+    """
     try:
         content = bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
@@ -176,6 +188,10 @@ async def dap_disassemble(
 async def _disassembled(
     session: Session, place: str, before: int, count: int
 ) -> Sequence[DisassembledInstruction]:
+    """Send `disassemble` to the adapter; return the instructions around a place in memory.
+
+    There are `before` ones ahead of the place and `count` from it. `place` is the adapter's reference to memory.
+    """
     arguments: DisassembleArguments = {
         "memoryReference": place,
         "instructionOffset": -before,
@@ -187,14 +203,19 @@ async def _disassembled(
 
 
 def _frame(session: Session, frame: int | None) -> StackFrame | None:
-    """Return a frame from the adapter; frames that a caller has requested are known."""
+    """Return the frame with this adapter's id at the present stop; None: `frame` is None, or not known."""
     return session.mirror.stopped().stack.frame(frame)
 
 
 def _instructions(
     disassembled: Sequence[DisassembledInstruction], here: str | None, path: str
 ) -> list[dict[str, Any]]:
-    """Return instructions as facts; where an adapter leaves out the place, it is that of the one before."""
+    """Return instructions as data: `address`, `instruction`, and what else is known of each.
+
+    That is `symbol`, `file`, `line` and `current`. An instruction without a source line has that of the one before. `here` is the address
+    of the frame's instruction, which is marked as `current`; None: there is none. `path` is the file of the first instructions if the
+    adapter leaves it out.
+    """
     rows: list[dict[str, Any]] = []
     line = None
     for each in disassembled:
@@ -213,7 +234,10 @@ def _instructions(
 
 
 def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
-    """Yield a line for each instruction, under the source line or function that it belongs to."""
+    """Yield a line for each instruction, below headings with their functions and source lines.
+
+    `rows` are data as `_instructions` makes them.
+    """
     heading = ("", "")
     for row in rows:
         # gdb names a function at its start only, others with each instruction and its offset.

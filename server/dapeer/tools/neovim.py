@@ -82,12 +82,21 @@ async def nvim_disconnect(
 
 
 async def _attach(found: FoundNeovim, peers: Peers) -> Peer:
-    """Attach, unless the Neovim is attached by another of its addresses."""
+    """Attach to a Neovim, unless it is attached already by another of its addresses; return it.
+
+    Raises:
+        NeovimError: It does not answer, or cannot be attached to.
+    """
     peer = _peer_of(found, peers)
     return peer or await peers.connect(found.address)
 
 
 def _attached(peers: Peers, target: str | None) -> Peer:
+    """Return the attached Neovim with this id, process id or address; for None the only one.
+
+    Raises:
+        NoNeovim: There is no such Neovim, or none is named and not exactly one is attached.
+    """
     if target is None and len(peers.attached) == 1:
         return peers.peer()
     for peer in peers.attached.values():
@@ -99,11 +108,15 @@ def _attached(peers: Peers, target: str | None) -> Peer:
 
 
 def _means(target: str, peer: Peer) -> bool:
+    """Whether a target, which is a process id or an address, is that of an attached Neovim."""
     return target == str(peer.pid) or normal(target) == normal(peer.target)
 
 
 def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
-    """Return the attached Neovim that a row describes; a busy one may not report its process."""
+    """Return the attached Neovim that was found by a search; None: it is not attached.
+
+    They are compared by process and by address, as a busy Neovim may not report its process.
+    """
     for peer in peers.attached.values():
         if found.pid == peer.pid or found.address == peer.target:
             return peer
@@ -111,6 +124,7 @@ def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
 
 
 def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
+    """Return a Neovim that was found as a row of `nvim_targets`, without the facts that are not known."""
     peer = _peer_of(found, call.peers)
     cwd = found.cwd or (Path(peer.cwd) if peer and peer.cwd else None)
     facts = {
@@ -130,7 +144,11 @@ def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
 
 
 async def _elsewhere(call: Call, found: Sequence[FoundNeovim]) -> list[FoundNeovim]:
-    """Look at the attached Neovims at addresses that the search skips, such as a port."""
+    """Return the attached Neovims that a search has not `found`.
+
+    They listen at other addresses than those that are searched, such as a port. Each is asked for its facts. One that does not answer is
+    missing.
+    """
     shown = {peer.id for each in found if (peer := _peer_of(each, call.peers))}
     targets = [peer.target for peer in call.peers.attached.values() if peer.id not in shown]
     looks = [await discovery.look_at(target, call.debugger.project) for target in targets]
@@ -146,12 +164,14 @@ def _peer_line(peer: Peer) -> str:
 
 
 def _home(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words on a row's working directory: which it is, and whether it belongs to this project."""
     if "cwd" not in row:
         return ("in no project: its folder is not known, or was deleted",)
     return (f"in {row['cwd']}", "this project" if row["same_project"] else "another project")
 
 
 def _line(row: Mapping[str, Any]) -> str:
+    """Return a row of `nvim_targets` as one line."""
     state = f"attached as {row['neovim_id']}" if "neovim_id" in row else row["state"]
     facts = [
         f"pid {row['pid']}" if "pid" in row else "",

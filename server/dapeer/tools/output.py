@@ -69,7 +69,10 @@ async def dap_program_output(
 
 
 async def _still_arriving(session: Session, seconds: float) -> bool:
-    """Wait for the output before a stop, and return whether more is arriving."""
+    """Wait until the output before a program's stops has arrived; return whether more is to come.
+
+    The wait takes at most `seconds`.
+    """
     program = session.program
     mirrors = [each.mirror for each in program.stopped]
     stops = [(each, stop) for each in mirrors if (stop := each.stop) is not None]
@@ -90,6 +93,17 @@ def _part(
     metadata: bool,
     raw: bool,
 ) -> Reply:
+    """Return a part of a program's output as a reply, with a cursor for the part after it.
+
+    Args:
+        session: The first session of the program.
+        log: The output, or what triggers were answered.
+        category: Which output: `all`, or DAP's category.
+        lines: How many lines at most.
+        since: The cursor after which to begin; None: the last lines.
+        metadata: Whether each line begins with its time and category.
+        raw: Whether the text stays as the program printed it, with colours and control characters.
+    """
     pieces = log.pieces(since or 0, category)
     total = sum(len(piece.text) for piece in pieces)
     pieces = _enough(pieces) if since is not None else _enough(pieces[::-1])[::-1]
@@ -119,6 +133,10 @@ def _part(
 
 
 def _summary(data: dict[str, Any], since: int | None) -> str:
+    """Return in one line how much output there is, what is left out, and how the program ended.
+
+    `data` is the reply's data, as `_part` makes it; `since` is the cursor that the caller gave, or None.
+    """
     parts = [f"{data['lines_total']} lines so far, cursor {data['cursor']}"]
     if data.get("left_out"):
         where = (
@@ -134,6 +152,7 @@ def _summary(data: dict[str, Any], since: int | None) -> str:
 
 
 def _end(data: dict[str, Any]) -> str:
+    """Return how a program has ended, by the `exit_code` and `cause` of a reply's data."""
     cause = data.get("cause", "")
     if "exit_code" not in data:
         return cause or "ended, exit code unknown"
@@ -141,7 +160,7 @@ def _end(data: dict[str, Any]) -> str:
 
 
 def _enough(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the first pieces, as many as one result can hold and one more."""
+    """Return the first pieces, as many as one result can hold, and one more."""
     before = itertools.accumulate((len(piece.text) for piece in pieces), initial=0)
     return [
         piece
@@ -151,15 +170,20 @@ def _enough(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _first(text: str, lines: int) -> str:
+    """Return the first `lines` of a text, at most `MAX_OUTPUT_CHARS` characters."""
     return "".join(text.splitlines(keepends=True)[:lines])[:MAX_OUTPUT_CHARS]
 
 
 def _last(text: str, lines: int) -> str:
+    """Return the last `lines` of a text, at most the last `MAX_OUTPUT_CHARS` characters."""
     return "".join(text.splitlines(keepends=True)[-lines:])[-MAX_OUTPUT_CHARS:]
 
 
 def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
-    """Return the cursor after the first `characters` of these pieces."""
+    """Return the cursor after the first `characters` of some pieces of output.
+
+    It is `end` if these are all of them.
+    """
     for piece in pieces:
         if characters < len(piece.text):
             return piece.start + characters
@@ -168,13 +192,20 @@ def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
 
 
 def _with_metadata(pieces: Sequence[Piece], shown: str, *, from_start: bool) -> str:
-    """Return the lines that are shown, each with the time and category of the piece it begins in."""
+    """Return the lines that are shown, each with the time and category of the piece in which it begins.
+
+    `shown` is the text of these lines; `from_start`: they are the first lines of the pieces, otherwise the last ones.
+    """
     whole = list(_stamped(pieces))
     count = len(shown.splitlines())
     return "\n".join(whole[:count] if from_start else whole[len(whole) - count :])
 
 
 def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Yield the lines of some pieces of output, each with its time and category.
+
+    These are of the piece in which the line begins.
+    """
     unfinished = ""
     for piece in pieces:
         stamp = time.strftime("%H:%M:%S", time.localtime(piece.at))
@@ -212,6 +243,7 @@ async def dap_history(
 
 
 def _stopped_elsewhere(session: Session) -> list[str]:
+    """Return a note that names the other processes of the program that have stopped; empty: none has."""
     others = [str(each.id) for each in session.program.sessions if any(each.mirror.history)]
     return [
         f"other processes of this program have stopped: session_id={' or '.join(others)}"
@@ -219,6 +251,10 @@ def _stopped_elsewhere(session: Session) -> list[str]:
 
 
 def _row(session: Session, stop: Stop) -> dict[str, Any]:
+    """Return a stop as a row of `dap_history`: number, reason, thread, place, and changed variables.
+
+    If the stop is in another call than the one before, `another_call` has a few of its variables instead.
+    """
     view = cast(
         "Mapping[str, Any]", views.stopped(session.id, session.mirror, stop, session.project)
     )
@@ -231,6 +267,7 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
 
 
 def _row_text(row: dict[str, Any]) -> str:
+    """Return a row of `dap_history`, as `_row` makes it, as one line."""
     changed = "; ".join(
         f"{name} = {new} (new)" if old is None else f"{name}: {old} → {new}"
         for name, (old, new) in row.get("changed", {}).items()

@@ -62,10 +62,12 @@ _ASKING: Final = frozenset({"completions", "dataBreakpointInfo", "evaluate", "va
 
 
 def _sets(command: object) -> bool:
+    """Whether the name of a DAP request begins with `set` or `write`."""
     return str(command).startswith(("set", "write"))
 
 
 def _is_unknown(command: object) -> bool:
+    """Whether a name is that of no DAP request that dapeer knows to look, resume, evaluate or set."""
     return not (command in _LOOKING | _RESUMING | _ASKING or _sets(command))
 
 
@@ -128,7 +130,10 @@ async def dap_request(
 
 
 def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -> Any:  # noqa: ANN401 - any JSON value
-    """Return a body with its ids of frames and variables replaced; 0 means none.
+    """Return a copy of a DAP body in which `change` has replaced ids of frames, and references.
+
+    `change` gets what an id is for (`frame_id` or `variables_reference`) and the number. A 0, which means none, stays. `within` is the name
+    of the property whose value this is; callers leave it out.
 
     >>> with_ids({"stackFrames": [{"id": 7}], "variablesReference": 0}, lambda kind, number: 10 * number)
     {'stackFrames': [{'id': 70}], 'variablesReference': 0}

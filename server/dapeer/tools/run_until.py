@@ -110,7 +110,24 @@ async def _driven(
     left: Left,
     options: StopOptions,
 ) -> Reply:
-    """Run by stops, since the program cannot watch by itself."""
+    """Run a program by stops until a watch comes about, and return the stop as a reply.
+
+    This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps are used, whichever the
+    adapter has. Where the first of these cannot begin, single steps are.
+
+    Args:
+        call: The call of the tool.
+        session: The session to run.
+        watch: What is waited for; its cost and way are noted on it.
+        scope: The files and functions where it counts.
+        frame: The adapter's id of the frame in which the expression is meant; None: there is none.
+        left: The remaining time of the call.
+        options: What to evaluate and show at the stop.
+
+    Raises:
+        Unsupported: The program cannot be run so.
+        DapeerError: The expression cannot be watched.
+    """
     epoch = session.mirror.epoch
     seconds = left.to_ask * STEPS_SHARE
     drive = _chosen(call.debugger, session, watch, scope, seconds)
@@ -136,7 +153,14 @@ async def _driven(
 async def _last_write(
     call: Call, session: Session, expression: str, frame: int | None, seconds: float
 ) -> Reply:
-    """Run the program once more up to this stop, and tell who has written a value last before."""
+    """Run the program once more up to this stop, and return who wrote a value last before.
+
+    The reply has the last write, and the call that stops there. The second run is a session of its own. `seconds` is the time that it may
+    take; `frame` is the adapter's id of the frame in which the expression is meant.
+
+    Raises:
+        DapeerError: The program cannot be run again, or the expression cannot be watched.
+    """
     debugger, client = call.debugger, call.focus.key
     last = await last_write(debugger, session, expression, frame, client, seconds)
     name = f"`{shortened(expression, MAX_SHOWN_CHARS)}`"
@@ -164,10 +188,12 @@ async def _last_write(
 def _chosen(
     debugger: Debugger, session: Session, watch: Watch, scope: ScopeSpec, seconds: float
 ) -> Driving:
-    """Return how the program is run by stops: by what its adapter can do, and by its definition.
+    """Return the object that runs the program by stops: watchpoints, conditions or steps.
+
+    It depends on what the adapter supports, and on its definition. `seconds` is the time that it may take.
 
     Raises:
-        Unsupported: It cannot be.
+        Unsupported: The session is nvim-dap's, and could only be stepped.
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
@@ -186,7 +212,9 @@ def _chosen(
 
 
 def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
-    """Return the files and functions of a scope.
+    """Sort a caller's scope into `files`, as absolute paths, and `functions`, as names.
+
+    An entry is a file if there is such a file, or it ends as sources do.
 
     Raises:
         ArgumentError: There is no such file.

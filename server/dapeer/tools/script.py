@@ -69,7 +69,7 @@ async def dap_script(
 
 
 def _check_syntax(code: str) -> None:
-    """Raise the error of a script that is empty, or no Python; nothing has run by then.
+    """Raise an error if a script is empty or is no valid Python; nothing has run by then.
 
     Raises:
         ArgumentError: It says what is wrong.
@@ -94,7 +94,21 @@ async def _run(
     processes: Processes,
     printed: Printed,
 ) -> int | None:
-    """Run the script's process, serve it at one end of a socket, and return its exit code."""
+    """Start a Python process for the script, serve its calls until it ends, return its exit code.
+
+    Calls come over a socket.
+
+    Args:
+        call: The call of the tool.
+        serve: Serves the script at the other end of a socket.
+        script: The client that the script is.
+        code: The script, which is sent to the process's standard input.
+        processes: The register of processes of dapeer's own, to which the new one is added.
+        printed: Gets what the process writes to standard output and standard error.
+
+    Raises:
+        ArgumentError: The process could not be started.
+    """
     ours, theirs = socket.socketpair()
     number = theirs.fileno()
     command = [sys.executable, "-P", "-u", "-m", "dapeer.scripting", str(number)]
@@ -134,7 +148,7 @@ async def _run(
 async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[None]:
     """At the exit of the block end what the script has launched, and detach from what it has attached to.
 
-    Sessions that it keeps become the caller's own. Each session that is ended here, or could not be, is a note.
+    Sessions that it keeps become the caller's own. For each of its sessions a note is added to `script.notes`.
     """
     try:
         yield
@@ -163,7 +177,7 @@ class Printed:
     _left_out: int = 0
 
     async def read(self, stream: ByteReceiveStream) -> None:
-        """Read a stream to its end, and keep as much of it as is shown."""
+        """Read a stream of UTF-8 to its end, and keep the beginning and the end of its text."""
         # A chunk may end in the midst of a character.
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         async for chunk in stream:
@@ -171,6 +185,10 @@ class Printed:
         self._add(decoder.decode(b"", final=True))
 
     def _add(self, text: str) -> None:
+        """Append text to the beginning until that is full, then to the end, and count what is dropped.
+
+        `FIRST_CHARS` and `LAST_CHARS` are their sizes.
+        """
         room = FIRST_CHARS - len(self._first)
         self._first += text[:room]
         kept = self._last + text[room:]
@@ -179,6 +197,6 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """It without the last newline; where characters are left out, their number."""
+        """The text without newlines at its end; where characters were dropped, a line with their number."""
         left_out = f"\n… {self._left_out:,} characters …\n" if self._left_out else ""
         return f"{self._first}{left_out}{self._last}".rstrip("\n")

@@ -120,6 +120,10 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
 
 
 def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
+    """Return a session as a row of `dap_status`.
+
+    `stale` has a reason by id for each session whose state may be out of date.
+    """
     row = StatusRow(**summary(session))
     if stop := session.mirror.stop:
         row["thread_id"] = stop.thread_id
@@ -142,7 +146,10 @@ def _came_line(peer: Peer) -> str:
 
 
 def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:
-    """Return the running sessions, the default, and the programs that ended last."""
+    """Return those of some sessions that are listed, in the same order.
+
+    These are those of living programs, of the default's program, and of the `LISTED_ENDED` programs that ended last.
+    """
     programs = dict.fromkeys(each.program for each in sessions)
     ended = [each for each in programs if not each.alive][-LISTED_ENDED:]
     living = [each for each in programs if each.alive]
@@ -151,6 +158,7 @@ def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list
 
 
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
+    """Return a row of `dap_status` as one line; `focused` is the id of the default session, or None."""
     place = render.location(row.get("file", ""), row.get("line"), row.get("function", ""), project)
     reason = f" ({row['reason']})" if "reason" in row else ""
     # The exit code of a program that a tool has ended means nothing.
@@ -183,6 +191,10 @@ async def dap_adapters(call: Call) -> Reply:
 
 
 def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
+    """Return an adapter as data: `type`, `languages`, `ready`, and `version`, or `missing` and `install`.
+
+    Programs may be started to find their versions, so it blocks. `python` is the interpreter in which Python's adapters are looked for.
+    """
     found = detect(definition, python=python)
     row: dict[str, Any] = {
         "type": definition.id,
@@ -198,6 +210,7 @@ def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
 
 
 def _adapter_line(row: Mapping[str, Any]) -> str:
+    """Return an adapter's data, as `_adapter_row` makes it, as one line."""
     state = (
         f"ready {row.get('version', '')}".strip()
         if row["ready"]
@@ -277,13 +290,22 @@ async def dap_terminate(
 
 
 async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Reply:
-    """Return a reply with a note on what has left the program's POSIX session: it was ended, or runs on."""
+    """Return a reply with a note on processes that have left the program's POSIX session.
+
+    With `ending` they are ended now; otherwise the note says which run on, if that was not noted before.
+    """
     if not ending or session.detached is None:
         return noted(reply, running(session))
     return noted(reply, [await session.detached.end()])
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
+    """Send the adapter `terminateThreads`, and return a reply; the threads may take a while to end.
+
+    Raises:
+        ArgumentError: The program has no such thread.
+        Unsupported: The adapter cannot end single threads.
+    """
     session.mirror.require_live()
     for thread_id in thread_ids:
         thread_of(session, thread_id)
@@ -305,7 +327,10 @@ async def dap_disconnect(
 
 
 def _exit(session: Session) -> str:
-    """Return how a program has ended; its exit code means nothing if dapeer has ended it."""
+    """Return how a program has ended, as a sentence after a space; empty if its exit code is unknown.
+
+    If dapeer has ended it, that is said and not the exit code, which means nothing then.
+    """
     view = view_of(session)
     code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""
     return f" {session.cause}.".replace(" ended", " Ended", 1) if session.by_us else code

@@ -72,7 +72,10 @@ async def dap_stacktrace(
 
 
 def _listed(row: StackRow, start: int) -> int:
-    """Return how many frames of a line are listed singly: all, if they are few, or selected by the caller."""
+    """Return how many frames of a row are listed one by one; the others of it are folded into one line.
+
+    All are if they are few, or the caller's `start` selects the row; else only the innermost frame of the stack.
+    """
     if len(row.run.frames) < MIN_FOLDED_FRAMES or (row.first == start and start > 0):
         return len(row.run.frames)
     # The location within a library is shown as well.
@@ -82,7 +85,11 @@ def _listed(row: StackRow, start: int) -> int:
 def _data(
     row: StackRow, start: int, facts: Callable[[StackFrame], Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the `facts` of each frame; how many there are, of several that lie side by side."""
+    """Yield the data of a row's frames: one for each listed frame, and one for those that are folded.
+
+    The first are made by `facts`; the last has `folded` (their number), `of` and `start_frame`. Frames that are only labels are left out.
+    `start` is the number of the frame with which the caller begins.
+    """
     listed = _listed(row, start)
     for frame in row.run.frames[:listed]:
         if not is_label(frame):
@@ -93,7 +100,7 @@ def _data(
 
 
 def _first(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
-    """Return the first lines, as many as list so many frames; the last may be cut."""
+    """Return the first rows, as many as list `levels` frames; the last of these may be cut."""
     start = rows[0].first if rows else 0
     kept: list[StackRow] = []
     for row in rows:
@@ -109,9 +116,10 @@ def _first(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
 def _row(
     call: Call, row: StackRow, start: int, write: Callable[[int, StackFrame], str]
 ) -> Iterator[str]:
-    """Yield a line, from `write`, for each frame; one for adjacent frames of a library, unless selected.
+    """Yield the lines of a row: one from `write` for each frame, and one for all frames that are folded.
 
-    The caller selects frames.
+    `write` gets the number of a frame and the frame. `start` is the number of the frame with which the caller begins: its row is not
+    folded. A label of the adapter's is one line.
     """
     if row.run.is_label:
         yield indented(f"({shortened(row.run.frames[0]['name'], NAME_CHARS)})")
@@ -139,9 +147,17 @@ def _left(
     end: int,
     total: int | None,
 ) -> Iterator[str]:
-    """Yield how many frames follow the last listed one, and the user's outermost of them.
+    """Yield a note on how many frames follow the last listed one, and the user's outermost of these.
 
-    `known` are frames by number.
+    The latter is a line of its own.
+
+    Args:
+        call: The call of the tool.
+        session: The session, which knows what is the user's code.
+        stop: The stop of the thread.
+        known: The frames that are known, by number from the innermost.
+        end: The number of the first frame that is not listed.
+        total: The number of all frames; None: it is not known.
     """
     users = (n for n in sorted(known, reverse=True) if session.frames.is_users(known[n]))
     number = next(users, -1)
@@ -157,7 +173,13 @@ def _left(
 async def _running_stacks(
     call: Call, session: Session, thread_id: int | None, start: int, levels: int
 ) -> Reply:
-    """Return the frames of a running or blocked thread; without a thread a few of each."""
+    """Return the frames of a thread that is not stopped, as a reply; without a thread, of all.
+
+    Then each thread and task has a few. `levels` frames are listed from number `start`.
+
+    Raises:
+        ArgumentError: There is no such thread.
+    """
     session.mirror.require_live()
     seen = await session.where.look()
     chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
@@ -191,13 +213,20 @@ async def _running_stacks(
 def _running_frame(
     call: Call, session: Session, place: ThreadLocation, number: int, frame: StackFrame
 ) -> str:
-    """Return a frame of a thread that runs, with an id by which it can be read."""
+    """Return a frame of a running thread or task as one line, with a frame_id if it can be read.
+
+    `number` counts from the innermost frame.
+    """
     readable = session.where.reads_running and place.own_id and session.frames.is_users(frame)
     own = f" [frame_id {session.where.frame_id(place, number)}]" if readable else ""
     return f"#{number} {frame_line(frame, call.debugger.project)}{own}"
 
 
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
+    """Return a frame of a stopped thread as one line, with its handle.
+
+    The frame that is shown is marked as default, unless it is the innermost.
+    """
     handle = stop.reported.handles.of("frame_id", frame["id"])
     reference = _reference(frame)
     more = f", source_reference {reference}" if reference else ""
@@ -211,6 +240,10 @@ def _reference(frame: StackFrame) -> int:
 
 
 def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
+    """Return a frame of a stopped thread as data: `frame_id`, `function`, `file`, `line`, and more.
+
+    `source_reference` is there for an adapter's own source, `of` for a library's frame.
+    """
     reference = _reference(frame)
     owner = session.frames.owner(frame)
     return {
@@ -222,7 +255,7 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
 
 
 def frame_place(frame: StackFrame) -> Mapping[str, Any]:
-    """Return where a frame is, as data."""
+    """Return where a frame is, as data with `function`, `file` and `line`."""
     return {
         "function": frame["name"],
         "file": frame_path(frame),

@@ -71,7 +71,7 @@ async def look(arguments: Mapping[str, Any], project: Path) -> None:
 def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, str]]:
     """Yield (argument, path) for each argument that is a path.
 
-    There are two paths for each: one below the project, one below the argument `cwd`.
+    There is one path below the project, and another below the argument `cwd` if that is given.
     """
     folders = {project, project / expanded(str(arguments.get("cwd") or ""))}
     for argument, name in _named(arguments):

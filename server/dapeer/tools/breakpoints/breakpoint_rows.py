@@ -51,13 +51,16 @@ class BreakpointRow:
 
     @property
     def is_odd(self) -> bool:
-        """Whether there is more to say of it than its state."""
+        """Whether there is more to say of the breakpoint than its place and state.
+
+        It was moved, has a message of the adapter or options that this ignores, differs between sessions, or its sign is on another line.
+        """
         made = self.made or {}
         moved = made.get("line") not in (None, self.requested["line"])
         return bool(moved or made.get("message") or self.ignored or self.session or self.sign)
 
     def text(self, debugger: Debugger) -> str:
-        """Return it as one line."""
+        """Return the breakpoint as one line: place, state, text of the line, options, and all that is odd."""
         line = self.requested["line"]
         actual = self.made.get("line") if self.made and self.made.get("verified") else None
         text = self._source(actual or line) if debugger.files.shows(self.path) else ""
@@ -71,12 +74,19 @@ class BreakpointRow:
         return f"{relative(self.path, debugger.project)}:{shown}{note}{where}"
 
     def _source(self, line: int) -> str:
+        """Return the text of a 1-based line as the program has loaded it, or as it is on disk.
+
+        Empty: there is no such line.
+        """
         if self.edition is None:
             return line_text(self.path, line)
         return self.edition[line - 1] if line <= len(self.edition) else ""
 
     def data(self) -> dict[str, Any]:
-        """Return it as facts."""
+        """Return the breakpoint as data: `filename`, `line`, `state`, and the options that it has.
+
+        What is odd about it has keys of its own.
+        """
         facts = {
             **{
                 name: quoted(str(given))
@@ -101,7 +111,11 @@ class BreakpointRow:
 def rows_of(
     call: Call, path: str, chosen: Sequence[RequestedBreakpoint] | None = None
 ) -> Iterator[BreakpointRow]:
-    """Yield a file's breakpoints with their states in all adapters: all, or the `chosen` that still stand."""
+    """Yield the breakpoints of a file with their states in the adapters.
+
+    One row stands for all sessions if they agree, else there is one for each session that has the breakpoint. `path` is the file; `chosen`
+    limits the rows to breakpoints that are equal to one of these and still in the set; None: all.
+    """
     debugger = call.debugger
     living = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
@@ -132,7 +146,10 @@ def rows_of(
 
 
 def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
-    """Return rows of one file as text; of many, those with nothing but a state are counted."""
+    """Return rows as text, a line each; of many only the odd ones, the others counted by state.
+
+    All rows must be of one file. Empty without rows.
+    """
     if len(rows) <= MAX_LISTED_BREAKPOINTS:
         return lines_of(row.text(debugger) for row in rows)
     odd = [row for row in rows if row.is_odd]
@@ -145,7 +162,10 @@ def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
 
 
 def listed(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
-    """Return rows as facts; of many, those that `text_of` does not only count."""
+    """Return rows as data: `set` is their number, `breakpoints` has the data of each.
+
+    If there are more than `MAX_LISTED_BREAKPOINTS`, only the first odd ones are among `breakpoints`.
+    """
     shown = (
         rows
         if len(rows) <= MAX_LISTED_BREAKPOINTS
@@ -155,9 +175,14 @@ def listed(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
 
 
 def _made(session: Session, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
+    """Return the adapter's answer for a breakpoint in a session; None: the adapter has not got it."""
     return answered(session.mirror, path, as_loaded(session, path, requested))
 
 
 def _edition(session: Session, path: str) -> Sequence[str] | None:
+    """Return the lines of a file as the session's program has loaded it.
+
+    None: they are those on disk, or not known to be others.
+    """
     change = session.inspect.editions.known(path)
     return change.then if change else None

@@ -109,10 +109,12 @@ async def dap_set_breakpoint(
 
 
 async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-    """Add breakpoints of a file to the set, all or none.
+    """Add breakpoints of one file to the shared set, all or none, and have Neovims show them.
+
+    They are counted as set for programs that run. `requested` are checked breakpoints in DAP's terms.
 
     Raises:
-        ArgumentError: A Neovim has unsaved changes in the file.
+        ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.
     """
     breakpoints, client = call.debugger.breakpoints, call.focus.key
     replaced = [(each["line"], breakpoints.add(path, each, client)) for each in requested]
@@ -225,6 +227,7 @@ async def dap_set_exception_breakpoints(
     unable = _check_filters(chosen, filters)
 
     async def send(session: Session) -> None:
+        """Send one session those of the filters that its adapter has."""
         stops_at = session.stops_at
         await stops_at.exceptions(stops_at.standing(filters) or ())
 
@@ -236,10 +239,10 @@ async def dap_set_exception_breakpoints(
 
 
 def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[str]:
-    """Return a line for each session whose adapter cannot stop at some of these.
+    """Return a line for each session whose adapter does not have all of these exception filters.
 
     Raises:
-        ArgumentError: No adapter can.
+        ArgumentError: None of the adapters has them all.
     """
     unable: dict[int, ArgumentError] = {}
     for session in sessions:
@@ -257,7 +260,7 @@ def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[
 
 
 def _count(debugger: Debugger, path: str | None) -> int:
-    """Return how many breakpoints there are in a file, or in all."""
+    """Return the number of breakpoints in the shared set in one file, or in all if `path` is None."""
     every = debugger.breakpoints
     return sum(len(every.of(each)) for each in every.paths if path in {None, each})
 

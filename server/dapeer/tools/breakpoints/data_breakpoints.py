@@ -119,6 +119,7 @@ async def dap_set_instruction_breakpoint(
 
 
 def _removed(place: str, count: int) -> Reply:
+    """Return the reply to the removal of `count` breakpoints at a place; 0: there was none."""
     if not count:
         return Reply(f"No such breakpoint on {place}; nothing changed.", {"removed": False})
     return Reply(f"Removed the breakpoint on {place}.", {"removed": True})
@@ -127,6 +128,11 @@ def _removed(place: str, count: int) -> Reply:
 def _conditions(
     call: Call, session: Session, condition: str | None, hit_condition: str | None
 ) -> Any:  # noqa: ANN401 - part of two types
+    """Check a condition and a hit condition, and return those that are given under DAP's names.
+
+    Raises:
+        ArgumentError: One does not parse, or the session's adapter does not understand the hit condition.
+    """
     check_condition(condition or "true", python=False)
     check_hits(hit_condition, [call.debugger.definitions.get(session.adapter)])
     given = {"condition": condition, "hitCondition": hit_condition}
@@ -140,7 +146,7 @@ def rows_of(debugger: Debugger) -> list[MemoryRow]:
 
 
 def recorded(debugger: Debugger) -> list[str]:
-    """Return a line for all that dap_run_until has the living programs record each time."""
+    """Return a line for each watch by which `dap_run_until` has living programs record values each time."""
     alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
     return [
         f"every {watch.point.watch} recorded, in session {session.id}"
@@ -150,9 +156,13 @@ def recorded(debugger: Debugger) -> list[str]:
 
 
 def clear(debugger: Debugger) -> Broadcast:
-    """Begin to take all of them away, and what is recorded each time."""
+    """Begin to remove all breakpoints on data and instructions, and all recording watches.
+
+    All living sessions lose theirs. The returned broadcast tells which adapters have not removed them.
+    """
 
     async def send(session: Session) -> None:
+        """Remove those of one session."""
         await send_data(session, [])
         await send_instructions(session, [])
         await session.watching.clear()

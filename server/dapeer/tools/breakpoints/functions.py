@@ -28,7 +28,7 @@ _FUNCTION = re.compile(r"[^\s'\"`;]+")
 
 
 def _is_more_than_a_function(name: object) -> bool:
-    """Whether a name has more text than a function's: some adapters take that for a condition."""
+    """Whether a name has more than a function's name in it: some adapters take the rest for a condition."""
     return _FUNCTION.fullmatch(str(name)) is None
 
 
@@ -44,6 +44,10 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 
 
 async def _stop_at(call: Call, names: list[str]) -> Reply:
+    """Make these the only functions at which programs stop, and return their states as a reply.
+
+    They are sent to all sessions. Adapters that do not support function breakpoints, or conditions of them, are named in notes.
+    """
     debugger = call.debugger
     debugger.breakpoints.stop_at(names)
     for name in names:
@@ -62,7 +66,11 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
 
 
 def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterator[str]:
-    """Yield what the adapters of live sessions do not do of function breakpoints."""
+    """Yield a note for each adapter that cannot stop at functions, or ignores their conditions.
+
+    Only adapters of the `live` sessions count. `names` are the function breakpoints, which may be `f if n > 3`. Nothing is yielded if there
+    are none.
+    """
     conditional = any("condition" in function_breakpoint(name) for name in names)
     debugging = [s for s in live if not s.delegates]
     for adapter in dict.fromkeys(s.adapter for s in debugging if names):
@@ -76,12 +84,19 @@ def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterat
 
 
 def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return names of functions, each with what an answer repeats of it; of many the first ones."""
+    """Return the first `MAX_LISTED_VALUES` names of functions, each as (name, name quoted for an answer)."""
     return [(name, quoted(name)) for name in names[:MAX_LISTED_VALUES]]
 
 
 async def added(call: Call, requested: RequestedFunction) -> Reply:
-    """Collect or stop at functions, in programs that run and in later ones."""
+    """Collect or stop at functions in all programs, running and later ones; return the states as a reply.
+
+    A point that collects belongs to the calling client, and replaces one of the same title; one that stops is added to those that there
+    are.
+
+    Raises:
+        ArgumentError: An expression does not parse.
+    """
     debugger = call.debugger
     if not collects_at(requested):
         return await _stop_at(
@@ -96,7 +111,10 @@ async def added(call: Call, requested: RequestedFunction) -> Reply:
 
 
 async def removed(call: Call, name: str) -> Reply:
-    """Collect or stop no longer at functions, named as when that began."""
+    """End collecting and stopping at functions in all programs; return whether there was any, as a reply.
+
+    `name` is the function, or the title of the point that collects; only points of the calling client are removed.
+    """
     at_functions, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
     gone = [
         each
@@ -118,7 +136,10 @@ async def removed(call: Call, name: str) -> Reply:
 
 
 def lines(call: Call) -> list[str]:
-    """Return each point that collects at functions, with its states in the sessions."""
+    """Return the lines of all points that collect at functions: for each one per different state.
+
+    The states are those in living sessions.
+    """
     at_functions = call.debugger.breakpoints.collecting
     return [
         line for (_, title), each in at_functions.items() for line in _states(call, title, each)
@@ -126,6 +147,7 @@ def lines(call: Call) -> list[str]:
 
 
 def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
+    """Return the lines of one point that collects at functions: one for each different state."""
     live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
     return list(dict.fromkeys(_state_lines(title, requested, live)))
 
@@ -133,6 +155,10 @@ def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
 def _state_lines(
     title: str, requested: RequestedFunction, live: Sequence[Session]
 ) -> Iterator[str]:
+    """Yield the state of a point that collects at functions in each session, or why it does not collect.
+
+    `title` is the key of the point. Without sessions one line says that it is not sent yet.
+    """
     options = render.options(requested)
     for each in live:
         made = each.mirror.placed.collecting_at.get(title)
@@ -145,12 +171,19 @@ def _state_lines(
 
 
 def _state(made: Breakpoint | None) -> str:
+    """Return the state of a breakpoint in an adapter, with the adapter's message.
+
+    `made` is the adapter's answer; None: no adapter has got it.
+    """
     message = made.get("message") if made else None
     return f"{render.breakpoint_state(made)}{f': {message}' if message else ''}"
 
 
 def data(requested: RequestedFunction) -> dict[str, Any]:
-    """Return a point as facts."""
+    """Return a point at functions as data, with the options that it has.
+
+    The keys are `function` or `calls`, `collect`, `condition` and `max_hits`.
+    """
     facts: dict[str, Any] = {
         "calls" if requested["calls"] else "function": quoted(requested["name"]),
         "collect": requested["collect"] or None,

@@ -57,9 +57,18 @@ class StartedProgram:
     async def run(
         self, times: int, until: RepeatUntil, options: StopOptions, *, stops: bool
     ) -> Reply:
-        """Start it so many times, and return the first stop, or the end, of the last run.
+        """Start the program, once or several times, and return the first stop or the end of the last run.
 
-        `until` says which stop ends the repetition; `stops`: something in the arguments will stop it.
+        Tasks, breakpoints and triggers are started with it. Several runs end with one that comes to the stop that `until` names.
+
+        Args:
+            times: The number of runs.
+            until: Which result of a run ends the repetition.
+            options: What to evaluate and show at the stop, and how long to wait.
+            stops: Whether the caller's arguments make the program stop; if nothing does, an attach waits only shortly.
+
+        Raises:
+            DapeerError: It cannot be started.
         """
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = options.timeout_ms
@@ -87,6 +96,10 @@ class StartedProgram:
         return noted(reply, [*located(self.call, session), *notes])
 
     async def _attach_to_descendants(self, session: Session) -> ProcessTree | None:
+        """Attach to the descendants of the process `tree`, too, as sessions of the same program.
+
+        None: the caller did not ask for this.
+        """
         if self.tree is None or not isinstance(session, DirectSession):
             return None
         tree = ProcessTree(self.call.debugger, session, self.tree)
@@ -100,11 +113,18 @@ class StartedProgram:
 
     @property
     def told(self) -> list[str]:
-        """What became of the tasks before it."""
+        """Lines on what became of the tasks that ran before the program."""
         return self._tasks_told
 
     async def begin(self) -> Session:
-        """Start it once more; its breakpoints are in the shared set since the first time."""
+        """Run the tasks that come before the program, start it once, and return its session.
+
+        The first time its breakpoints are added to the shared set, where they stay. Tasks that run beside the program are ended when it
+        ends, or if it cannot be started.
+
+        Raises:
+            DapeerError: A task fails, or the program does not start.
+        """
         tasks = StartTasks(self.call.debugger, self.start.tasks)
         self._tasks_told += await tasks.run_before()
         try:
@@ -117,6 +137,10 @@ class StartedProgram:
         return session
 
     async def _started(self) -> Session:
+        """Start the program, and make its session the client's default one.
+
+        It is noted which breakpoints the program is expected to get. The first time the breakpoints are also sent to other programs.
+        """
         debugger = self.call.debugger
         first = self._push is None
         with debugger.breakpoints.wanting_functions(self.functions if first else ()):
@@ -136,7 +160,10 @@ class StartedProgram:
 
 
 def _with_members(reply: Reply, tree: ProcessTree) -> Reply:
-    """Return a reply that begins with a line for each process of a tree."""
+    """Return a reply that begins with a line for each process of a tree.
+
+    Its data has `members` and `not_attached`, too.
+    """
     members = tree.members
     rows = [{"session_id": each.id, "pid": pid_of(each)} for each in members]
     lines = [_member_line(each, members) for each in members]
@@ -148,6 +175,7 @@ def _with_members(reply: Reply, tree: ProcessTree) -> Reply:
 
 
 def _member_line(session: Session, members: Sequence[Session]) -> str:
+    """Return a process as one line: session, pid, parent among the `members`, state, and command."""
     pid, parent = pid_of(session), session.parent
     child = f", child of {parent.id}" if parent is not None and parent in members else ""
     command = escaped(shortened(command_line(pid), MAX_COMMAND_CHARS))
@@ -155,7 +183,7 @@ def _member_line(session: Session, members: Sequence[Session]) -> str:
 
 
 def _headed(reply: Reply, tally: Tally) -> Reply:
-    """Return a reply that begins with what became of all runs."""
+    """Return a reply that begins with the results of all runs, and has them as `runs` in its data."""
     data = {**(reply.data or {}), "runs": tally.data()}
     reply_with_runs = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
     left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"

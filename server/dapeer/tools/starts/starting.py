@@ -140,7 +140,10 @@ async def dap_configurations(call: Call) -> Reply:
 
 
 def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
-    """Return the ids of the definitions that could start one of these; asking programs blocks."""
+    """Return the ids of the installed adapters' definitions that found configurations need.
+
+    This blocks while programs are asked for their versions, so it runs in a thread.
+    """
     python = find_python(None, debugger.project, surroundings(debugger.project))
     by_type = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
     by_id = {each.id: each for each in by_type.values() if each is not None}
@@ -150,6 +153,11 @@ def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
 def _row(
     each: Configuration, types: Sequence[str], ready: set[str], debugger: Debugger
 ) -> dict[str, Any]:
+    """Return a configuration as data: `name`, `type`, `request`, `origin`, `where`, and maybe `asks`.
+
+    `asks` has the inputs that are missing. `where` has `nvim` if its type is among the `types` of nvim-dap, and `direct` if its adapter is
+    among the `ready` definitions.
+    """
     definition = typed(debugger.definitions, each.type)
     names = names_of(each.type, definition)
     where = ["nvim"] * any(name in types for name in names)
@@ -164,7 +172,10 @@ def _row(
 
 
 def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, Any]:
-    """Return the tasks of a configuration, or why they cannot be run."""
+    """Return the tasks of a configuration as `tasks`, or as `problem` why they cannot be run.
+
+    Empty: the configuration has no tasks.
+    """
     try:
         plan = found.task_plan(chosen, {})
     except ArgumentError as error:
@@ -174,6 +185,7 @@ def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, An
 
 
 def _line(row: Json) -> str:
+    """Return the data of a configuration, as `_row` and `_tasks_of` make it, as one line."""
     where = ", ".join(row["where"]) or "cannot be started: no adapter is ready"
     asks = f"; asks for {'; '.join(row['asks'])}" if "asks" in row else ""
     tasks = f"; runs {'; '.join(row['tasks'])}" if "tasks" in row else ""
@@ -222,9 +234,9 @@ class StartArguments:
     until: RepeatUntil | None = None
 
     def as_request(self, *, terminal: bool = False) -> LaunchRequest:
-        """Return the request of these arguments; what the caller has left out is not in it.
+        """Return these arguments as a launch request; what the caller has left out is not in it.
 
-        With `terminal` it needs one in any case.
+        `terminal`: the program is to run in a terminal, even if the arguments do not say so.
         """
         named = (name for name in INPUTS if name != "url")
         inputs = given({name: getattr(self, name) for name in named})
@@ -243,10 +255,10 @@ class StartArguments:
         return bool(self.stop_on_entry or self.core)
 
     def check_repetition(self, *, sends: bool) -> None:
-        """Refuse an end without a repetition, and a repetition that `sends` something.
+        """Raise an error if `until` is given without `repeat`, or triggers (`sends`) together with `repeat`.
 
         Raises:
-            ArgumentError: There is only one run, or what is sent would be sent to one of several.
+            ArgumentError: One of the two.
         """
         if sends and self.is_repeated:
             raise ArgumentError(
@@ -256,7 +268,7 @@ class StartArguments:
             raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
 
     def check_tree(self) -> None:
-        """Refuse the descendants of no process, and of one that Neovim attaches to.
+        """Raise an error if `tree` is given without a process to attach to, or with `where="nvim"`.
 
         Raises:
             ArgumentError: One of the two.
@@ -272,16 +284,20 @@ class StartArguments:
             )
 
     def place(self, *, collects: bool) -> Where:
-        """Return where to start: in no Neovim, unless the caller names one.
+        """Return where to start the program: what `where` says, but `direct` for `auto` in some cases.
 
-        nvim-dap attaches to one process, not to a `tree`. Many runs would flash by there, and a run that `collects` needs no editor: in nvim-dap only Python programs do.
+        These are several runs, a run that `collects`, and a process with its descendants: nvim-dap is of no use for them.
         """
         elsewhere = self.is_repeated or collects or self.tree
         return "direct" if elsewhere and self.where == "auto" else self.where
 
 
 async def _explained(call: Call, values: Json) -> Json:
-    """Return the tasks that a configuration runs, each with its command, for a person's question."""
+    """Return the tasks that a call's configuration runs, for the question to a person.
+
+    They are texts with the tasks' commands, under the key `tasks`. `values` are the checked arguments of `dap_run`. Empty: it names no
+    configuration, or that has no tasks.
+    """
     name = values["configuration"]
     if name is None:
         return {}
@@ -327,14 +343,17 @@ class _Starting:
 
     @property
     def launcher(self) -> Launcher:
-        """What decides where things start."""
+        """A new launcher, which decides where programs start, with the caller's answers for inputs."""
         return Launcher(self.call.debugger, self.call.peers, self.arguments.inputs or {})
 
     async def prepared(self, arguments: StartArguments) -> StartedProgram:
-        """Return a program that is about to be started, with its breakpoints.
+        """Return the program that arguments describe, ready to be started, its breakpoints checked.
+
+        Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and their
+        breakpoints removed.
 
         Raises:
-            DapeerError: It cannot be; nothing was started.
+            DapeerError: It cannot be started as described; nothing was started.
         """
         call, debugger, filters = self.call, self.call.debugger, arguments.exception_filters
         placed, functions = of_caller(call, arguments.breakpoints, arguments.program or "")
@@ -363,10 +382,14 @@ class _Starting:
         return StartedProgram(call, start, breakpoints, functions, before, self.triggers, tree)
 
     async def compound(self, compound: Compound, tasks: TaskPlan, options: StopOptions) -> Reply:
-        """Start what a compound names, as a group of its name.
+        """Start the configurations that a compound names, as a group; return the first stop.
+
+        The group has the compound's name. `tasks` are those that run before the compound; `options` say what to evaluate and show, and how
+        long to wait.
 
         Raises:
-            ArgumentError: It names nothing, or arguments are given that only one program can have.
+            ArgumentError: The compound names no configuration, or arguments are given that only one program can have.
+            DapeerError: A member cannot be started; those that were are ended.
         """
         given = self.arguments.as_request().inputs.keys() - {"env"}
         if given or self.arguments.is_repeated or self.arguments.processes > 1:
@@ -390,10 +413,14 @@ class _Starting:
         return await together.run(options, self.triggers)
 
     async def several(self, options: StopOptions) -> Reply:
-        """Start a program several times side by side, as a group of its name.
+        """Start the program `processes` times side by side, as a group; return the first stop.
+
+        The group has the program's name. In arguments and environment `{i}` is the number of the process. `options` say what to evaluate
+        and show, and how long to wait.
 
         Raises:
-            ArgumentError: It is to be repeated as well.
+            ArgumentError: It is to be repeated as well, or is not launched by dapeer.
+            DapeerError: One cannot be started; those that were are ended.
         """
         arguments = self.arguments
         if arguments.is_repeated:
@@ -420,7 +447,10 @@ class _Starting:
 
 
 def _folders_named(request: LaunchRequest, cwd: Path, project: Path) -> list[Path]:
-    """Return the folders of the files that a request names as its program, or as arguments of it."""
+    """Return the folders of existing files that a request names as its program or as arguments.
+
+    Relative names may be below `cwd`, the folder in which it starts, or below the project.
+    """
     program, args = request.inputs.get("program"), request.inputs.get("args") or ()
     named = [node_id(str(each), cwd, project)[0] for each in (program, *args) if each]
     paths = [base / expanded(each) for each in named for base in (cwd, project)]

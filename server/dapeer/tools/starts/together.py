@@ -35,10 +35,12 @@ class StartedGroup:
     stop_all: bool = False
 
     async def run(self, options: StopOptions, triggers: TriggerArguments) -> Reply:
-        """Start them all, and return the first stop of any, or the end of all.
+        """Start all members, and return the first stop of any, or the end of all, as a reply.
+
+        The sessions become a group with this name; with `stop_all`, all end once one has ended. Triggers are sent to the first member.
 
         Raises:
-            DapeerError: One does not start; those that have are ended.
+            DapeerError: A task fails, or a member does not start; members that have started are ended.
         """
         tasks = StartTasks(self.call.debugger, self.tasks)
         told = await tasks.run_before()
@@ -64,6 +66,11 @@ class StartedGroup:
     async def _shown(
         self, group: Group, told: Sequence[str], options: StopOptions, run: TriggerRun | None
     ) -> Reply:
+        """Wait for the first stop of a group's members, and return the state of that session as a reply.
+
+        `told` are notes on the tasks; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
+        shown.
+        """
         left = Left(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]
         stopped = await first_stop(sessions, left.ms / 1000, run)
@@ -77,7 +84,7 @@ class StartedGroup:
         )
 
     async def _end_together(self, group: Group) -> None:
-        """End all members once one has ended."""
+        """Wait until the program of one member has ended, then end all others."""
         sessions = [*group.members.values()]
         await first_of(*(partial(_end_of, each) for each in sessions))
         for each in sessions:
@@ -86,15 +93,17 @@ class StartedGroup:
 
 
 async def _end_of(session: Session) -> None:
+    """Wait until all processes of the session's program have ended."""
     await session.program.waiters.wait_for(lambda: not session.program.runs, None)
 
 
 async def first_stop(
     sessions: Sequence[Session], seconds: float, run: TriggerRun | None
 ) -> Session | None:
-    """Wait until a program of several has stopped, all have ended, or a trigger's stop does not come.
+    """Wait until a program of several has stopped; return the session that is stopped.
 
-    Returns the session that is stopped; None: none is.
+    Once one has, the others get a moment to stop, too. None: all have ended, `seconds` have passed, or triggers (`run`) have ended and no
+    stop has followed.
     """
 
     def all_still() -> bool:
@@ -118,6 +127,10 @@ async def first_stop(
 
 
 async def _until(sessions: Sequence[Session], happened: Callable[[], bool], seconds: float) -> None:
+    """Wait until `happened` is true, for at most `seconds`.
+
+    It is asked again whenever one of the programs reports something.
+    """
     waits = (partial(each.program.waiters.wait_for, happened, seconds) for each in sessions)
     await first_of(*waits)
 
@@ -125,7 +138,10 @@ async def _until(sessions: Sequence[Session], happened: Callable[[], bool], seco
 def numbered(
     env: Mapping[str, str] | None, args: Sequence[str] | None, number: int
 ) -> dict[str, Any]:
-    """Return environment and arguments of one of several processes: `{i}` is its number."""
+    """Return those of `env` and `args` that are not None, with `{i}` in their values replaced by `number`.
+
+    The keys of the result are `env` and `args`.
+    """
     sign, own = "{i}", str(number)
     changed: dict[str, Any] = {}
     if env is not None:

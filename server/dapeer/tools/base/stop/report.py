@@ -67,7 +67,11 @@ class Observation:
 
 
 async def observe(session: Session, options: StopOptions, left: Left) -> Observation:
-    """Fetch what a stop needs, as far as there is time, and evaluate the caller's expressions."""
+    """Wait until a stop can be shown, evaluate the caller's expressions, and return both.
+
+    `options.evaluate` has the expressions. Neither takes longer than the time `left`; what did not arrive is missing in the result. If
+    another client resumes the program meanwhile, `resumed` and `why` of the result say so.
+    """
     await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
     reading, state = Reading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
@@ -81,7 +85,11 @@ async def observe(session: Session, options: StopOptions, left: Left) -> Observa
 
 
 async def _values(session: Session, state: str, expressions: Sequence[str], left: Left) -> Part:
-    """Return the values of expressions at a stop; an expression that fails has its error."""
+    """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
+
+    `values` and `failed` are text and error by expression. If `state` is not `stopped`, only `notes` says that nothing was evaluated.
+    Empty: there are no expressions.
+    """
     if not expressions:
         return {}
     if session.mirror.stop is None or state != "stopped":
@@ -114,7 +122,11 @@ class Facts:
 async def gather(
     call: Call, session: Session, observation: Observation, seen: Seen | None, left: Left
 ) -> Facts:
-    """Return the facts; `seen` says where the session's threads are, if it runs."""
+    """Return all that there is to say of a session to the client of a call, once its stop was observed.
+
+    News in it (output, collected rows, breakpoints that did not work) are marked as reported, so that no later answer repeats them. `seen`
+    has the locations of the session's threads if it runs; None: they are not known. `left` limits what is still asked.
+    """
     observation.reading.mark_reported()
     program = session.program
     state = together(observation.state, observation.values)
@@ -136,7 +148,10 @@ async def gather(
 
 
 def _collected(call: Call, session: Session) -> CollectedNews:
-    """Return what was collected; the program's end is shown by its first session."""
+    """Return what the session's program has collected for the calling client since its last answer.
+
+    Results of watches are those of this session; if it has ended, also those of the program's other ended sessions.
+    """
     others = [each for each in session.program.sessions if each is not session]
     shown = [session, *(each for each in others if session.over and each.over)]
     outcomes = [each for of in shown for each in of.watching.news(of.project)]
@@ -144,7 +159,7 @@ def _collected(call: Call, session: Session) -> CollectedNews:
 
 
 def _places(session: Session, seen: Seen) -> Part:
-    """Return where the threads and tasks of a running program are."""
+    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`."""
     state = " blocked" if session.mirror.pausing else ""
     threads = [
         f"{each.label}{state}{place}{running_frames.frame_id(session, each)}"
@@ -155,7 +170,10 @@ def _places(session: Session, seen: Seen) -> Part:
 
 
 def tasks(session: Session, seen: Seen) -> list[str]:
-    """Return the tasks of a program, a line each."""
+    """Return a line for each task, such as asyncio's, that was seen.
+
+    It has the task's name, place and frame id, and who awaits it.
+    """
     return [
         f"{each.name}{render.place(each, session.frames, session.project)}{running_frames.frame_id(session, each)}"
         + (f"; {each.awaited_by}" if each.awaited_by else "")
@@ -164,14 +182,21 @@ def tasks(session: Session, seen: Seen) -> list[str]:
 
 
 async def waits_of(session: Session, seen: Seen) -> dict[str, list[str]]:
-    """Return what threads and tasks wait for, where that is known: those of a deadlock, and the others."""
+    """Ask the program what its threads and tasks wait for; return the lines by key.
+
+    `deadlock` has those that wait for each other, `waits` the others. Both are empty where the adapter cannot tell, or did not answer
+    before.
+    """
     answer: Mapping[str, Value] = await session.where.waits() if not seen.silent else {}
     listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
     return {"deadlock": waits.deadlock(answer), "waits": waits.others(answer, listed)}
 
 
 def _outcomes(call: Call, session: Session) -> Part:
-    """Return by state the breakpoints that did not work as requested, as far as that is news."""
+    """Return the breakpoints that did not work as requested, by state, as the snapshot's `breakpoints`.
+
+    What was reported before is left out, and what is returned is marked as reported. Empty: nothing is new.
+    """
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
@@ -181,13 +206,19 @@ def _outcomes(call: Call, session: Session) -> Part:
 
 
 def running(session: Session) -> list[str]:
-    """Return a note on processes that an ended program has left running, once."""
+    """Return a note on processes that an ended program has left running, once.
+
+    Empty: there are none, or they were noted before.
+    """
     detached = session.program.first.detached
     return [] if detached is None else detached.unreported()
 
 
 def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
-    """Yield what the adapter has not answered in time."""
+    """Yield a sentence for each thing that the adapter has not answered in time.
+
+    That is a request to pause or resume, or the stack of a stop. `seen` has the locations of threads, or is None.
+    """
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
         yield silence(session, seen)
@@ -199,7 +230,7 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
 def silence(session: Session, seen: Seen | None) -> str:
     """Return a sentence on an adapter that does not answer: why, and the program's last location.
 
-    `seen` has its location now, where that could be read.
+    `seen` has the locations of its threads now; None: they could not be read.
     """
     pid = session.where.pid
     why = "it may hang"
@@ -218,7 +249,10 @@ def silence(session: Session, seen: Seen | None) -> str:
 
 
 async def _slowness(session: Session, left: Left) -> list[str]:
-    """Return why a program that has run for long was slow, where its debugger is the reason; once."""
+    """Return why a program that has run for long is slow, as a list of one text, each reason once.
+
+    Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
+    """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]
     if left.spent < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
@@ -240,7 +274,10 @@ async def _slowness(session: Session, left: Left) -> list[str]:
 
 
 def snapshot_of(facts: Facts) -> Snapshot:
-    """Return the facts as one snapshot."""
+    """Return gathered facts as one snapshot, which is what is shown of a stop.
+
+    The reason is `until` if what the caller waited for with `dap_run_until` has come about.
+    """
     collected = facts.collected
     view = together(
         facts.state,
@@ -255,7 +292,10 @@ def snapshot_of(facts: Facts) -> Snapshot:
 
 
 def together(state: Snapshot, *parts: Part) -> Snapshot:
-    """Return a new snapshot with these parts, without empty lists; their notes follow its own."""
+    """Return a new snapshot with the fields of `state` and of all parts, without empty lists.
+
+    A later part replaces fields of an earlier one, except for `notes`, which are put one after the other.
+    """
     found: dict[str, Any] = {**state}
     for part in parts:
         notes = [*found.get("notes", ()), *part.get("notes", ())]
@@ -267,7 +307,11 @@ def together(state: Snapshot, *parts: Part) -> Snapshot:
 
 
 def written(call: Call, view: Snapshot, show: Show) -> Reply:
-    """Return a snapshot as a reply: whole as data, as text without what the reader has seen."""
+    """Return a snapshot as a reply: as data it is whole, as text without what the client has read before.
+
+    What is shown is marked as read by the client. `show`: `full` repeats what was read, `brief` shortens text and data and marks nothing;
+    None: as described.
+    """
     reader = call.focus.reader
     if show == "brief":
         view = unread = brief(view)

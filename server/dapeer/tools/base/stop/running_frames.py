@@ -17,7 +17,10 @@ from dapeer.view.variables import VALUE_CHARS
 
 
 def frame_id(session: Session, place: ThreadLocation) -> str:
-    """Return ` [frame_id N]` of the user's innermost frame; empty where it cannot be read."""
+    """Return ` [frame_id N]` of the innermost frame of the user's code in a running thread or task.
+
+    Empty: frames of running threads cannot be read there, the thread is stopped, or runs no code of the user.
+    """
     if not session.where.reads_running or place.stopped or not place.own_id:
         return ""
     found = _users(session, place)
@@ -25,16 +28,18 @@ def frame_id(session: Session, place: ThreadLocation) -> str:
 
 
 def _users(session: Session, place: ThreadLocation) -> int | None:
-    """Return the id of the user's innermost frame."""
+    """Return the id of the innermost frame of the user's code in a running thread or task, or None."""
     users = (number for number, each in enumerate(place.frames) if session.frames.is_users(each))
     number = next(users, None)
     return None if number is None else session.where.frame_id(place, number)
 
 
 async def chosen(session: Session, given: int | None) -> int | None:
-    """Return the id of the frame to read; None: it is a stopped thread's, or nothing can be read.
+    """Return the id of the frame to read in a thread that is not stopped.
 
-    By default it is the user's innermost frame of the first thread, where a pause could not stop the program.
+    `given` is the frame that the caller names, or None. If `given` is None while a pause does not stop the program, it is the user's
+    innermost frame of the first thread that has one. None: the frame is a stopped thread's, and is to be read through the adapter, or no
+    frame can be read.
 
     Raises:
         NotStopped: No thread runs code of the user.
@@ -59,7 +64,21 @@ async def chosen(session: Session, given: int | None) -> int | None:
 async def variables(
     session: Session, frame: int, path: str | None, kind: str | None, start: int, count: int
 ) -> Reply:
-    """Return a frame's variables, or the value at a path with its own; `kind`: only `indexed` or `named`."""
+    """Return the variables of a running thread's frame, or the value at a path with its members.
+
+    The reply says that the thread is not stopped.
+
+    Args:
+        session: The session of the thread.
+        frame: The frame's id, from `frame_id` or `chosen`.
+        path: The variable to show, such as `order.items`; None: all variables of the frame.
+        kind: `indexed` or `named`: only elements, or only members, are shown; None: both.
+        start: The index of the first variable to show.
+        count: How many to show at most.
+
+    Raises:
+        NotStopped: The frame or the path cannot be read.
+    """
     answer = await session.where.read(frame, path or "")
     if error := answer.get("error"):
         raise NotStopped(f"Not read: {error}.", "dap_stacktrace lists the frames as they are now.")
@@ -82,7 +101,13 @@ async def variables(
 
 
 async def evaluated(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
-    """Evaluate expressions in a frame: what cannot be read is run by a thread of the debugger's."""
+    """Evaluate expressions in a frame of a running thread, and return a reply with their results.
+
+    What cannot be read is run by another thread of the program. `frame` is the frame's id, from `frame_id` or `chosen`.
+
+    Raises:
+        RequestFailed: There is one expression only, and it fails; of several, each has its own error.
+    """
     found = [await _evaluated(session, frame, each) for each in expressions]
     if len(found) == 1 and found[0].error:
         raise RequestFailed("evaluate", found[0].error)
@@ -100,6 +125,7 @@ async def evaluated(session: Session, frame: int, expressions: Sequence[str]) ->
 
 
 async def _evaluated(session: Session, frame: int, expression: str) -> Evaluated:
+    """Read or run one expression in a frame of a running thread; return its value or its error."""
     answer = await session.where.read(frame, expression, runs=True)
     if error := answer.get("error"):
         return Evaluated(expression, error=str(error))
@@ -108,6 +134,7 @@ async def _evaluated(session: Session, frame: int, expression: str) -> Evaluated
 
 
 def _row(row: Value) -> tuple[str, str, str]:
+    """Return the (name, value, type) of a row that the debuggee has sent; three empty texts if it is none."""
     match row:
         case [str(name), str(value), str(kind)]:
             return name, value, kind
@@ -116,5 +143,6 @@ def _row(row: Value) -> tuple[str, str, str]:
 
 
 def _line(row: tuple[str, str, str], limit: int) -> str:
+    """Return the line `name = value` of a (name, value, type), with the value cut to `limit` characters."""
     name, value, _kind = row
     return f"{name} = {fitted(value, limit)}"

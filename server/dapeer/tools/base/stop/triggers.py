@@ -35,16 +35,16 @@ class TriggerArguments:
 
     @property
     def triggers(self) -> tuple[Trigger, ...]:
-        """The triggers.
+        """The arguments of `then` as triggers: what is sent to the program once it is ready.
 
         Raises:
-            ArgumentError: One is none; nothing has happened.
+            ArgumentError: One of them is not a valid trigger; nothing has happened.
         """
         return triggers_of(self.then)
 
     @property
     def sign(self) -> Ready:
-        """When the program is ready.
+        """The argument `ready`: how it is seen that the program is ready for what is sent.
 
         Raises:
             ArgumentError: It is neither a port nor a pattern; nothing has happened.
@@ -57,21 +57,22 @@ class TriggerArguments:
         return any(isinstance(each, TerminalInput) for each in self.triggers)
 
     def check(self) -> None:
-        """Look whether they can be understood, before anything happens.
+        """Raise an error if `then` or `ready` is not valid; nothing is sent.
 
         Raises:
-            ArgumentError: They cannot.
+            ArgumentError: One of them is not valid.
         """
         _ = self.triggers, self.sign
 
     def begin(self, call: Call, session: Session, usual: Ready | None = None) -> None:
-        """Begin to send them to the program of a session.
+        """Begin to send the triggers to the program of a session once it is ready; return at once.
 
-        It is ready as the caller says, else as is `usual`.
+        The program is ready as the argument `ready` says, else as `usual` says, which is the rule of its start. Without triggers nothing
+        happens.
 
         Raises:
-            ArgumentError: They cannot be understood.
-            Unsupported: They need a terminal that the program does not have.
+            ArgumentError: The arguments are not valid.
+            Unsupported: Something is to be typed, and the program does not run in a terminal.
         """
         triggers = self.triggers
         if not triggers:
@@ -107,7 +108,11 @@ class UnlistedTriggers(TriggerArguments):
 async def milliseconds_to_stop(
     call: Call, session: Session, epoch: int, run: TriggerRun, limit: float
 ) -> float:
-    """Wait for a stop, or until triggers have ended; return for how long a stop is still expected."""
+    """Wait until the program has stopped or ended, or its triggers have; return for how long to wait on.
+
+    The result is in milliseconds: what is left of `limit` while triggers are sent, and at most `SECONDS_TO_STOP` from their end. `epoch` is
+    the number of the session's last stop before: only a later one counts. `run` is what the triggers' sending has come to.
+    """
     left, program = Left(limit), session.program
     await program.until(
         lambda: program.stop_or_end(session, epoch) is not None or run.ended_at is not None,

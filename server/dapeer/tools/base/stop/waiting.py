@@ -40,13 +40,19 @@ async def next_stop(
     options: StopOptions = NOTHING,
     waited: float = 0,
 ) -> Reply:
-    """Wait for a stop after `epoch`, the program's end, or the timeout, and return which.
+    """Wait for the program's next stop, its end or the timeout; return the session's state then.
 
-    `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
-    waits is not missed, and an old one is not taken for a new one. The stop may be one of another
-    process of the program, to which the focus goes then; of the `old` ones the caller is informed late.
-    Who asks not to wait has the time for a look all the same. `waited`: the milliseconds for which the
-    caller has waited before.
+    The stop may be in another process of the program, which becomes the client's default session then. If triggers are being sent, the wait
+    ends soon after they have ended.
+
+    Args:
+        call: The call, whose client gets the answer and its progress.
+        session: A session of the program.
+        epoch: The number of the session's last stop, noted before it was resumed: only a later stop counts.
+        timeout_ms: Milliseconds to wait.
+        old: Stops of the program's other processes that were there before: they are shown only if the session itself does not stop soon.
+        options: What to evaluate and show; if `wait_until_paused` is false, the state is returned without waiting.
+        waited: Milliseconds that the caller has waited before, after which it is of use to look where threads are.
     """
     left, program = Left(timeout_ms), session.program
     call.debugger.push_kept_back([program])
@@ -71,9 +77,10 @@ async def next_stop(
 async def _stopped(
     call: Call, session: Session, epoch: int, timeout_ms: float, old: StopIds
 ) -> Session | None:
-    """Wait for a stop after `epoch`, or the end; return the session that has it.
+    """Wait for a stop after number `epoch`, or the program's end; return the session that has it.
 
-    If another client ends a stop during its inspection, the wait continues.
+    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `old` are stops of other
+    processes that were there before.
     """
     left, program = Left(timeout_ms), session.program
     while True:
@@ -95,10 +102,18 @@ async def paused(
     wait: bool,
     options: StopOptions = NOTHING,
 ) -> Reply:
-    """Wait for the requested stop after `epoch`; show where threads are that do not stop.
+    """Wait for the stop that a pause has requested; return the session's state as a reply.
 
-    What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
-    where it can be shown.
+    A thread that does not stop, such as one that waits for a lock, may do so for ever: where threads of a running program can be seen, this
+    waits for `MILLISECONDS_UNTIL_BLOCKED` only, and shows where they are.
+
+    Args:
+        call: The call, whose client gets the answer.
+        session: The session that was asked to pause.
+        epoch: The number of its last stop before: only a later one counts.
+        left: The remaining time of the call.
+        wait: False: do not wait at all.
+        options: What to evaluate and show.
     """
     patience = min(left.ms, MILLISECONDS_UNTIL_BLOCKED) if session.where.sees_running else left.ms
     program = session.program
@@ -119,9 +134,10 @@ async def look(
     left: Left | None = None,
     options: StopOptions = NOTHING,
 ) -> Reply:
-    """Return the session's state, as far as it can be fetched in time, for the client to work on.
+    """Return the state of a session as a reply, and make the session the client's default one.
 
-    `seen` has the locations of its threads, if it runs. If another client resumes while expressions are evaluated, the next stop is shown instead.
+    `seen` has the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default)
+    is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead.
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
@@ -136,7 +152,11 @@ async def look(
 async def resume(
     call: Call, session: Session, command: ResumingCommand, arguments: Json, options: StopOptions
 ) -> Reply:
-    """Resume the program by a request of DAP, and wait for its next stop if `options` say so."""
+    """Send a DAP request that resumes the program, then wait for its next stop, and return that.
+
+    If `options` say not to wait, the state is returned. `command` is the request, `arguments` are its arguments. If the adapter does not
+    respond soon, the wait for the stop begins all the same.
+    """
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = Left(options.timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
