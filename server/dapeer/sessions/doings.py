@@ -45,7 +45,7 @@ class Doer:
 
     @property
     def words(self) -> str:
-        """Say to another client who it is."""
+        """The words for this client or person in a text for another client."""
         named = f" ({self.name})" if self.name else ""
         return self.name if self is PERSON else f"another client{named}"
 
@@ -92,7 +92,10 @@ class Doings:
 
     @contextmanager
     def by(self, doer: Doer | None) -> Generator[None]:
-        """Count what the body does as somebody's; None: nobody is told of it."""
+        """Record what happens during the body, also in tasks that it starts, as the doing of `doer`.
+
+        None: record nothing.
+        """
         token = _DOER.set(doer)
         try:
             yield
@@ -100,9 +103,9 @@ class Doings:
             _DOER.reset(token)
 
     def change(self, path: str, line: int, before: object, after: object) -> None:
-        """Record that another breakpoint is wanted on a line (None: none).
+        """Record that the breakpoint on a line was `before` and is `after` (None: none), if they differ.
 
-        Line 0: at the function `path`.
+        Line 0: `path` is the name of a function. Nothing is recorded outside of `by`.
         """
         doer = _DOER.get()
         if doer is not None and before != after:
@@ -110,7 +113,10 @@ class Doings:
             self._kept.append(_Change(self.count, doer, (path, line), before, after))
 
     def move(self, command: str, session: int, program: object) -> None:
-        """Record that a program was resumed or ended by a request, in one of its sessions."""
+        """Record that a request (`continue`, `terminate`, …) has resumed or ended a program.
+
+        `command` is the request's name, `session` a session's id, `program` the program itself. Nothing is recorded outside of `by`.
+        """
         doer = _DOER.get()
         if doer is not None:
             self.count += 1
@@ -118,6 +124,8 @@ class Doings:
 
     def news(self, key: str, since: int, programs: Collection[object], project: Path) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
+
+        Changes that the client itself has made later on the same line are left out.
 
         Args:
             key: The client's.
@@ -143,7 +151,10 @@ class Doings:
 
 
 def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
-    """Yield what one has done, in a few words each."""
+    """Yield in a few words each what one doer has done: places set, changed, removed, and programs moved.
+
+    Several changes of one place count as one; a place that is as before is left out.
+    """
     changes: dict[tuple[str, int], tuple[object, object]] = {}
     for each in doings:
         if isinstance(each, _Change):
@@ -170,7 +181,10 @@ def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
 
 
 def _verb(before: object, after: object) -> str:
-    """Return what became of a place; empty: it is as before."""
+    """Return "set", "changed" or "removed" for a place by what was and is wanted there.
+
+    Empty: it is as before.
+    """
     if before is None or after is None:
         return "set" if after is not None else "removed" if before is not None else ""
     return "changed" if before != after else ""

@@ -52,7 +52,10 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
 
 
 def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
-    """Return the frame that an earlier stop of the thread has shown, on the same line; None: none."""
+    """Return the index in `frames` of the frame that the earlier stop `begun` has shown; None: it is gone.
+
+    It is found by its distance from the outermost frame, and has to be on the same line.
+    """
     top = begun.top
     known = begun.stack.frames.get(begun.thread_id, ())
     total = begun.stack.total_frames.get(begun.thread_id, len(known))
@@ -62,16 +65,18 @@ def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
 
 
 def _place(frame: StackFrame) -> tuple[object, ...]:
+    """Return a frame's name, path and line, by which two frames are compared."""
     return frame["name"], frame.get("source", {}).get("path"), frame["line"]
 
 
 async def leave_calls(
     session: Session, calling: CallingFrame, command: ResumingCommand, seconds: float
 ) -> bool:
-    """Have a frame's calls run to their ends, by steps out; return whether `command` is still to be sent.
+    """Step out of a frame's calls until it is the innermost; return whether `command` is still to be sent.
 
-    False: that has made the step already, something else has stopped the program, it has ended, or it still runs after
-    `seconds`. Where the adapter cannot step out, the program stays where it is, and the step is to be made there.
+    `calling` is that frame, `command` the step that the user wants of it. False: stepping out has made the step already, something else
+    has stopped the program, it has ended, or it still runs after `seconds`. Where the adapter cannot step out, the program stays where it
+    is, and the step is to be made there.
     """
     with session.inspect.quiet(), anyio.move_on_after(seconds):
         for _ in range(calling.inside):
@@ -91,14 +96,20 @@ async def leave_calls(
 def _is_unfinished(
     frames: Sequence[StackFrame], calling: CallingFrame, command: ResumingCommand
 ) -> bool:
-    """Whether a step is still to be made: some adapters step out of a call to the line after it."""
+    """Return whether the step `command` is still to be made after a step out to `frames`.
+
+    Some adapters step out of a call to the line after it, which is where the step would end.
+    """
     if len(frames) < calling.depth:
         return False
     return command == "stepOut" or frames[0]["line"] == calling.frame["line"]
 
 
 async def _step_out(session: Session, thread: int) -> bool:
-    """Step out of a thread's innermost frame; return whether that, and nothing else, has stopped it."""
+    """Send `stepOut` for a thread and wait for a stop.
+
+    Return whether the step, and nothing else, has stopped it.
+    """
     mirror = session.mirror
     epoch = mirror.epoch
     await session.resume("stepOut", {"threadId": thread})

@@ -20,22 +20,25 @@ class Awaited:
     """What is known of breakpoints and their states, as it was when the caller was told last."""
 
     def expect(self, places: Iterable[tuple[str, int]]) -> None:
-        """Await breakpoints that are set for this program, by path and line."""
+        """Add breakpoints, by path and line, to those whose states the caller wants to know."""
         self.places.update(places)
 
     def keep_from(self, places: Iterable[tuple[str, int]]) -> None:
-        """Take note of breakpoints that this program does not get, as the caller knows."""
+        """Add breakpoints, by path and line, that this program does not get; the caller knows why."""
         self.kept_from.update(places)
 
     def admit(self, path: str) -> None:
-        """Take note that this program has got the breakpoints of a file after all."""
+        """Remove a file's breakpoints from `kept_from`: the program has got them after all."""
         self.kept_from = {each for each in self.kept_from if each[0] != path}
 
     def mark_reported(self, states: Iterable[tuple[str, str, int]], known: object) -> None:
-        """Take note that the caller knows these states; nothing is new as long as `known` stays equal."""
+        """Record that the caller was told `states`, each a state, path and line.
+
+        `known` is compared later: as long as it stays equal, nothing is new.
+        """
         self.reported.update(states)
         self.reported_from = known
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
-        """Await those of a file on other lines, by the line that each had."""
+        """Change the lines of the awaited breakpoints of a file; `moves` has the new line by the old one."""
         self.places = {(at, moves.get(n, n) if at == path else n) for at, n in self.places}

@@ -75,13 +75,18 @@ class Breakpoints:
         return bool(self.points.by_path or self.collecting)
 
     def on(self, path: str, line: int, client: str = "") -> OnLine:
-        """Return what is wanted on a line."""
+        """Return the breakpoint on a line that stops or logs, and the client's one that collects.
+
+        Either is None where there is none. `client` is the key of the client whose collecting is meant.
+        """
         return self.by_path.get(path, {}).get(line), self.points.get(path, line, client)
 
     def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> OnLine:
-        """Want a breakpoint; return what was wanted on its line.
+        """Put a breakpoint into the set, on its own `line`.
 
-        A client has one on a line: it stops or it collects. But what collects leaves a person's alone.
+        Return what was wanted there before, for `restore`. It replaces any that stops there, and the same client's one that collects; one
+        that collects leaves a person's breakpoint alone. Listeners are called for what stops. `client` counts only if the breakpoint has
+        no `collectedBy`.
         """
         line = requested["line"]
         client = requested.get("collectedBy") or client
@@ -95,7 +100,7 @@ class Breakpoints:
         return before
 
     def _put(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
-        """Have programs stop on a line, or not any longer."""
+        """Set, or with None remove, the breakpoint that stops on a line; call `listeners` if it changes."""
         before = self._take(path, line, requested)
         if before != requested:
             for listener in self.listeners:
@@ -104,6 +109,10 @@ class Breakpoints:
     def _take(
         self, path: str, line: int, requested: RequestedBreakpoint | None
     ) -> RequestedBreakpoint | None:
+        """Set, or with None remove, the breakpoint that stops on a line, and record who did it.
+
+        Return the old one. No listener is called.
+        """
         self.changes += 1
         lines = self.by_path.setdefault(path, {})
         before = lines.pop(line, None)
@@ -115,19 +124,25 @@ class Breakpoints:
         return before
 
     def take_fresh(self) -> set[tuple[str, int]]:
-        """Return path and line of those that are meant for the next program, which has come."""
+        """Empty `fresh`, and return what it held.
+
+        That is path and line of the breakpoints that are meant for the program that starts now.
+        """
         fresh, self.fresh = self.fresh, set()
         return fresh
 
     def stop_at(self, functions: Sequence[str]) -> None:
-        """Want programs to stop at these functions, and at no others."""
+        """Replace all function breakpoints by these function names, and record what has changed in `doings`."""
         for name in dict.fromkeys([*self.functions, *functions]):
             was, wanted = name in self.functions, name in functions
             self.doings.change(name, 0, was or None, wanted or None)
         self.functions = [*functions]
 
     def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
-        """Undo an `add` whose breakpoint was not applied; a Neovim has not changed its sign either."""
+        """Undo an `add` that failed: put back what it has returned as `before`.
+
+        The line listeners are not called. A Neovim has not changed its sign either.
+        """
         self.fresh.discard((path, line))
         self._take(path, line, before[0])
         self.points.put(path, line, client, before[1])
@@ -135,11 +150,10 @@ class Breakpoints:
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
     ) -> RequestedBreakpoint | None:
-        """Remove the client's breakpoint at a line, and what it collects there.
+        """Remove the breakpoint at a line, and what the client collects there.
 
-        `line` is the requested one, or the one to which an adapter moved it.
-
-        Returns the breakpoint, or None if there is none, and nothing has changed.
+        Return what was removed, None: nothing. `line` is the requested one, or the one to which an adapter moved it, as one of the
+        `mirrors` of sessions says. Listeners are called.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, requested_line, client)
@@ -149,7 +163,10 @@ class Breakpoints:
         return stops or collects
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
-        """Move a file's breakpoints, by the line that each has; an editor moves a person's, so they stay."""
+        """Move a file's breakpoints to other lines; `moves` has the new line by the old one.
+
+        A person's breakpoints that stop stay, because the person's editor moves them.
+        """
         here = [each for each in self.of(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
         for each in moving:
@@ -158,12 +175,17 @@ class Breakpoints:
             self.add(path, {**each, "line": moves[each["line"]]})
 
     def _drop(self, path: str, requested: RequestedBreakpoint) -> None:
+        """Remove one breakpoint, the one that stops or the one that collects."""
         if "collect" in requested:
             self.points.put(path, requested["line"], requested.get("collectedBy") or "", None)
         else:
             self._put(path, requested["line"], None)
 
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
+        """Return the line that was asked for of a breakpoint that an adapter may have moved to `line`.
+
+        Else `line`.
+        """
         moved = (
             sent["line"]
             for mirror in mirrors
@@ -173,11 +195,11 @@ class Breakpoints:
         return line if any(self.on(path, line, client)) else next(moved, line)
 
     def at_functions(self, client: str) -> list[tuple[str, str]]:
-        """Return client and title of what a client collects at functions."""
+        """Return the keys (client and title) of `collecting` that belong to `client`."""
         return [each for each in self.collecting if each[0] == client]
 
     def want_functions(self, requested: Sequence[RequestedFunction]) -> None:
-        """Want to collect at functions from now on, or to stop."""
+        """Add function breakpoints: those that collect to `collecting`, names of the others to `functions`."""
         for each in requested:
             if collects_at(each):
                 self.collecting[each.get("collectedBy", ""), title_of(each)] = each
@@ -186,7 +208,10 @@ class Breakpoints:
 
     @contextlib.contextmanager
     def wanting_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
-        """Want to collect at functions from now on, or to stop; all is as before if the body fails."""
+        """Add function breakpoints, as `want_functions`, before the body.
+
+        If the body raises, restore what was before.
+        """
         before, stops = dict(self.collecting), self.functions
         self.want_functions(requested)
         try:
@@ -200,7 +225,10 @@ class Breakpoints:
 
     @contextlib.contextmanager
     def wanting(self, requested: Sequence[tuple[str, RequestedBreakpoint]]) -> Generator[None]:
-        """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
+        """Add breakpoints before the body.
+
+        If the body raises, restore what was before, and call the listeners again. `requested` has pairs of path and breakpoint.
+        """
         persons = {*self.persons}
         replaced = [(path, each, self.add(path, each)) for path, each in requested]
         try:
@@ -213,9 +241,9 @@ class Breakpoints:
             raise
 
     def clear(self, path: str | None = None, client: str = "") -> list[str]:
-        """Remove all breakpoints, of a file or all, and what the client collects there; return the files.
+        """Remove all breakpoints of a file, whoever set them, and what the client collects there.
 
-        Without a path the function breakpoints go, too.
+        Return the files. Without a path, those of all files go, and the function breakpoints, too. The files are those that had any.
         """
         if path is None:
             self.stop_at([])
@@ -232,9 +260,11 @@ class Breakpoints:
         collecting: Collection[tuple[str, int]] = (),
         client: str = "",
     ) -> list[str]:
-        """Remove what tools have set, except some; return the files that had any.
+        """Remove what tools have set, except some, for a new start; return the files that had any of it.
 
-        These stay: those `kept` that stop (path and line), and those of the client's that go on `collecting`.
+        Breakpoints that a person has set stay, those in `kept` that stop (path and line), and those of the client's in `collecting` that
+        collect (path and line, or title and 0). Function breakpoints go, exception filters are again the defaults, and `fresh` is
+        emptied.
         """
         stop = [each for each in self.places() if each not in self.persons and each not in kept]
         collect = [each for each in self.points.places(client) if each not in collecting]
@@ -252,13 +282,19 @@ class Breakpoints:
         return _files([*stop, *collect])
 
     def choose(self, filters: list[str] | None) -> None:
-        """Want these exception filters, None: each adapter's own defaults."""
+        """Set the exception filters of all sessions, and call `filter_listeners`.
+
+        None: each adapter's own defaults.
+        """
         self.exceptions = filters
         for notify in self.filter_listeners:
             notify(filters)
 
     def left(self, client: str) -> list[str]:
-        """Collect no longer what a client has asked for that has gone; return the files."""
+        """Remove all that a client collects, which has disconnected.
+
+        Return the files where it did so on lines.
+        """
         for each in self.at_functions(client):
             del self.collecting[each]
         places = self.points.places(client)
@@ -267,17 +303,21 @@ class Breakpoints:
         return _files(places)
 
     def places(self, client: str = "") -> list[tuple[str, int]]:
-        """Return path and line of all that stop, and of those that collect for a client."""
+        """Return path and line of all breakpoints that stop, and of those that collect for `client`.
+
+        Each place is there once.
+        """
         stop = [(path, line) for path, lines in self.by_path.items() for line in lines]
         return list(dict.fromkeys([*stop, *self.points.places(client)]))
 
     def of(self, path: str) -> list[RequestedBreakpoint]:
-        """Return the breakpoints of a file, by line; those that collect behind the one that stops."""
+        """Return all breakpoints of a file, of all clients, by line; on one line the one that stops is first."""
         stop = [sent for _, sent in sorted(self.by_path.get(path, {}).items())]
         return sorted([*stop, *self.points.of(path)], key=lambda each: each["line"])
 
 
 def _files(places: Sequence[tuple[str, int]]) -> list[str]:
+    """Return the paths of `places` (path and line), each once, in their order."""
     return list(dict.fromkeys(path for path, _ in places))
 
 
@@ -286,12 +326,15 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 
 
 def unsupported(mirror: Mirror, requested: RequestedBreakpoint) -> list[str]:
-    """Return the options of a breakpoint that an adapter will not heed."""
+    """Return those of a breakpoint's options (`condition`, …) that the adapter does not support."""
     return [
         option for option in OPTIONS if option in requested and not can(mirror.capabilities, option)
     ]
 
 
 def answered(mirror: Mirror, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
-    """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
+    """Return the adapter's answer on a breakpoint, as a mirror has it.
+
+    None if it was not sent or not answered.
+    """
     return mirror.placed.on(path, requested["line"], collecting="collect" in requested)

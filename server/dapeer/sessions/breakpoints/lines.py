@@ -54,7 +54,11 @@ class LineBreakpoints:
         traits: Traits,
         folder: Callable[[], Path] | None,
     ) -> None:
-        """`supports` says what the adapter can do, `folder` where the program's processes write rows."""
+        """Keep what sends and what is sent for one session; nothing is sent yet.
+
+        `supports` tells whether the adapter has a request or an option, `observe` applies an event to the session, and `folder` returns
+        where the program's processes write rows (None: nowhere, so that only log points can collect).
+        """
         self.log = log
         self.tracers = traits.collect.tracers
         """Expressions that have the program collect, and return the outcome; each for when one fails.
@@ -91,7 +95,11 @@ class LineBreakpoints:
         return self.road == "tracer"
 
     async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Make `requested` the breakpoints of a file, without options that the adapter lacks."""
+        """Send `setBreakpoints` with all breakpoints of a file, without options that the adapter lacks.
+
+        Those that collect are sent as log points, or the program is instructed to collect there by itself, or are left out, as `road`
+        says.
+        """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
             sent += self.log.of(path, requested)
@@ -106,7 +114,11 @@ class LineBreakpoints:
         await self.collect(path, requested)
 
     async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
+        """Instruct the program to collect at those of a file's breakpoints that do.
+
+        Nothing is sent for the others. Nothing is sent either if the program cannot do so by itself (`road` is not "tracer"). The tools
+        that show rows are listed from now on.
+        """
         road = self.road
         points = [each for each in requested if "collect" in each]
         if points and road:
@@ -116,7 +128,10 @@ class LineBreakpoints:
             await self.trace()
 
     async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
-        """Have the program collect at these functions, and no others."""
+        """Have the program collect at these functions, and at no others, by instructing it or by log points.
+
+        Those at which it cannot are left out. An event tells the mirror what became of the others.
+        """
         able = [each for each in functions if not self.why_not_at(each, "")]
         if not (able or self.functions):
             return
@@ -131,11 +146,18 @@ class LineBreakpoints:
             await self.set(path, self.log.requested(path))
 
     def remove(self, number: int) -> None:
-        """Remove the log points of a point that has brought all rows that were wanted of it."""
+        """Remove, in the background, the log points of the point `number`, which has brought all its rows.
+
+        Nothing happens if they are gone, or the adapter's log points cannot be removed while it runs.
+        """
         if self.log.removes(number):
             BackgroundTask(self._remove(number))
 
     async def _remove(self, number: int) -> None:
+        """Send the breakpoints of the point's files without its log points, and apply events on that.
+
+        Errors raise nothing: further hits are counted if a log point stays, so no caller needs to know.
+        """
         # Its further hits are counted if it stays, so no caller needs to know.
         with contextlib.suppress(DapeerError):
             await self.log.log_at_functions()
@@ -148,7 +170,10 @@ class LineBreakpoints:
             self._observe(Event(REMOVED, {"point": number}))
 
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
-        """Return why the program does not collect at functions, and what to do; empty: it does, if they exist."""
+        """Return why the program cannot collect at functions, and what to do instead.
+
+        Empty: it can, if they exist. `adapter` is the adapter's name, with which the text begins.
+        """
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""
@@ -165,27 +190,35 @@ class LineBreakpoints:
         return "" if stops else f"{adapter} has no function breakpoints: collect on a line of it"
 
     def _list_tools(self) -> None:
-        """Have the tools listed that are of use once something is collected."""
+        """Set the capability by which the tools that show rows are listed, unless it is set."""
         if not self._supports("collected"):
             self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
 
     def _heeds(self, option: str) -> bool:
+        """Return whether a key of a breakpoint may be sent: it is no option, or one that the adapter supports."""
         return option not in OPTIONS or self._supports(option)
 
     def _point(self, path: str, requested: RequestedBreakpoint) -> Point:
+        """Return the point of a breakpoint that collects, which is made at its first use."""
         return point_of(self._collected, path, requested)
 
     def _point_at(self, requested: RequestedFunction) -> Point:
+        """Return the point of functions at which the program collects, which is made at its first use."""
         return point_at(self._collected, requested)
 
     def _life(self, requested: RequestedFunction) -> dict[str, Any]:
+        """Return the key `life` of a point whose calls are recorded line by line; an empty dict for any other."""
         if "life" not in requested:
             return {}
         lines = self._collected.point(OF_LIVES, function=requested["name"])
         return {"life": {**requested["life"], "lines": lines.number}}
 
     async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
-        """Have the program watch one thing more, looked up in a frame; return what came of it."""
+        """Instruct the program to evaluate one thing more at each line; return the program's answer on it.
+
+        `watched` is what the program is told, with the point's number as `id`; `frame_id` is the adapter's id of the frame in which names
+        are looked up. The answer has the keys `bound` and perhaps `message`, which says why it cannot.
+        """
         number = int(watched["id"])
         self._watched[number] = watched
         self._list_tools()
@@ -193,13 +226,17 @@ class LineBreakpoints:
         return self._answers.get(number, self._answers.get(0, {}))
 
     async def unwatch(self, *points: int) -> None:
-        """Have the program watch some things no more, by the numbers of their points."""
+        """Instruct the program to watch the points with these numbers no more; unknown numbers are ignored."""
         if self._watched.keys() & {*points}:
             self._watched = {n: each for n, each in self._watched.items() if n not in points}
             await self.trace()
 
     async def trace(self, frame_id: int | None = None) -> None:
-        """Have the program collect where it is to, and nowhere else."""
+        """Instruct the program to collect at exactly the points and functions that are wanted now.
+
+        Nothing is evaluated if the program has been told just that last. The mirror gets an event with the outcome of each point.
+        `frame_id` is the adapter's id of the frame in which the expression is evaluated.
+        """
         if self._folder is None:
             return
         async with self._telling:
@@ -211,7 +248,11 @@ class LineBreakpoints:
             self._traced = points
 
     async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
-        """Return what the program tells of its collecting."""
+        """Evaluate the definition's tracer expressions one by one until one succeeds.
+
+        Return the program's answer. `spec` is JSON: the folder for rows and the points. If all fail, the answer has only a `message` that
+        says why.
+        """
         why = ""
         for tracer in self.tracers:
             expression = tracer.replace(SPEC, json.dumps(spec))
@@ -226,6 +267,7 @@ class LineBreakpoints:
         return {"message": f"{FAILED}: {why}"}
 
     def _spec(self) -> Iterable[dict[str, Any]]:
+        """Yield, for each point on a line, at functions, or watched, the dict that the program is told."""
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:
                 point = self._point(path, each)
@@ -240,7 +282,10 @@ class LineBreakpoints:
             yield {**each}
 
     def _apply_answers(self, answer: Mapping[str, Any]) -> None:
-        """Have the mirror take in what came of it."""
+        """Keep the program's answers by point, and apply events that tell the mirror about each breakpoint.
+
+        `answer` has a list `points`, each with `id`, `bound`, `line` and `message`, and perhaps a `message` for all.
+        """
         whole = str(answer.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {
             int(each["id"]): {**each, "message": each.get("message") or whole}
@@ -263,6 +308,7 @@ class LineBreakpoints:
 
 
 def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
+    """Return what the program is told of a point, but for its place."""
     return {
         "id": point.number,
         "collect": [*point.expressions],
@@ -274,10 +320,10 @@ def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> 
 
 
 def _read(text: str) -> Mapping[str, Any]:
-    """Read what the program has told of its collecting.
+    """Parse the JSON object that the program has answered about its collecting.
 
     Raises:
-        ValueError: It has told something else.
+        ValueError: `text` is something else; the message is `text`.
     """
     try:
         # Some adapters show a text as the program would write it.
@@ -290,6 +336,10 @@ def _read(text: str) -> Mapping[str, Any]:
 
 
 def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:
+    """Return a point's state as a DAP breakpoint, of the program's answer on it.
+
+    `whole` is the program's message on all points, for a point that has no message of its own.
+    """
     made = Breakpoint(verified=bool(answer.get("bound")))
     if answer.get("line"):
         made["line"] = int(answer["line"])

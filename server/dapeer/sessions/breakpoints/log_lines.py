@@ -30,7 +30,10 @@ class LogLines:
     def __init__(
         self, collected: Collected, stops_at: StopsAt, request: SendRequest, known: Collect
     ) -> None:
-        """`known`: what the definition says."""
+        """Keep the tools for one session's log points.
+
+        `known` is the `[collect]` table of the adapter's definition.
+        """
         self._known = known
         self._collected = collected
         self._stops_at = stops_at
@@ -47,13 +50,17 @@ class LogLines:
         """The log points at functions that have no place."""
 
     def requested(self, path: str) -> Sequence[RequestedBreakpoint]:
-        """Return the breakpoints of a file, as they were wanted last."""
+        """Return the breakpoints of a file that `of` was given last; empty: none yet."""
         return self._requested.get(path, ())
 
     def of(
         self, path: str, requested: Sequence[RequestedBreakpoint]
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the log points that collect, one a line: no adapter has two there, or one beside a stop."""
+        """Yield the log points to send for what is collected in a file, one per line; keep `requested`.
+
+        Lines with a breakpoint that stops are left out: no adapter has two on a line. Further points on the same line are in `others` of
+        the first. Points that have all their rows are left out, too.
+        """
         self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
@@ -68,14 +75,17 @@ class LogLines:
             yield {**first, "others": others} if others else first
 
     def removes(self, number: int) -> bool:
-        """Take note that a point has all its rows; whether there are log points of it to remove."""
+        """Record that a point has all its rows; return whether there are log points of it to remove now.
+
+        False also the second time, and if the adapter's log points cannot be removed while it runs.
+        """
         if number in self._over or not self._known.removes:
             return False
         self._over.add(number)
         return bool(self.files(number)) or any(each["point"] == number for each in self._named)
 
     def files(self, number: int) -> list[str]:
-        """Return the files in which a point has log points."""
+        """Return the files in which a point, by its number, has log points."""
         at = (
             path for path, each in self._at.items() if any(one["point"] == number for one in each)
         )
@@ -83,7 +93,7 @@ class LogLines:
         return [*([path] if path in self._requested else ()), *at]
 
     def over(self, path: str) -> list[RequestedBreakpoint]:
-        """Return those breakpoints of a file whose log points are gone, since they have all their rows."""
+        """Return those breakpoints of a file that collect, and whose point has all its rows already."""
         collecting_here = [each for each in self.requested(path) if "collect" in each]
         return [
             each
@@ -92,17 +102,23 @@ class LogLines:
         ]
 
     async def log_at_functions(self) -> None:
-        """Log at the functions that are wanted, where function breakpoints take log messages."""
+        """Send function breakpoints with log messages, if the adapter's definition says that it has such."""
         if self._known.functions:
             await self._stops_at.log(self._left(self._named))
 
     def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return those of these log points whose point still wants rows."""
         return [each for each in points if each["point"] not in self._over]
 
     async def find(
         self, functions: Sequence[RequestedFunction]
     ) -> tuple[list[Breakpoint], set[str]]:
-        """Find where functions begin; return what comes of each, and the files whose log points change."""
+        """Find where functions begin, for log points there.
+
+        Return each one's state, and the files that change. The states are DAP breakpoints in the order of `functions`: verified, or with
+        a message that says why not. Where the adapter logs at functions by itself, the function breakpoints are sent here, and the states
+        are pending. The caller sends the breakpoints of the files.
+        """
         if self._known.functions:
             self._named = [{"name": each["name"], **self._point(each)} for each in functions]
             await self.log_at_functions()
@@ -114,6 +130,11 @@ class LogLines:
         }
 
     async def _found(self, requested: RequestedFunction) -> Breakpoint:
+        """Find where a function begins, and add log points there to `_at`.
+
+        Return its state as a DAP breakpoint. The places are found by a function breakpoint that is set for a moment, and are kept for the
+        next time.
+        """
         name = requested["name"]
         if name not in self._places:
             async with self._stops_at.trying(name) as made:
@@ -135,10 +156,11 @@ class LogLines:
         return Breakpoint(verified=True, line=self._places[name][0][1])
 
     def _stopping(self, path: str) -> set[int]:
+        """Return the lines of a file on which a breakpoint stops."""
         return {each["line"] for each in self.requested(path) if "collect" not in each}
 
     def _point(self, requested: RequestedFunction) -> dict[str, Any]:
-        """Return what a log point at a function has, but for its place."""
+        """Return the keys of a log point at a function that do not depend on its place."""
         point = {
             "collect": requested["collect"],
             "point": point_at(self._collected, requested).number,
@@ -146,7 +168,10 @@ class LogLines:
         return point | ({"condition": requested["condition"]} if "condition" in requested else {})
 
     async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
-        """Return all places of a function breakpoint."""
+        """Return all places of a function breakpoint: those that the adapter lists, or the one in `made`.
+
+        `made` is the adapter's answer on the breakpoint. Empty: the adapter tells no place.
+        """
         places: list[LogPlace] = []
         if self._known.places:
             command = self._known.places.replace(NUMBER, str(made.get("id")))

@@ -25,6 +25,7 @@ class MovedFiles:
     def __init__(
         self, names: PathNames, sources: Sources, mirror: Mirror, request: SendRequest
     ) -> None:
+        """Keep `names`, which translates paths, and `sources`, the definition's `[sources]` table."""
         self._names = names
         self._sources = sources
         self._mirror = mirror
@@ -33,9 +34,10 @@ class MovedFiles:
         """Files whose name in the program is known."""
 
     async def find(self, path: str) -> str:
-        """Return the program's name of a file none of whose breakpoints is verified; empty: nobody knows one.
+        """Return the program's own name of a file whose breakpoints are all unverified; empty: none is known.
 
-        Where several are possible, or it is perhaps another project's file, they are told.
+        The adapter is asked only if the definition says how, and the file was not found before. Where several names are possible, or the
+        file is perhaps another project's, the mirror gets a note with them.
         """
         sent = self._mirror.breakpoints.get(path, ())
         if not self._sources.named or path in self._found or not sent:
@@ -51,7 +53,10 @@ class MovedFiles:
         return name
 
     async def learn(self, path: str, name: str) -> None:
-        """Have the adapter call a file by the program's name from now on."""
+        """Translate `path` to the program's `name` from now on, in the adapter if it can, else in `names`.
+
+        The mirror gets a note on it. The adapter gets a command, if the definition has `rename`.
+        """
         self._found.add(path)
         self._mirror.name_file(path, f"the program has the file as {name}")
         common = common_suffix(path, name)
@@ -63,7 +68,10 @@ class MovedFiles:
         await self._request("evaluate", EvaluateArguments(expression=str(command), context="repl"))
 
     async def _ask(self, path: str) -> Sequence[str]:
-        """Return the program's files that have the name of a file."""
+        """Return the program's source files with the same file name, as the adapter lists them.
+
+        Empty: it lists none.
+        """
         command = fill(self._sources.named, {"name": Path(path).name})
         arguments = EvaluateArguments(expression=str(command), context="repl")
         try:
@@ -75,9 +83,10 @@ class MovedFiles:
 
 
 def same_file(path: str, known: Sequence[str], here: Sequence[str]) -> str:
-    """Return the only one of the `known` names that may be a file's; empty: none, or several.
+    """Return the one of the `known` names that must be the file `path`; empty: none is, or several may be.
 
-    What is `here` under its own name is another file, perhaps another project's.
+    It has the longest common end with `path`, of two names or more. A name that also exists in `here`, the files of this machine, is
+    another file.
 
     >>> same_file("/me/shop/src/a.c", ["/build/src/a.c", "/build/lib/a.c"], [])
     '/build/src/a.c'

@@ -33,6 +33,10 @@ class StopsAt:
         supports: Callable[[str], bool],
         traits: Traits,
     ) -> None:
+        """Keep one session's function breakpoints and exception filters; nothing is sent yet.
+
+        `supports` tells whether the adapter has a request or an option.
+        """
         self.filters = traits.stopping.filters
         """The exception filters: the adapter's, and those that dapeer makes."""
         self.own = traits.functions
@@ -48,20 +52,27 @@ class StopsAt:
         self._setting = anyio.Lock(fast_acquire=True)
 
     async def functions(self, names: Sequence[str]) -> None:
-        """Set the function breakpoints, together with the program's own functions and those of filters."""
+        """Send function breakpoints for these names, the session's own functions, and those of filters."""
         self._function_names = names
         async with self._setting:
             await self._set(self._every)
 
     async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
-        """Log at these functions, and no others, where function breakpoints take log messages."""
+        """Send the function breakpoints with these log points instead of the last ones.
+
+        Each has `name` and what it logs; only adapters whose function breakpoints have log messages are asked.
+        """
         self._logging = logging
         async with self._setting:
             await self._set(self._every)
 
     @contextlib.asynccontextmanager
     async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
-        """Set one more function breakpoint while the body runs, and give the answer; it stops nothing."""
+        """Set one more function breakpoint while the body runs, and yield the adapter's answer on it.
+
+        It has a condition that is never true, if the adapter supports that, so that it stops nothing. It is removed in any case, also
+        when the caller is cancelled.
+        """
         async with self._setting:
             others = [each for each in self._every if each["name"] != name]
             tried: dict[str, Any] = {"name": name}
@@ -81,20 +92,29 @@ class StopsAt:
 
     @property
     def _every(self) -> list[Mapping[str, Any]]:
+        """All function breakpoints to send: of names, each once, and those that log."""
         names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
         return [*map(function_breakpoint, names), *self._logging]
 
     async def _set(self, requested: Sequence[Mapping[str, Any]]) -> SetBreakpointsResponseBody:
+        """Send `setFunctionBreakpoints` with these breakpoints; return the response's body."""
         return await self._request("setFunctionBreakpoints", {"breakpoints": requested})
 
     async def exceptions(self, texts: Sequence[str]) -> None:
-        """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""
+        """Send the exception filters `texts`, in place of all others.
+
+        Each is a filter, a type, or `filter:type`. Filters that stand for functions are sent as function breakpoints.
+        """
         arguments = await self.arguments_for(texts)
         if self._supports("setExceptionBreakpoints"):
             await self._request("setExceptionBreakpoints", arguments)
 
     async def arguments_for(self, texts: Sequence[str]) -> SetExceptionBreakpointsArguments:
-        """Stop at the functions among these; return `setExceptionBreakpoints`' arguments for the others."""
+        """Send function breakpoints for the filters that stand for functions.
+
+        Return the arguments for the others. They are the arguments of `setExceptionBreakpoints`; each of `texts` is a filter, a type, or
+        `filter:type`.
+        """
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
@@ -106,9 +126,12 @@ class StopsAt:
         return self.filters.arguments(texts, offered)
 
     def check(self, texts: Sequence[str]) -> None:
-        """Raise `ArgumentError` when the adapter cannot stop at one of these kinds of exceptions."""
+        """Raise `ArgumentError` if the adapter cannot stop at one of these filters, types, or `filter:type`."""
         self.filters.check(texts, self._mirror.exception_filters, self._adapter)
 
     def standing(self, texts: Sequence[str] | None) -> Sequence[str] | None:
-        """Return those of `texts` that the adapter can stop at, None: its defaults; None: it has no filters."""
+        """Return those of `texts` that the adapter has, or its default filters if `texts` is None.
+
+        None: the adapter has no exception filters, so no request is to be sent.
+        """
         return self.filters.standing(texts, self._mirror.exception_filters)

@@ -27,6 +27,10 @@ class Watching:
     def __init__(
         self, collected: Collected, mirror: Mirror, lines: LineBreakpoints, wait: WaitFor
     ) -> None:
+        """Watch nothing yet.
+
+        The rows of watches come to `collected`, and `wait` waits for messages of the session.
+        """
         self.current: Watch | None = None
         """What the program runs until, or has run until last."""
         self.recorded: list[Watch] = []
@@ -38,10 +42,13 @@ class Watching:
         self._started_at = 0.0
 
     async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
-        """Have the stopped program watch; names are looked up in a frame.
+        """Instruct the stopped program to watch `watch`, in place of the one that it runs until.
+
+        A watch with `every` is recorded besides. `scope` is the code in which lines are looked at; `frame_id` is the adapter's id of the
+        frame in which names are looked up.
 
         Raises:
-            ArgumentError: It cannot be watched; nothing is.
+            ArgumentError: The program cannot watch the expression; the earlier one is not watched any more either.
         """
         if self.current is not None:
             await self._lines.unwatch(self.current.point.number)
@@ -58,11 +65,14 @@ class Watching:
             self.current = watch
 
     def drive(self, watch: Watch) -> None:
-        """Take note that a watch has begun for which somebody looks at each stop."""
+        """Record that `watch` has begun, for which dapeer looks at each stop, so the program is told nothing."""
         self.current, self._started_at = watch, anyio.current_time()
 
     async def follow(self) -> None:
-        """Wait for the next stop, or the end, and watch no more; what is recorded each time goes on."""
+        """Wait for the next stop or the end, then instruct the program to watch `current` no more.
+
+        Watches that record each time go on. Nothing is done if nothing is watched.
+        """
         watch, mirror = self.current, self._mirror
         if watch is None:
             return
@@ -72,15 +82,16 @@ class Watching:
                 await self._lines.unwatch(watch.point.number)
 
     async def clear(self) -> None:
-        """Record nothing any more that is watched."""
+        """Remove all watches that record each time, and instruct the program to watch them no more."""
         points = [each.point.number for each in self.recorded]
         self.recorded.clear()
         await self._lines.unwatch(*points)
 
     def news(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
-        """Yield what became of each watch at the program's stop or end, and whether it has come about.
+        """Yield each watch, a sentence on its outcome at the stop or end, and whether it has come true.
 
-        It goes as far as rows were read.
+        Watches that have nothing to tell yet are left out. Rows that were not read yet do not count. `project` is the folder to which
+        paths are relative.
         """
         stop, ended = self._mirror.stop, self._mirror.ended
         state = "stopped" if stop else "ended" if ended else "running"
@@ -108,7 +119,7 @@ INSTEAD = {
 
 
 def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
-    """Return what the program is told."""
+    """Return the dict by which the program is told to watch `watch` in `scope`."""
     what = {"writes": watch.expression} if watch.on == "write" else {"until": watch.expression}
     return {
         "id": watch.point.number,

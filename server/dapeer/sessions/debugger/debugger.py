@@ -79,7 +79,10 @@ class Debugger:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
-        """End launched programs and detach from attached ones: politely, then by force."""
+        """End launched programs and detach from attached ones, then cancel all tasks.
+
+        Kill what has not ended in time.
+        """
         with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for first in {each.program.first for each in self.sessions.held.values()}:
@@ -103,7 +106,7 @@ class Debugger:
                 await processes.aclose()
 
     def keep(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
-        """Do some work beside all else, until it is done or the debugger ends."""
+        """Start `work(*arguments)` as a task that runs until it is done or the debugger ends."""
         self._tasks.start_soon(work, *arguments)
 
     # -- start and end
@@ -141,10 +144,10 @@ class Debugger:
 
     @contextlib.contextmanager
     def holding(self, session: Session, restart: Restart, *, focus: bool) -> Generator[None]:
-        """Include the session of another client while the body runs.
+        """Register the session of another client (a Neovim) while the body runs; finish it afterwards.
 
-        Unless it gets the `focus`, it does not take it from a session that lives: who works on that
-        one has not asked for another.
+        `restart` starts the same program again. With `focus`, or if the focused session has ended, the session becomes the default of
+        clients that have used none.
         """
         held = self.sessions.focused
         free = held is None or held.mirror.ended
@@ -156,7 +159,9 @@ class Debugger:
             self.sessions.ended(session, failed=False)
 
     async def terminate(self, session: Session) -> None:
-        """End debuggee and session, children first, by force after `ENDING`; an ended session is left alone.
+        """End debuggee and session, children first; kill what has not ended after `SECONDS_TO_END`.
+
+        A session that has ended is left alone. The end is recorded as the calling client's doing.
 
         Raises:
             Overdue: It has not ended, and another client holds its adapter.
@@ -175,7 +180,10 @@ class Debugger:
         return None
 
     async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
-        """End a session, its children before it: they need their parent's adapter for it."""
+        """Call `end` for a session's children and then for the session: children need their parent's adapter.
+
+        Sessions that have ended are left out. Programs that their adapter would resume are killed first.
+        """
         if session.detached is not None:
             session.detached.look()
         await self._cut_off(session, "dap_terminate")
@@ -186,6 +194,7 @@ class Debugger:
         await self._end_children(session, end)
 
     def _record_end(self, session: Session) -> None:
+        """Record in `doings` that the calling client ends the program, if it has not ended."""
         if not session.mirror.ended:
             self.doings.move("terminate", session.id, session.program)
 
@@ -193,7 +202,10 @@ class Debugger:
         return session.id in self.sessions.held
 
     async def _cut_off(self, session: Session, tool: str) -> None:
-        """Kill what must not resume, before any process is asked to end: the end of one may resume another."""
+        """Kill those programs of the session and its children that the end of another would resume.
+
+        Nothing is killed if none of them is stopped. `tool` is recorded as what has ended them.
+        """
         ending = [session, *session.program.below(session)]
         if any(each.mirror.stop is not None for each in ending):
             for each in ending:
@@ -203,6 +215,11 @@ class Debugger:
     async def _end_children(
         self, session: Session, end: Callable[[Session], Awaitable[object]]
     ) -> None:
+        """Call `_end` for all children of the session at once.
+
+        Errors raise nothing, as a child ends with its parent.
+        """
+
         async def end_child(child: Session) -> None:
             # A child that does not end ends with its parent.
             with contextlib.suppress(DapeerError):
@@ -230,7 +247,11 @@ class Debugger:
         return await session.disconnect(terminate=terminate)
 
     async def restart(self, session: Session) -> Session:
-        """End a program, if it has not ended, and start it again; a child has no start of its own."""
+        """End a program, if it has not ended, and start it again; return the first session of the new one.
+
+        `session` may be any session of the program. A program of a Neovim is started there. Breakpoints that were awaited of the old
+        program are awaited of the new one.
+        """
         program = session.program
         first = program.first
         if isinstance(first, DirectSession):
@@ -241,6 +262,7 @@ class Debugger:
         return again
 
     async def _start_again(self, session: DirectSession) -> Session:
+        """End the program of a direct session, and start its plan again; return the new session."""
         living = session.program.alive
         await self.terminate(session)
         for each in living:
@@ -248,13 +270,17 @@ class Debugger:
         return await self.start(session.plan)
 
     def _check_held(self, session: Session) -> None:
+        """Raise `NoSession` if the session has ended."""
         if not self._is_held(session):
             raise NoSession(f"Session {session.id} has ended.", "dap_run starts it again.")
 
     # -- breakpoints
 
     def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
-        """Count breakpoints (path and line) as set for a program, with those set since another was started."""
+        """Have a new program await breakpoints (path and line), and those set since the last start.
+
+        Those set since are taken out of `breakpoints.fresh`, and those in files that the adapter does not debug are dropped.
+        """
         definition = self.definitions.get(session.adapter)
         fitting = {
             each
@@ -264,21 +290,27 @@ class Debugger:
         session.program.awaited.expect([*places, *fitting])
 
     def expect_now(self, path: str, line: int) -> None:
-        """Count a breakpoint as set for the programs that run, and for the next one."""
+        """Have the running programs that take the file, and the next one that starts, await a breakpoint.
+
+        Line 0: `path` is the name of a function.
+        """
         self.breakpoints.fresh.add((path, line))
         for session in self.sessions.held.values():
             if not line or session.takes(path):
                 session.program.awaited.expect([(path, line)])
 
     def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
-        """Start sending something to some running sessions; `what` describes it in the answer."""
+        """Start calling `send` for those of `sessions` that have not ended.
+
+        Return the broadcast, which can be awaited. `what` names what is sent, for an answer on sessions that did not get it.
+        """
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
-        """Start sending the breakpoints of files to every session whose program can hold such files.
+        """Start sending all breakpoints of files to every session that takes such files; return the broadcast.
 
-        One that leaves its program to a child has none: the child is sent them.
-        A program that was just `started` with them needs no update.
+        A session that leaves its program to a child gets none: the child does. `started` is the first session of a program that was just
+        started with them, and needs no update.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 
@@ -293,18 +325,24 @@ class Debugger:
         return Broadcast(self._tasks, "the breakpoints", holding, send, taken=started is not None)
 
     def push_kept_back(self, programs: Iterable[Program[Session]]) -> Broadcast:
-        """Start sending again what programs did not get: they may have loaded a changed file again by now."""
+        """Start sending again the breakpoints that these programs did not get; return the broadcast.
+
+        They may have loaded a changed file again by now.
+        """
         kept = {path for each in programs for path, line in each.awaited.kept_from if line}
         return self.push(*sorted(kept))
 
     def left(self, client: str) -> None:
-        """Collect no longer what a client has asked for that has gone, and tell it nothing more."""
+        """Drop what a client that has disconnected collects and triggers, and send that to the sessions."""
         self.triggers.left(client)
         self.push(*self.breakpoints.left(client))
         self.push_collecting()
 
     def push_functions(self) -> Broadcast:
-        """Begin to make the wanted function breakpoints true of every session that can have them."""
+        """Start sending the wanted function breakpoints to every session that supports them.
+
+        Return the broadcast.
+        """
 
         async def send(session: Session) -> None:
             await session.stops_at.functions(self.breakpoints.functions)
@@ -313,7 +351,10 @@ class Debugger:
         return self.broadcast("the function breakpoints", able, send)
 
     def push_collecting(self, started: Session | None = None) -> Broadcast:
-        """Begin to have every session collect at the wanted functions; a program that was just `started` does."""
+        """Start having every session collect at the wanted functions, and no others; return the broadcast.
+
+        The sessions of the program that was just `started` are left out: they do so already.
+        """
         functions = [*self.breakpoints.collecting.values()]
         known = started.program.sessions if started else ()
         others = [s for s in self.sessions.values() if s not in known and not s.mirror.ended]
@@ -321,7 +362,14 @@ class Debugger:
         return self.broadcast(what, others, lambda each: each.lines.collect_at(functions))
 
     async def run_to(self, session: Session, path: str, line: int) -> None:
-        """Want a breakpoint without conditions until the session's next stop."""
+        """Send a breakpoint without conditions on a line until the session's next stop.
+
+        It takes the place of any that stops there. The session is not resumed here. After the stop the file's breakpoints are sent again
+        as they are wanted.
+
+        Raises:
+            NoSession: The session has ended.
+        """
         self._check_held(session)
         others = [
             requested
@@ -333,7 +381,7 @@ class Debugger:
         await session.set_breakpoints(path, [*others, RequestedBreakpoint(line=line)])
 
     async def _restore(self, session: Session, path: str, epoch: int) -> None:
-        """Make the breakpoints of a file what is wanted, once the session has stopped after `epoch`."""
+        """Wait for a stop after `epoch`, then send a file's wanted breakpoints again; errors raise nothing."""
         mirror = session.mirror
         await session.wait_for(lambda: mirror.epoch > epoch or mirror.ended, None)
         with contextlib.suppress(DapeerError):
@@ -342,4 +390,5 @@ class Debugger:
 
 
 async def _farewell(session: Session) -> None:
+    """Leave a session at the server's end, as `Session.farewell` does."""
     await session.farewell(SECONDS_TO_END_ALL)

@@ -22,7 +22,10 @@ class Files:
     def __init__(
         self, project: Path, sessions: Mapping[int, Session], known: Iterable[Frames] = ()
     ) -> None:
-        """`known`: where libraries of all languages are."""
+        """Allow the files of `project`, and of what `sessions` have loaded; `known` tells where libraries are.
+
+        `sessions` is read at each question, and ended ones count as long as they are in it. `known` counts only in `foreign`.
+        """
         self._known = tuple(known)
         self.secret = SecretFiles()
         self._sessions = sessions
@@ -31,15 +34,16 @@ class Files:
         self.add(project)
 
     def add(self, folder: Path) -> None:
-        """Allow the files of a project; the root folder and a home do not count as projects."""
+        """Allow the files below a folder; the root folder and a home are ignored, as they are no projects."""
         real = Path(os.path.realpath(folder))
         if _is_project(real):
             self.folders.add(real)
 
     def allows(self, path: str) -> bool:
-        """Whether a file may be read unasked; whether it is a secret one is another question.
+        """Return whether a file may be read without a person's consent; a link counts as its target.
 
-        A link counts as its target.
+        That is so below the allowed folders, in libraries of the sessions, and for sources and modules that they have reported. Whether
+        the file may hold secrets is another question (`shows`).
         """
         real = Path(os.path.realpath(path))
         if any(real.is_relative_to(system) for system in _OF_THE_SYSTEM):
@@ -51,9 +55,10 @@ class Files:
         )
 
     def foreign(self, filename: str, folder: str) -> str:
-        """Return the path of a file outside of the working folder, the libraries and the readable folders.
+        """Return the real path of a file for which consent is needed.
 
-        Empty: it is one of these, or there is no such file. `filename` may be a file's URI, too.
+        Empty: none is, or there is no such file. None is needed in the working folder `folder`, the libraries and the allowed folders,
+        nor for files that may hold secrets, which are rejected elsewhere. `filename` is a path, relative to `folder`, or a `file:` URI.
         """
         path = os.path.join(folder, os.path.expanduser(path_of(filename)))
         # Files that may hold secrets are rejected anyway.
@@ -66,15 +71,19 @@ class Files:
         return "" if known else str(real)
 
     def shows(self, path: str) -> bool:
-        """Whether a line of a file may be shown, unasked."""
+        """Return whether a line of a file may be shown without consent: it is allowed, and holds no secrets."""
         return self.allows(path) and not self.secret.hides(path)
 
     def path_of(self, reference: int) -> str:
-        """Return the path of a source that only an adapter has; empty if it has none."""
+        """Return the path that an adapter gives to a source with this `sourceReference`.
+
+        Empty if it gives none.
+        """
         found = (each for each in self._sources() if each.get("sourceReference") == reference)
         return next(filter(None, (each.get("path") for each in found)), "")
 
     def _paths(self) -> Iterator[str]:
+        """Yield the paths of all sources and modules that the sessions' mirrors hold, with repetitions."""
         for source in self._sources():
             if path := source.get("path"):
                 yield path
@@ -84,6 +93,7 @@ class Files:
                     yield str(module["path"])
 
     def _sources(self) -> Iterator[Source]:
+        """Yield all sources that the sessions have reported as loaded, or in a frame of a stop."""
         for session in self._sessions.values():
             yield from session.mirror.loaded.sources.values()
             for stop in session.mirror.history:
@@ -92,5 +102,6 @@ class Files:
 
 
 def _is_project(real: Path) -> bool:
+    """Return whether a real path may be a project: it is neither the root folder nor the home."""
     # A home need not be known.
     return str(real) not in ("/", os.path.realpath(os.path.expanduser("~")))

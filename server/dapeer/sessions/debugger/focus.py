@@ -23,7 +23,10 @@ class Focus:
     """
 
     def __init__(self, debugger: Debugger, runner: Focus | None = None) -> None:
-        """`runner`: that of the client that runs a script, where this is the script's."""
+        """Have no session used yet.
+
+        `runner` is the focus of the client that runs a script, if this is the script's.
+        """
         self._debugger = debugger
         self._runner = runner
         self._heard = debugger.doings.count
@@ -35,11 +38,17 @@ class Focus:
         self._started: list[Session] = []
 
     def doer(self, client: str) -> Doer:
-        """Return who does what is done at a call; `client` has its name and version."""
+        """Return this client as a `Doer`, for a record of what it does; `client` has its name and version.
+
+        A script counts as the client that runs it.
+        """
         return Doer(self._runner.key if self._runner else self.key, client)
 
     def hear(self) -> list[str]:
-        """Return a line on what others have done since this was asked last; a script hears of nothing."""
+        """Return at most one line on what others have done since the last call.
+
+        A script always gets an empty list.
+        """
         doings, since = self._debugger.doings, self._heard
         self._heard = doings.count
         if self._runner is not None:
@@ -49,7 +58,7 @@ class Focus:
         return [*filter(None, [doings.news(self.key, since, programs, self._debugger.project)])]
 
     def started(self, session: Session) -> None:
-        """Take note that the client has started a program, and works on it."""
+        """Record that the client has started a program, by its first session, and make that the default."""
         self._started = [*self.own, session]
         self.use(session)
 
@@ -59,11 +68,11 @@ class Focus:
         return [each for each in self._debugger.sessions.programs if each in self._started]
 
     def forget_what_was_read(self) -> None:
-        """Show the client each fact again, as if it had read nothing."""
+        """Replace `reader` by a new one, so that the client is shown each fact again."""
         self.reader = Reader()
 
     def use(self, session: Session) -> None:
-        """Take note that the client works on a session."""
+        """Make `session` the client's default."""
         self._used = session
 
     @property
@@ -84,10 +93,13 @@ class Focus:
         return latest
 
     def look(self, session_id: int | None = None) -> Session:
-        """Return the session to look at, by id; default the one used last, though it may have ended.
+        """Return the session to read, by id, or without one the client's default, which may have ended.
+
+        Where a session delegates, its first child is returned; without an id a stopped process of the same program comes before one that
+        runs. An id becomes the default.
 
         Raises:
-            NoSession: There is none.
+            NoSession: There is no session with this id, or none at all.
         """
         if session_id is not None:
             session = self._named(session_id)
@@ -98,10 +110,13 @@ class Focus:
         return session.program.acting(session, exactly=False)
 
     def session(self, session_id: int | None = None) -> Session:
-        """Return the session by id; by default the last used one, or another stopped process while it runs.
+        """Return the session to act on, by id, or without one the client's default, and make it the default.
+
+        Without an id, a stopped process of the same program comes before one that runs.
 
         Raises:
             NoSession: There is none; or the default has ended, or no session was used, and there are several.
+            NotStopped: The session's process was killed while it was stopped.
         """
         session = self.look(session_id)
         if session_id is None:
@@ -112,10 +127,11 @@ class Focus:
         return session
 
     def whole(self, session_id: int | None = None, *, also_ended: bool = False) -> Session:
-        """Return the session to end or to start again, by id; default that of the whole program used last.
+        """Return the session to end or to start again: by id, or without one the first of the default program.
 
         Raises:
-            NoSession: As `session`; unless it may have ended as well.
+            NoSession: There is none; or without an id it is not clear which program is meant, or the program has ended (unless
+                `also_ended`).
         """
         if session_id is not None:
             return self._named(session_id)
@@ -124,22 +140,35 @@ class Focus:
         return session
 
     def follow(self, session: Session) -> None:
-        """Make this session the default: it was shown."""
+        """Make `session` the default, if it belongs to the default's program, or there is no default."""
         if self._used is None or self._used.program is session.program:
             self._used = session
 
     def _named(self, session_id: int) -> Session:
+        """Return the session with this id, and make it the default.
+
+        Raises:
+            NoSession: There is none.
+        """
         self._used = self._debugger.sessions.named(session_id)
         return self._used
 
     def _started_since(self, used: Session) -> Session | None:
-        """Return the session that a person has started in their editor after the used one's end."""
+        """Return the session that a person has started in Neovim after the program of `used` has ended.
+
+        None: none.
+        """
         latest = self._debugger.sessions.focused
         theirs = latest is not None and latest.feed is not None and latest.id > used.id
         return latest if theirs and not used.program.runs else None
 
     def _refuse_ended(self, meant: Session, acting: Session) -> None:
-        """Refuse to act on a process in place of the one that is meant, which has ended."""
+        """Raise if the meant session has ended, so that `acting`, another one, would be used instead.
+
+        Raises:
+            NoSession: It has ended; the advice lists what is stopped.
+            NotStopped: A signal killed it while it was stopped.
+        """
         stopped = acting.program.stopped
         then = f"Stopped: {listed(stopped)}. Give session_id." if stopped else NEXT
         require_unkilled(meant, then)
@@ -147,6 +176,10 @@ class Focus:
             raise NoSession(f"Session {meant.id} has ended.", then)
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
+        """Raise `NoSession` if several programs may be meant: none was used, or the used one has ended.
+
+        With `also_ended` a program that was used may have ended.
+        """
         program = session.program
         if self._used is not None and (also_ended or not session.mirror.ended or program.runs):
             return
@@ -161,12 +194,15 @@ class Focus:
 
 
 def listed(sessions: Sequence[Session]) -> str:
-    """Say which sessions these are, each with its id, state and place."""
+    """Return a list of sessions as text, each with its id, name, state and place."""
     return ", ".join(map(_described, sessions))
 
 
 def _described(session: Session) -> str:
-    """Say which session it is, and where it is stopped; a process that runs, where its program is."""
+    """Return a session's id, name, state and place as text.
+
+    For one that runs, the place of its stopped sibling.
+    """
     there = next(iter([session] if session.mirror.stop else session.program.stopped), session)
     stop = there.mirror.stop
     place = ""

@@ -25,11 +25,14 @@ class Group:
 
     @property
     def lives(self) -> bool:
-        """Whether any of them has not ended."""
+        """Whether any of its sessions has not ended."""
         return any(not each.over for each in self.members.values())
 
     def acting(self, label: str) -> Session:
-        """Return the session to work on when a member is meant: an adapter may debug it in a child session."""
+        """Return the session on which a tool works when the member `label` is meant.
+
+        That may be a child session. If the program has only this member in the group, a stopped process of it comes first.
+        """
         member = self.members[label]
         exactly = sum(each.program is member.program for each in self.members.values()) > 1
         return member.program.acting(member, exactly=exactly)
@@ -43,9 +46,9 @@ class Groups:
         self._started: dict[str, Group] = {}
 
     def add(self, name: str, members: Mapping[str, Session], *, stop_all: bool = False) -> Group:
-        """Make a group of what was started together.
+        """Make and keep a group of the sessions in `members`, which have labels; return it.
 
-        Where a group of its name is there already, its own gets a number.
+        If a group has its name already, a number is appended. `stop_all`: the end of one member is to end all.
         """
         self._forget()
         taken = {*self._started, *(each.name for each in self._processes())}
@@ -75,7 +78,10 @@ class Groups:
         raise NoSession(f"There is no group {name!r}.", f"Groups: {listed}.")
 
     def _processes(self) -> list[Group]:
-        """Return the programs that live and have several processes."""
+        """Return a group for each living program that has several debugged processes.
+
+        Their labels are the session ids; the name is the program's, with an id where it is not unique.
+        """
         groups: list[Group] = []
         for first in self._sessions.programs:
             debugged = first.program.debugged
@@ -87,7 +93,7 @@ class Groups:
         return groups
 
     def _forget(self) -> None:
-        """Drop groups whose sessions are no longer known."""
+        """Drop groups none of whose sessions is known to the registry any more."""
         known = {*self._sessions.values()}
         self._started = {
             name: each
@@ -97,4 +103,5 @@ class Groups:
 
 
 def _numbered(name: str, number: int) -> str:
+    """Return a group's name with a number, which 1 leaves out."""
     return name if number == 1 else f"{name} {number}"

@@ -51,7 +51,10 @@ class Sessions(Mapping[int, Session]):
         doings: Doings,
         rows: RowFolders | None = None,
     ) -> None:
-        """`doings` records who resumes or ends one; `rows`: where programs write what they collect."""
+        """Hold no sessions yet; `doings` records who resumes or ends a program.
+
+        `rows`: the folders into which programs write what they collect; None: they write nothing.
+        """
         self._doings = doings
         self._definitions = definitions
         self._project = project
@@ -85,10 +88,10 @@ class Sessions(Mapping[int, Session]):
         return len(self._known)
 
     def named(self, session_id: int) -> Session:
-        """Return the session that a caller has named.
+        """Return the session with this id.
 
         Raises:
-            NoSession: There is no session with this number.
+            NoSession: There is no session with this id.
         """
         session = self._known.get(session_id)
         if session is None:
@@ -108,28 +111,35 @@ class Sessions(Mapping[int, Session]):
         return [each for each in first if each.program.runs]
 
     def supported(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of some requests, or options of requests, that the adapter of a live session supports."""
+        """Return those of `names` (requests, or options of requests) that some live session supports."""
         # Every message of an adapter comes after its capabilities.
         capable = [each for each in self._known.values() if each.mirror.capabilities]
         return frozenset(each for each in names if any(s.has_now(each) for s in capable))
 
     def restart_of(self, session: Session) -> Restart:
-        """Return what starts a session again that another client holds."""
+        """Return the function that starts the program of another client's session again.
+
+        Raises:
+            KeyError: The session was added without one.
+        """
         return self._restarts[session.id]
 
     def focus_on(self, session: Session | None) -> None:
-        """Make a session the default of clients that have used none."""
+        """Set `focused`, the default session of clients that have used none."""
         self.focused = session
 
     # -- those that come and go
 
     def next_context(self) -> SessionContext:
-        """Return what the next session shares with the others."""
+        """Return the context for a new session, with the next free id."""
         secret = self.files.secret
         return SessionContext(next(self._ids), self._project, self._definitions, secret, self._rows)
 
     def add(self, session: Session, *, focus: bool, restart: Restart | None = None) -> None:
-        """Count a session; `restart` starts it again where another client holds it."""
+        """Register a session as live, listen to its program's messages, and notify the listeners.
+
+        With `focus` it becomes `focused`. `restart` starts its program again, if another client holds it.
+        """
         self._known[session.id] = self._held[session.id] = session
         if restart is not None:
             self._restarts[session.id] = restart
@@ -140,7 +150,11 @@ class Sessions(Mapping[int, Session]):
         self._notify("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:
-        """Keep an ended session with its program for their readers; drop one whose program never ran."""
+        """Move a session from the live ones to the ended ones, which stay readable, and notify the listeners.
+
+        `failed`: it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and what they
+        have collected is bounded together.
+        """
         del self._held[session.id]
         if failed:
             session.program.remove(session)
@@ -156,17 +170,23 @@ class Sessions(Mapping[int, Session]):
         self._notify("sessions", session)
 
     def forget(self, session_id: int) -> None:
-        """Drop the sessions of an ended program."""
+        """Drop all sessions of an ended program, by the id of one of them, and notify the listeners.
+
+        Raises:
+            NoSession: There is no session with this id.
+        """
         first = self.named(session_id)
         self._drop(first.program.sessions)
         self._over = [each for each in self._over if each is not first.program]
         self._notify("sessions", first)
 
     def _is_over(self, program: Program[Session]) -> bool:
+        """Return whether a program is known, and none of its sessions is live."""
         ids = {each.id for each in program.sessions}
         return bool(ids & self._known.keys()) and not ids & self._held.keys()
 
     def _drop(self, sessions: Iterable[Session]) -> None:
+        """Remove sessions from the known ones; they cannot be looked up any more."""
         for dropped in sessions:
             self._known.pop(dropped.id, None)
             self._restarts.pop(dropped.id, None)
@@ -174,16 +194,20 @@ class Sessions(Mapping[int, Session]):
     # -- changes
 
     def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
-        """Call `listener` at every change, at once; it must not block. Returns what ends the calls."""
+        """Register `listener` for every change.
+
+        Return a function that removes it. It is called at once and must not block.
+        """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def _notify(self, kind: ChangeKind, session: Session) -> None:
+        """Call all listeners with a change of this kind of the session."""
         for listener in self._listeners:
             listener(SessionChange(kind, session.id))
 
     def _on_message(self, session: Session, message: Message) -> None:
-        """Tell what a message of a session changes."""
+        """Notify the listeners of what a message changes; record in `doings` who resumes or ends a program."""
         match message:
             case Event(event="output"):
                 for each in session.program.sessions:
@@ -199,7 +223,10 @@ class Sessions(Mapping[int, Session]):
                 pass
 
     def _record(self, session: Session, seq: int, command: str) -> None:
-        """Record who has resumed or ended a program; requests of a person's client have negative numbers."""
+        """Record who has sent a request that resumes or ends a program, in `doings`.
+
+        A negative `seq` is that of a request by the person's client in Neovim. Ends by tools are recorded elsewhere.
+        """
         if seq >= 0:
             if command in RESUMES:
                 self._doings.move(command, session.id, session.program)

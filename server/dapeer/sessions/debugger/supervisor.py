@@ -41,9 +41,10 @@ class Supervisor:
     async def start(
         self, plan: Plan, arguments: Body, parent: DirectSession | None = None
     ) -> Session:
-        """Start an adapter, and return the session when its debuggee runs.
+        """Start an adapter, do the handshake, and return the session when its debuggee runs.
 
-        `parent`: the session whose program has started this one's; None: it is the first of its program.
+        The session goes on in a task of its own. `arguments` are those of `launch` or `attach`. `parent` is the session whose program has
+        started this one's; None: it is the first of its program.
 
         Raises:
             AdapterError: The adapter is missing, did not start, or refused.
@@ -58,10 +59,17 @@ class Supervisor:
         *,
         task_status: TaskStatus[Session],
     ) -> None:
-        """Run a session with an adapter of its own, which outlives those of its children."""
+        """Start an adapter and run its session to its end.
+
+        `task_status` gets the session once the debuggee runs.
+
+        Raises:
+            DapeerError: The session could not start. Later errors are logged.
+        """
         started: list[Session] = []
 
         def begin(session: Session) -> None:
+            """Hand the session to the caller of the start."""
             task_status.started(session)
             started.append(session)
 
@@ -84,7 +92,10 @@ class Supervisor:
         parent: DirectSession | None,
         begin: Callable[[Session], None],
     ) -> DapeerError | None:
-        """Run a session with an adapter of its own; return why it could not start."""
+        """Start an adapter and run its session to its end, and that of its children; end the adapter then.
+
+        Return why the session could not start, None: it did. `begin` is called once its debuggee runs.
+        """
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
             session = self._session(plan, adapter, parent)
@@ -95,12 +106,15 @@ class Supervisor:
             return failure
 
     async def _adopt_offered(self, parent: DirectSession) -> None:
-        """Give each process that a debuggee starts a session of its own, side by side."""
+        """Wait for processes that the adapter of `parent` offers, for ever; debug each in a task of its own."""
         while True:
             self._tasks.start_soon(self._adopt, parent, await parent.offers.take())
 
     async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
-        """Debug a process that another one has started, and answer who has offered it."""
+        """Start a session for a process that the debuggee of `parent` has started, and answer the offer.
+
+        Errors are logged, and refuse the offer.
+        """
         try:
             await self._begin_child(parent, offer.arguments)
         except DapeerError as error:
@@ -113,10 +127,13 @@ class Supervisor:
             offer.take()
 
     async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
-        """Return when the session of a child has begun.
+        """Start the session of a child process, and return once it is connected to its adapter.
+
+        `offered` has the keys `request` and `configuration`.
 
         Raises:
-            DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger.
+            DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger. The parent's channel
+                records why.
         """
         if parent.plan.refuses_children and not parent.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
@@ -130,6 +147,10 @@ class Supervisor:
     async def _run_child(
         self, parent: DirectSession, plan: Plan, *, task_status: TaskStatus[Session]
     ) -> None:
+        """Connect to the adapter of a child process and run its session to its end.
+
+        Errors of the session are logged. `task_status` gets the session once it is connected, before the handshake.
+        """
         opened = open_child(plan.definition, plan.config, parent.process, self._reaper)
         async with opened as adapter:
             _check_lives(parent)
@@ -145,12 +166,16 @@ class Supervisor:
                     log.warning("session %s: %s", session.id, failure)
 
     def _session(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
+        """Make a session with the next free id."""
         return DirectSession(self._sessions.next_context(), plan, adapter, parent)
 
     async def _run_through(
         self, session: DirectSession, arguments: Body, started: Callable[[], None]
     ) -> DapeerError | None:
-        """Run a session from the handshake to its end; return why it could not start."""
+        """Register a session, do its handshake, and run it to its end; return why it could not start, or None.
+
+        `started` is called once the debuggee runs. In any case the session is finished and unregistered afterwards.
+        """
         # The first one of a program gets the focus.
         self._sessions.add(session, focus=session.parent is None)
         failure: DapeerError | None = None
@@ -181,13 +206,13 @@ class Supervisor:
 
 
 def _check_lives(parent: DirectSession) -> None:
-    """Refuse a child whose parent is being ended by a tool: nobody would end it, too."""
+    """Raise `Unsupported` if a tool is ending the parent, whose new child would be left behind."""
     if parent.by_us:
         raise Unsupported("Its program is being ended.", "dap_run starts it again.")
 
 
 async def _followed(session: DirectSession) -> None:
-    """Run a session to its end; an internal error ends this one, and no other."""
+    """Run a session to its end; an internal error is logged, and recorded as the cause of its end."""
     try:
         await session.follow()
     except Exception:

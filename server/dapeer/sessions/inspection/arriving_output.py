@@ -51,25 +51,33 @@ class ArrivingOutput:
         return self._drain is not None
 
     def confirm_by(self, drain: Drain) -> None:
-        """Ask the adapter from now on whether all output was sent.
+        """Call `drain` from now on to learn whether all output was sent, instead of waiting for silence.
 
-        Silence counts once it cannot say.
+        Once a call of it fails, silence counts again.
         """
         self._drain = drain
 
     def floods(self, stop: Stop) -> bool:
-        """Whether the program has printed so much since its last stop that more is on its way."""
+        """Return whether so much was printed since the stop before that more is probably on its way."""
         return self._since(stop) > FLOOD_CHARS
 
     def _since(self, stop: Stop) -> int:
+        """Return how many characters were printed since the stop before `stop` was left."""
         return self._output.end - stop.reported.left_at
 
     async def complete(self, mirror: Mirror, stop: Stop) -> None:
-        """Wait for the output before a stop; the mirror records whether more is arriving."""
+        """Wait for the output that was printed before a stop.
+
+        The mirror is told whether more is still arriving.
+        """
         mirror.mark_flowing(stop, flows=True)
         mirror.mark_flowing(stop, flows=not await self._is_complete(stop))
 
     async def _is_complete(self, stop: Stop) -> bool:
+        """Wait for the output before a stop, by the adapter's confirmation or by silence.
+
+        Return whether it is complete.
+        """
         try:
             if self._drain is not None and (await self._drain()).get("sent"):
                 return True
@@ -81,12 +89,10 @@ class ArrivingOutput:
         return await self.idle(SECONDS_AT_STOP, self._since(stop))
 
     async def idle(self, quiet: float = SECONDS_WITHOUT_OUTPUT, printed: int = 0) -> bool:
-        """Wait until nothing arrived for `quiet` seconds, or a little longer than is worth it.
+        """Wait until no output has arrived for `quiet` seconds; return True then, False: output still flows.
 
-        Returns whether that is so; False: output still flows.
-
-        `printed` characters have just arrived. A program that prints faster than its adapter forwards has
-        stopped long before the last line is here, so a flood is waited for as long as it flows.
+        `printed` is how many characters have just arrived. Occasional lines are waited out for `SECONDS_TO_SETTLE`; a flood, more than
+        `FLOOD_CHARS`, for `SECONDS_OF_FLOOD`, since a fast program has stopped long before its last line is here.
         """
         output, clock = self._output, anyio.current_time
         started_at, first, seen = clock(), output.end, -1

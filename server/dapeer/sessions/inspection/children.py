@@ -49,9 +49,10 @@ class _Run:
 async def page_of(
     fetching: Fetching, stop: Stop, reference: int, kind: str | None, start: int, count: int
 ) -> Page:
-    """Return `count` children of a container from `start` on: `indexed` ones, `named` ones, or all.
+    """Return `count` children of a container from `start` on, as a page with their total.
 
-    Of all, the elements come first, so an element's index is its place.
+    `kind` is "indexed" for elements, "named" for other members, or None for both. Of both, the elements come first, so that an element's
+    index is its place. `reference` is the container's `variablesReference`. What the mirror lacks is requested from the adapter.
     """
     container = await _container(fetching, stop, reference)
     if kind == "named":
@@ -68,16 +69,20 @@ async def page_of(
 
 
 def cut(rows: Sequence[Variable], start: int, count: int) -> Page:
-    """Return a page of rows that are all here."""
+    """Return a page of `rows`, which are all children of their kind."""
     return Page(rows[start : start + count], len(rows))
 
 
 def of_kind(rows: Sequence[Variable], kind: str | None) -> Sequence[Variable]:
-    """Return the `indexed` or `named` ones of some children, or all of them."""
+    """Return those of some children that are elements ("indexed") or are not ("named"); None: all."""
     return [each for each in rows if kind is None or is_element(each) is (kind == "indexed")]
 
 
 async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Container:
+    """Return what gives the elements and members of the container `reference` at a stop.
+
+    If the adapter says how many elements there are, they are requested page by page, else the whole list is fetched here.
+    """
     size = stop.values.elements.get(reference, 0)
     known = (
         stop.values.variables.get(reference, ()) if reference not in stop.values.outdated else ()
@@ -98,6 +103,7 @@ class _Container:
     """A container of which the adapter says how many elements it has: they are requested page by page."""
 
     def __init__(self, fetching: Fetching, reference: int, size: int) -> None:
+        """Hold a container with `size` elements, as its adapter has said."""
         self.size = size
         """Elements, as far as known."""
         self.open = False
@@ -106,7 +112,10 @@ class _Container:
         self._reference = reference
 
     async def elements(self, start: int, count: int) -> list[Variable]:
-        """Return a page of the elements, and correct the size where the adapter gives fewer."""
+        """Return at most `count` elements from `start` on; set `size` where the adapter gives fewer.
+
+        If a page is short, all elements are requested, as a sparse array leaves out holes (up to `MAX_LISTED_AT_ONCE`).
+        """
         expected = min(count, self.size - start)
         if expected <= 0:
             return []
@@ -121,6 +130,10 @@ class _Container:
         return rows
 
     async def _page(self, start: int, count: int) -> list[Variable]:
+        """Request a page of elements; return at most `count` of them.
+
+        Other members that the adapter sends, and elements before `start`, are left out.
+        """
         rows = await self._fetching.page(self._reference, "indexed", start, count)
         if len(rows) > count or self.open:
             # Other members were sent with the page, or the whole container in place of it.
@@ -130,7 +143,7 @@ class _Container:
         return [*rows[start if ignored else 0 :][:count]]
 
     async def members(self) -> Sequence[Variable]:
-        """Return all children that are no elements."""
+        """Return all children that are no elements; they are requested from the adapter."""
         return _members(self._fetching, await self._fetching.named(self._reference))
 
 
@@ -143,12 +156,20 @@ class _Listed(_Container):
     def __init__(
         self, fetching: Fetching, reference: int, runs: Sequence[_Run], rows: Sequence[Variable]
     ) -> None:
+        """Hold the listed elements `runs` and all listed children `rows`.
+
+        A row named "…" says that there are more.
+        """
         super().__init__(fetching, reference, sum(run.length for run in runs))
         self.open = any(row["name"] == LEFT_OUT for row in rows)
         self._runs = runs
         self._rows = rows
 
     async def elements(self, start: int, count: int) -> list[Variable]:
+        """Return at most `count` elements from `start` on.
+
+        What was not listed is requested, and corrects `size`.
+        """
         if self.open and start + count > self.size:
             rows = await self._page(start, count)
             self.open = len(rows) == count
@@ -168,10 +189,12 @@ class _Listed(_Container):
         return found
 
     async def members(self) -> Sequence[Variable]:
+        """Return all listed children that are no elements."""
         return _members(self._fetching, self._rows)
 
 
 def _members(fetching: Fetching, rows: Sequence[Variable]) -> Sequence[Variable]:
+    """Return those of `rows` that are no elements, and do not stand for more elements or say so."""
     return [
         each
         for each in of_kind(rows, "named")
@@ -180,12 +203,17 @@ def _members(fetching: Fetching, rows: Sequence[Variable]) -> Sequence[Variable]
 
 
 def _stands_for_more(fetching: Fetching, row: Variable) -> bool:
+    """Return whether a child stands for more elements of its container, by the definition's pattern."""
     pattern = fetching.more_elements
     return bool(pattern and pattern.fullmatch(f"{row['name']}: {row.get('type', '')}"))
 
 
 async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_Run]:
-    """Return the elements for which a child stands; it may hold more such children."""
+    """Return the elements for which a child stands, in order.
+
+    They are fetched, at most `deepest` levels down. A child whose value is a range such as `[100:200]` has them directly; any other may
+    hold more such children.
+    """
     if found := _RANGE.fullmatch(row["value"]):
         return [_Run(int(found[2]) - int(found[1]), below=row["variablesReference"])]
     if not deepest or not row["variablesReference"]:

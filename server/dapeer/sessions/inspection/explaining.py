@@ -22,7 +22,14 @@ _QUOTED = re.compile(r'"(.+)"', re.DOTALL)
 
 
 async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
-    """Find out in the program why it has stopped."""
+    """Evaluate the definition's expressions for a stop's signal or exception.
+
+    The mirror keeps the results. `evaluate` takes an expression, a frame id and a DAP context. Nothing is evaluated where no expression
+    fits the stop. The stop's stack must have been fetched.
+
+    Raises:
+        DapeerError: An evaluation failed.
+    """
     frame = stop.stack.frames[stop.thread_id][0]
     innermost = frame["id"]
     if expressions.signal and stop.reason in {"signal", "attach"}:
@@ -46,7 +53,15 @@ async def evaluate_members(
     expressions: Expressions,
     evaluate: Evaluate,
 ) -> None:
-    """Find out in the program, in one look, what those variables hold that the adapter does not expand."""
+    """Evaluate once what `variables` hold that the adapter does not expand.
+
+    The mirror keeps it as their members. Nothing is evaluated if the definition has no expression for it, the stop has no frame, or
+    `variables` is empty.
+
+    Raises:
+        DapeerError: The evaluation failed.
+        ValueError: Its result is no JSON object.
+    """
     if not expressions.members or stop.top is None or not variables:
         return
     held = {each["name"]: each["variablesReference"] for each in variables}
@@ -66,14 +81,17 @@ def _unquoted(quoted: str) -> str:
 
 
 def is_bare(variable: Variable, expressions: Expressions) -> bool:
-    """Whether a variable is an object of which the adapter tells nothing."""
+    """Return whether the adapter shows nothing of a variable's object, by the definition's `bare`."""
     return (
         expressions.bare is not None and expressions.bare.fullmatch(variable["value"]) is not None
     )
 
 
 def _signal(number: str) -> str:
-    """Return a signal's name; empty for an unknown one, and for those by which debuggers stop programs."""
+    """Return the name of the signal with this number.
+
+    Empty: unknown, or one by which debuggers stop programs.
+    """
     with contextlib.suppress(ValueError):
         name = signal.Signals(int(number)).name
         return "" if name in {"SIGSTOP", "SIGTRAP"} else name

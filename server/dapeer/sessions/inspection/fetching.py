@@ -77,7 +77,7 @@ class Fetching:
         self._fetching: dict[tuple[object, ...], Answer[Literal["here", "given up"]]] = {}
 
     async def threads(self) -> Mapping[int, str]:
-        """Return the names of all threads by id."""
+        """Return the names of all threads by id; `threads` is sent only if the mirror does not know them."""
         await self.other_client.looked()
         if not self._mirror.threads_known:
             await self._once("threads", {}, lambda: self._mirror.threads_known)
@@ -86,7 +86,14 @@ class Fetching:
     async def stack_trace(
         self, thread_id: int, start: int = 0, levels: int = FRAMES_AT_ONCE
     ) -> Sequence[StackFrame]:
-        """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
+        """Return up to `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0.
+
+        What the mirror lacks is requested from the adapter. Empty: the stack has no frames there.
+
+        Raises:
+            NotStopped: The thread runs.
+            DapeerError: The request failed.
+        """
         await self.other_client.looked()
         stop = self._mirror.stopped(thread_id)
         first = len(stop.stack.frames.get(thread_id, ()))
@@ -103,7 +110,10 @@ class Fetching:
         return stop.stack.frames.get(thread_id, [])[start : start + levels]
 
     async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
-        """Return the frames of a stopped thread to the outermost, `MAX_FRAMES` at most."""
+        """Return the frames of a stopped thread, innermost first, to the outermost one, `MAX_FRAMES` at most.
+
+        What the mirror lacks is requested, several times if the adapter gives a part of a deep stack.
+        """
         known = -1
         # Some adapters say of a deep stack only that there is more.
         while (
@@ -136,7 +146,10 @@ class Fetching:
         await self.whole_stack(thread)
 
     async def top(self, stop: Stop) -> StackFrame | None:
-        """Return the frame to look at first, None when there is no stack."""
+        """Return the frame of a stop to show first, the user's if there is one; None: there is no stack.
+
+        It is fetched if the mirror lacks it; up to `MAX_SEARCHED_FRAMES` frames are fetched to find one of the user's.
+        """
         if stop.top is None or stop.stack.front is None or self.other_client.first:
             frames = await self.stack_trace(stop.thread_id, levels=self._levels)
             if frames and stop.stack.front is None:
@@ -144,7 +157,12 @@ class Fetching:
         return stop.top
 
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
-        """Return the scopes of a frame."""
+        """Return the scopes of a frame of the current stop, by the adapter's frame id; requested if not known.
+
+        Raises:
+            NotStopped: The program runs.
+            DapeerError: The request failed.
+        """
         await self.other_client.looked()
         stop = self._mirror.stopped()
         if frame_id not in stop.values.scopes:
@@ -154,11 +172,19 @@ class Fetching:
         return stop.values.scopes.get(frame_id, [])
 
     async def variables(self, reference: int) -> Sequence[Variable]:
-        """Return the children of a scope or variable."""
+        """Return the children of a scope or variable, by its `variablesReference`.
+
+        Requested if unknown or outdated.
+
+        Raises:
+            NotStopped: The program runs.
+            DapeerError: The request failed.
+        """
         await self.other_client.looked()
         stop = self._mirror.stopped()
 
         def known() -> bool:
+            """Return whether the mirror has the children, as they are now."""
             return reference in stop.values.variables and reference not in stop.values.outdated
 
         if not known():
@@ -166,35 +192,45 @@ class Fetching:
         return stop.values.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
-        """Return the adapter's answer for a part of the `indexed` or `named` children of a variable.
+        """Send `variables` for a part of a variable's children, and return the answer as it is.
 
-        It may ignore the filter or the part: `sessions/inspection/children` does not.
+        `kind` is "indexed" or "named". The adapter may ignore it, or the part: `children.page_of` corrects that.
         """
         return await self._chosen(reference, filter=kind, start=start, count=count)
 
     async def named(self, reference: int) -> Sequence[Variable]:
-        """Return what the adapter answers to a request for all `named` children of a variable."""
+        """Send `variables` for all `named` children of a variable, and return the answer as it is."""
         return await self._chosen(reference, filter="named")
 
     async def _chosen(self, reference: int, **which: Unpack[_Part]) -> Sequence[Variable]:
+        """Send `variables` with the options `which`, after the person's client has looked.
+
+        Return the children.
+        """
         await self.other_client.looked()
         arguments: VariablesArguments = {"variablesReference": reference, **which}
         return (await self._request("variables", arguments)).get("variables") or []
 
     def is_folded(self, variable: Variable) -> bool:
-        """Whether the adapter has left out the elements of a value."""
+        """Return whether the adapter has left elements out of a variable's value."""
         text = variable["value"]
         return is_folded(text) or bool(self.folded and self.folded.search(text[:MAX_READ_CHARS]))
 
     def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
-        """Whether a value is shown without its elements, or, if it is fetched `whole`, an object's members."""
+        """Return whether a variable's value is shown without its elements, though it has children to fetch.
+
+        With `whole`, an object whose value says nothing about its members counts, too. Lazy values do not count.
+        """
         text, named = variable["value"], variable.get("type", "")
         if not variable["variablesReference"] or variable.get("presentationHint", {}).get("lazy"):
             return False
         return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
 
     async def unfold(self, variable: Variable) -> None:
-        """Fetch a value's first elements, or an object's members, that the adapter shows without them."""
+        """Fetch the first elements, or the members, of a variable that the adapter shows without them.
+
+        The mirror keeps them; nothing is returned, and errors raise nothing.
+        """
         if self.is_closed(variable):
             kind, most = (
                 ("indexed", FIRST_ELEMENTS)
@@ -204,7 +240,14 @@ class Fetching:
             await quietly(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
-        """Return the body of `exceptionInfo` for a stopped thread."""
+        """Return the body of `exceptionInfo` for a stopped thread, requested once.
+
+        Empty if the adapter gives none.
+
+        Raises:
+            NotStopped: The thread runs.
+            DapeerError: The request failed.
+        """
         await self.other_client.looked()
         stop = self._mirror.stopped(thread_id)
         if stop.exception is None:
@@ -242,9 +285,13 @@ class Fetching:
         known: Callable[[], bool],
     ) -> None: ...
     async def _once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
-        """Join a running fetch, or start it; the result is in the mirror.
+        """Send a request whose answer the mirror keeps, or wait for the same one that another caller has sent.
 
-        What the person's client has asked already is not asked again, if it is `known` by its answer. If the fetching caller is cancelled, one of those that joined fetches again.
+        `known` tells whether the mirror has the answer. A request that the person's client has sent already is not sent again if it is
+        `known` by its answer. If the fetching caller is cancelled, one of those that joined fetches again.
+
+        Raises:
+            DapeerError: The request failed, whoever has sent it.
         """
         key = (self._mirror.epoch, command, *arguments.values())
         while (fetch := self._fetching.get(key)) is not None:
@@ -265,7 +312,7 @@ class Fetching:
 
 
 async def together(*fetches: Coroutine[Any, Any, object]) -> None:
-    """Do all of them side by side: the first here, each other in a task of its own."""
+    """Run all coroutines side by side and wait for all of them; errors of a failed request raise nothing."""
     if not fetches:
         return
     async with anyio.create_task_group() as tasks:
@@ -275,7 +322,7 @@ async def together(*fetches: Coroutine[Any, Any, object]) -> None:
 
 
 async def quietly(fetch: Coroutine[Any, Any, object]) -> None:
-    """A stop is shown even if a part of it is missing."""
+    """Await a fetch for a part of what is shown; `DapeerError`, `KeyError` and `ValueError` raise nothing."""
     try:
         await fetch
     except (DapeerError, KeyError, ValueError):

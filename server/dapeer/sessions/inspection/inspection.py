@@ -76,7 +76,10 @@ class Inspection(Fetching):
         secret_files: SecretFiles,
         traits: Traits,
     ) -> None:
-        """Of frames in `secret_files` no source is shown."""
+        """Fetch nothing yet; frames in `secret_files` are shown without their source.
+
+        `errors` finds errors in what the program prints, `arriving` waits for that output.
+        """
         super().__init__(mirror, request, wait_for, traits)
         self.editions = SourceVersions(time.time())
         self._expressions = traits.stopping.expressions
@@ -96,15 +99,15 @@ class Inspection(Fetching):
         """The frame whose source was kept last."""
 
     def ask_program(self, folded: re.Pattern[str] | None, compare: Compare | None) -> None:
-        """Ask the program from now on for what its unpatched adapter leaves out.
+        """Have the program itself asked, at later stops, for what an unpatched adapter leaves out.
 
-        That is values with `folded` in them, and frames.
+        `folded` marks values with omitted elements; `compare` is called with each stop to find omitted frames. None: nothing is asked.
         """
         self.folded, self._compare = folded, compare
 
     @contextlib.contextmanager
     def quiet(self) -> Generator[None]:
-        """Inspect no stop unasked while the body runs: many of them follow each other."""
+        """Have stops not inspected while the body runs, unless a caller asks: many of them follow each other."""
         self._is_quiet = True
         try:
             yield
@@ -114,7 +117,10 @@ class Inspection(Fetching):
     # -- at every stop
 
     def on_message(self, message: Message) -> None:
-        """Take note of a message of the session, which the mirror has taken in."""
+        """React to a message that the mirror has applied: at a stop, start fetching what is shown of it.
+
+        A resume records who has resumed; a `stackTrace` response or a loaded source has the file's text kept.
+        """
         self.other_client.on_message(message)
         match message:
             case Event(event="stopped"):
@@ -132,14 +138,20 @@ class Inspection(Fetching):
                 pass
 
     def _resumed(self, *, by_person: bool) -> None:
-        """Record a resume by a client: the next stop was not caused by an inspection."""
+        """Record in the last stop who has resumed the program.
+
+        The next stop was not caused by an inspection, so it is inspected.
+        """
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
             who = "the person in Neovim" if by_person else "another call of a tool"
             self._mirror.learn(stop, replace(stop.found, left_by=who))
 
     def _stopped(self) -> None:
-        """Start fetching what every reader of a new stop needs, unless it is left to the person's client."""
+        """Start fetching what every reader of the new stop needs, unless that waits until a caller asks.
+
+        It waits in `quiet`, where the person's client looks first, and after `MAX_CHASED_STOPS` stops without a resume.
+        """
         stop = self._mirror.stop
         self._chased += 1
         if self._chased > MAX_CHASED_STOPS or self.other_client.first or self._is_quiet:
@@ -148,7 +160,10 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _keep_source(self, stop: Stop) -> None:
-        """Keep the lines around the place as they are now, unless it was done for this frame."""
+        """Keep the source around a stop's top frame in the mirror, as it is now, with a warning if the file has changed.
+
+        Nothing is done if this frame's source was kept last.
+        """
         if stop.top is self._sourced:
             return
         self._sourced = stop.top
@@ -162,17 +177,21 @@ class Inspection(Fetching):
             self._mirror.learn(stop, found)
 
     def on_request(self, stop: Stop) -> None:
-        """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
+        """Start inspecting a stop whose inspection was put off, because a caller asks for it; else do nothing."""
         if stop is self._left and self._chased <= MAX_CHASED_STOPS:
             self._left = None
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
+        """Start a task that inspects a stop."""
         self._looked = anyio.Event()
         BackgroundTask(self._look(stop, self._looked))
 
     async def complete(self, stop: Stop) -> None:
-        """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
+        """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
+
+        An inspection that was put off is started, and what an evaluation has outdated is fetched again.
+        """
         if stop is self._left:
             self._left = None
             self._begin(stop)
@@ -182,6 +201,10 @@ class Inspection(Fetching):
             await quietly(self._locals(stop))
 
     async def _look(self, stop: Stop, looked: anyio.Event) -> None:
+        """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
+
+        If the program gives up, the error that it has printed is recorded as the stop's exception.
+        """
         try:
             self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))
             # An adapter that tells when output is complete does so while the stop is looked at.
@@ -204,7 +227,7 @@ class Inspection(Fetching):
             looked.set()
 
     def _keep_printed_place(self, stop: Stop) -> None:
-        """Keep the place that a finding's report names, if the debugger knows no frame of the user's."""
+        """Record, with its source, the place that a printed report names, if the stop has no frame of the user's."""
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
         if not (pattern and stop.raised and known) or whose.foremost(known):
@@ -218,6 +241,7 @@ class Inspection(Fetching):
             self._mirror.learn(stop, replace(stop.found, place=(path, line), source=source))
 
     async def _look_around(self, stop: Stop) -> None:
+        """Fetch threads, exception and locals of a stop side by side; errors raise nothing."""
         if stop.thread_id == UNKNOWN:
             await quietly(self.threads())
         beside: list[Coroutine[Any, Any, object]] = []
@@ -228,6 +252,7 @@ class Inspection(Fetching):
         await together(self._locals(stop), *beside)
 
     async def _locals(self, stop: Stop) -> None:
+        """Fetch the stack, the top frame's source, scopes and locals of a stop, and explain why it has stopped."""
         frame = await self.top(stop)
         if frame is None:
             return
@@ -243,7 +268,10 @@ class Inspection(Fetching):
         )
 
     async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
-        """Keep the lines of a text that only the adapter has, and that it says is a source."""
+        """Request the text of a frame's source that only the adapter has; keep the lines around the frame's.
+
+        Nothing is kept if a source is known, the file may hold secrets, or the adapter gives no MIME type.
+        """
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
         if stop.found.source is not None or not reference or self._secret_files.hides(path):
             return
@@ -255,7 +283,9 @@ class Inspection(Fetching):
             self._mirror.learn(stop, replace(stop.found, source=source))
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
-        """Return the lines and MIME type of a text that only the adapter has; empty type: it gives none.
+        """Request `source` by a `sourceReference`.
+
+        Return the text's lines, and its MIME type (empty: none given).
 
         Raises:
             DapeerError: As of any request.
@@ -268,6 +298,10 @@ class Inspection(Fetching):
         return str(body.get("content") or "").splitlines(), str(body.get("mimeType") or "")
 
     async def _scopes_of(self, stop: Stop, frame: StackFrame) -> None:
+        """Fetch the scopes of a frame, their variables, and the elements of the important ones.
+
+        If the adapter rejects `scopes`, the stop records its reason.
+        """
         try:
             await self.scopes(frame["id"])
         except RequestFailed as error:
@@ -277,6 +311,7 @@ class Inspection(Fetching):
         await self._open(stop)
 
     async def _stack_of(self, stop: Stop) -> None:
+        """Fetch the stack of a stop: the whole one if omitted frames are looked for, else both of its ends."""
         if self._compare is None:
             return await self.ends_of_stack(stop)
         # What an adapter leaves out shows in a whole stack only.
@@ -309,11 +344,15 @@ class Inspection(Fetching):
                 await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
+        """Send `evaluate` with a frame id and DAP context; return the result's text."""
         arguments = EvaluateArguments(expression=expression, frameId=frame_id, context=context)
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
     async def look_for_reload(self, path: str) -> None:
-        """Find out whether the program has loaded a changed file again, and what is left of the old text."""
+        """Ask the program whether it has loaded a changed file again, and what still runs the old text.
+
+        Keep that. Nothing is asked if the file has not changed since it was read, or the definition has no expression for it.
+        """
         change, old = self.editions.known(path), self.editions.old(path)
         if not self._expressions.texts or (change is None and old is None):
             return
@@ -335,9 +374,10 @@ class Inspection(Fetching):
     def source(
         self, path: str, line: int, around: int, function: str = ""
     ) -> tuple[int, list[str]] | None:
-        """Return the lines around a line, as the program has loaded them, and the first one's number.
+        """Return the lines around a line as the program has loaded them: the first one's number, and their text.
 
-        None when they cannot be read. Of a file that may hold secrets, it says so in place of the line.
+        `around` is how many lines on either side, `function` the name of the frame there. None: they cannot be read. A file that may hold
+        secrets gives one line that says so.
         """
         if self._secret_files.hides(path):
             return line, [HIDDEN]

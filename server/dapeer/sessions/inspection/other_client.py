@@ -40,6 +40,10 @@ class OtherClient:
     def __init__(
         self, mirror: Mirror, wait_for: WaitFor, *, present: bool = False, first: bool = False
     ) -> None:
+        """Know of no request yet; `present`: there is such a client.
+
+        `first`: it looks at the first stop before dapeer.
+        """
         self._mirror = mirror
         self._wait_for = wait_for
         self.first = first
@@ -60,7 +64,10 @@ class OtherClient:
         """When it was heard of last."""
 
     def on_message(self, message: Message) -> None:
-        """Record a message of the session; requests of another client have negative numbers."""
+        """Keep track of what the client has asked for at a stop; its requests have negative numbers.
+
+        A resume decides who looks first at the next stop: the client, unless dapeer has resumed the program, too.
+        """
         match message:
             case Event(event="stopped", body=body):
                 self._due = None
@@ -88,6 +95,7 @@ class OtherClient:
         self._active = anyio.current_time()
 
     def _answered(self, response: Response) -> None:
+        """Conclude from an adapter's answer to the client what the client asks for next."""
         if response.command == "stackTrace" and self.present and self._due is None:
             frames: list[StackFrame] = response.body.get("stackFrames") or []
             self._frame = next((each["id"] for each in frames if each.get("source")), None)
@@ -104,31 +112,37 @@ class OtherClient:
         return bool(self._requests)
 
     async def answered(self, command: str, arguments: Body) -> None:
-        """Wait for the answer to the client's same question, sent or about to be: it is ours, too.
+        """Wait for the answer to the client's own request of the same kind, if it has sent it or is about to.
 
-        The adapter would answer both, one after the other.
+        The mirror then has the answer, so dapeer need not ask. The wait has a limit.
         """
         stop = self._mirror.stop
 
         def over() -> bool:
+            """Return whether there is nothing to wait for: the request is not expected any more, or the stop is over."""
             return not self._expects(command, arguments) or self._mirror.stop is not stop
 
         if not await self._patiently(over) and self._mirror.stop is stop:
             self._next, self._due = "", set()
 
         def waits() -> bool:
+            """Return whether the client waits for an answer to the same request."""
             return any(_is_same(each, command, arguments) for each in self._requests.values())
 
         if waits():
             await self._wait_for(lambda: not waits(), SECONDS_TO_ANSWER)
 
     async def looked(self) -> None:
-        """Wait until the person's client has looked at the stop that lasts, if it is theirs to look at first."""
+        """Wait until the person's client has asked all that it wants to know of the current stop, if it looks first.
+
+        Return at once if dapeer looks first.
+        """
         if not self.first:
             return
         stop = self._mirror.stop
 
         def over() -> bool:
+            """Return whether the client has looked, or need not: it does not look first, or the stop is over."""
             looked = self._due == set() and not self.asks
             return looked or not self.first or stop is None or self._mirror.stop is not stop
 
@@ -136,7 +150,10 @@ class OtherClient:
             self._looked()
 
     async def _patiently(self, over: Callable[[], bool]) -> bool:
-        """Wait for the client to finish something; return whether it did, False: it does nothing more."""
+        """Wait until `over()` is true, and return True; False: the client has sent nothing for a while.
+
+        A client that sends or awaits something is waited for on and on.
+        """
         goes_on = True
         while goes_on and not over():
             if self.asks:
@@ -147,7 +164,7 @@ class OtherClient:
         return goes_on
 
     def _expects(self, command: str, arguments: Body) -> bool:
-        """Whether the client is about to ask a question."""
+        """Return whether the client is about to send this request; never one for a part of an answer."""
         if any(arguments.get(each) for each in PARTS):
             return False
         if command == "variables":
@@ -165,13 +182,13 @@ class OtherClient:
         return command == self._next and arguments.get(name) == value
 
     def _looked(self) -> None:
-        """Take note that the client has looked at the stop that lasts, or does not come to it."""
+        """Set that the client expects nothing more of the current stop, and waits for no answer."""
         self._next, self._due = "", set()
         self._requests.clear()
 
 
 def _is_same(request: Request, command: str, arguments: Body) -> bool:
-    """Whether a request asks for what another one does, from the beginning on."""
+    """Return whether a pending request asks for the same as `command` with `arguments`, from the first item on."""
     if request.command != command or any(request.arguments.get(each) for each in PARTS):
         return False
     return all(

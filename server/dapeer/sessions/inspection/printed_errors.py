@@ -31,11 +31,14 @@ class PrintedErrors:
         self._debugger = debugger
 
     def since(self, cursor: int) -> re.Match[str] | None:
-        """Return the last error of the program's own that it has printed since a cursor."""
+        """Return the last error of the program itself that was printed since the position `cursor`.
+
+        None: none. The match has the groups of the pattern, such as `error`, `file` and `line`.
+        """
         return next((each for each in self._found(cursor) if not self._is_debuggers(each)), None)
 
     def of_debugger(self) -> str:
-        """Return a sentence on the last error of the debugger's own that is printed; empty: there is none."""
+        """Return a clause on the last error of the debugger itself in the latest output; empty: there is none."""
         found = self._found(self._output.end - LAST_WORDS)
         error = next(filter(self._is_debuggers, found), None)
         if error is None:
@@ -45,16 +48,17 @@ class PrintedErrors:
         return f"the debugger has failed, not the program, at {place}{named}"
 
     def _found(self, cursor: int) -> list[re.Match[str]]:
-        """Return the errors that are printed since a cursor, the last one first."""
+        """Return the errors that were printed since the position `cursor`, the last one first."""
         if self._pattern is None:
             return []
         text = self._output.read(cursor).text.replace("\r\n", "\n")
         return list(self._pattern.finditer(text))[::-1]
 
     def _is_debuggers(self, error: re.Match[str]) -> bool:
+        """Return whether an error was raised in a file of the debugger, which runs in the program."""
         file = error.groupdict().get("file")
         return bool(self._debugger and file and self._debugger.search(file))
 
     def last(self) -> re.Match[str] | None:
-        """Return the last error in the program's latest output."""
+        """Return the last error of the program itself in its latest output, as `since` does; None: none."""
         return self.since(self._output.end - LAST_WORDS)

@@ -44,7 +44,7 @@ class OldCode:
     """Names of functions of it that something in the program still holds."""
 
     def runs_in(self, function: str, line: int) -> bool:
-        """Whether a frame, by its name and line, runs it."""
+        """Return whether a frame, by its function's name and its line, runs this old code."""
         return (function.rpartition(".")[2], line) in self.frames
 
     @property
@@ -114,7 +114,7 @@ class SourceVersions:
     """The texts of one program's files as they were loaded."""
 
     def __init__(self, since: float) -> None:
-        """`since`: when the program began, in seconds since 1970."""
+        """Hold no texts yet; `since` is when the program began, in seconds since 1970."""
         self._since = since
         self._kept: dict[str, list[str] | None] = {}
         """By path; None: the file was changed after the program had begun, before it was read."""
@@ -124,7 +124,10 @@ class SourceVersions:
         """By path: what is left of the text from before the file was loaded again."""
 
     def keep(self, path: str) -> None:
-        """Keep the current text of a file, if the program may have loaded it."""
+        """Read and keep the present text of a file, unless one is kept, or `MAX_KEPT_FILES` are.
+
+        If the file was modified after the program had begun, it is kept as unknown.
+        """
         if path in self._kept or len(self._kept) >= MAX_KEPT_FILES:
             return
         lines = read_lines(path)
@@ -133,7 +136,10 @@ class SourceVersions:
             self._kept[path] = lines if _modified(path) <= since else None
 
     def load(self, path: str, at: float) -> None:
-        """Take note that the program has loaded a file, at a time in seconds since 1970: that is its source."""
+        """Record that the program has loaded a file at a time, in seconds since 1970, and keep its present text.
+
+        If another text was kept, that one is kept as old code. Files whose text was never kept only have the time recorded.
+        """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
             self._loaded[path] = at
         before = self._kept.pop(path, None)
@@ -146,7 +152,7 @@ class SourceVersions:
     def find_old(
         self, path: str, frames: Iterable[tuple[str, int]], functions: Iterable[str]
     ) -> None:
-        """Take note of what a program still has of the text from before a file was loaded again."""
+        """Record which frames (name and line) and functions still run or hold a file's old text, if there is one."""
         if path in self._old:
             self._old[path] = OldCode(self._old[path].text, frozenset(frames), tuple(functions))
 
@@ -155,7 +161,10 @@ class SourceVersions:
         return self._old.get(path)
 
     def change(self, path: str) -> SourceChange | None:
-        """Return how a file differs from what the program has loaded; None if it does not, or if unknown."""
+        """Return how a file differs from what the program has loaded; None: it does not, or that is unknown.
+
+        The file is read now; a file that was not kept before is kept.
+        """
         self.keep(path)
         now = read_lines(path)
         if now is None or path not in self._kept or self._kept[path] == now:
@@ -163,16 +172,16 @@ class SourceVersions:
         return SourceChange(self._kept[path], now)
 
     def known(self, path: str) -> SourceChange | None:
-        """Do as `change` for a file that has been looked at before; None for any other."""
+        """Return what `change` does for a file whose text is kept already; None for any other."""
         return self.change(path) if path in self._kept else None
 
     def window(
         self, path: str, line: int, around: int, function: str = ""
     ) -> tuple[int, list[str]] | None:
-        """Return the lines around a 1-based line, as loaded if that is known: the first's number, and text.
+        """Return the lines around a 1-based line, as loaded if that is known: the first's number, and their text.
 
-        `function` is the name of the frame there, which may run the text from before the file was loaded again.
-        None when the file cannot be read, is not text, or has no such line.
+        `around` is how many lines on either side. `function` is the name of the frame there, which may run old code. None: the file
+        cannot be read, is not text, or has no such line.
         """
         self.keep(path)
         old = self._old.get(path)
@@ -182,14 +191,14 @@ class SourceVersions:
         return None if lines is None else lines_around(lines, line, around)
 
     def is_late(self, path: str, line: int) -> bool:
-        """Whether a 1-based line is of Python, in a function that may run while the interpreter ends."""
+        """Return whether a 1-based line is of Python, in a function that may run while the interpreter ends."""
         whole = self.window(path, line, sys.maxsize) if path.endswith(".py") else None
         return whole is not None and runs_late(whole[1], line)
 
     def warning(self, path: str, line: int, function: str = "") -> str:
-        """Return one line about a file that has changed since the program began; empty: it has not.
+        """Return one line of text about a file that has changed since the program began; empty: it has not.
 
-        `function` is the name of the frame there.
+        `line` and `function` are those of the frame that is shown; the text says where the line is now.
         """
         change, name, old = self.change(path), Path(path).name, self._old.get(path)
         if old is not None and old.runs_in(function, line):
@@ -204,6 +213,7 @@ class SourceVersions:
 
 
 def _modified(path: str) -> float:
+    """Return when a file was modified, in seconds since 1970; 0: it cannot be read."""
     try:
         return Path(path).stat().st_mtime
     except OSError:

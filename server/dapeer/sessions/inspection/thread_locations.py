@@ -92,7 +92,11 @@ class Whereabouts:
         return bool(self.sight.expression)
 
     async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
-        """Return where the threads and tasks are, as far as known after `seconds`."""
+        """Return where the threads and tasks of the program are, as far as known after `seconds`.
+
+        A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did
+        not, and `unread` why that failed, too. Stacks of stopped threads are requested where the program does not tell them.
+        """
         clock = anyio.current_time
         end = clock() + seconds
         reading = BackgroundTask(self._names_and_places(end))
@@ -120,7 +124,10 @@ class Whereabouts:
     async def _names_and_places(
         self, end: float
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
-        """Return the threads, and where the program says they are; None for what is missing at the `end`."""
+        """Return the threads by id, and where the program says they are; None for what is missing at `end`.
+
+        `end` is a time of anyio's clock. The places have the keys `threads` and `tasks`.
+        """
         clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
         answer = await _within(end - clock(), self._evaluated()) if names is not None else None
@@ -129,14 +136,21 @@ class Whereabouts:
     def _spied(
         self, threads: Mapping[int, str], read: Sequence[ThreadLocation]
     ) -> list[ThreadLocation]:
-        """Return the threads that another program has read, without those in which the debugger alone runs."""
+        """Return the threads that another program has read, with their ids where the adapter knows them.
+
+        Others are left out unless they run code of the user's: the debugger alone runs in them.
+        """
         known = by_thread(threads, read)
         others = [each for each in read if each not in known.values()]
         users = [each for each in others if any(map(self._mirror.frames.is_users, each.frames))]
         return [*(replace(each, thread_id=n) for n, each in known.items()), *users]
 
     async def _from_outside(self, seconds: float) -> list[ThreadLocation] | str:
-        """Have another program read the threads' locations in a silent process; a sentence if it could not."""
+        """Run the definition's program that reads threads of a silent process; return where they are.
+
+        A text says why it could not, or which command to run where the program is. An empty list: the definition names none, or the
+        process is not known. The program is killed after `seconds`.
+        """
         outside, pid = self.sight.outside, self.pid
         if outside is None or not (pid or self._reported_pid):
             return []
@@ -174,11 +188,17 @@ class Whereabouts:
         return bool(self.sight.waits)
 
     async def waits(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Mapping[str, Value]:
-        """Return what threads and tasks wait for, as `view.waits` reads it; empty if that is not known."""
+        """Ask the program what its threads and tasks wait for, in the shape that `view.waits` reads.
+
+        Empty: the definition has no expression for it, or the program did not answer within `seconds`.
+        """
         return (await _within(seconds, self._ask({})) or {}) if self.reads_running else {}
 
     def frame_id(self, place: ThreadLocation, number: int) -> int:
-        """Return an id for a frame of a running thread or task, which it keeps while it stays where it is."""
+        """Return an id for frame `number` of a running thread or task: the same while it stays where it is.
+
+        At most `MAX_KNOWN_FRAMES` ids are kept.
+        """
         for known, (other, n) in self._blocked.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
                 return known
@@ -189,23 +209,24 @@ class Whereabouts:
         return another
 
     def has_frame(self, frame_id: int) -> bool:
-        """Whether an id is that of a frame of a thread or task that is not stopped."""
+        """Return whether `frame_id` was given out by `frame_id()` for a thread or task that is not stopped."""
         return frame_id in self._blocked
 
     def line_of(self, frame_id: int, project: Path) -> str:
-        """Return where a frame of a thread that is not stopped is, as a line."""
+        """Return the place of such a frame as a line of text; paths are relative to `project`."""
         place, number = self._blocked[frame_id]
         return frame_line(place.frames[number], project)
 
     async def read(
         self, frame_id: int, path: str = "", *, runs: bool = False
     ) -> Mapping[str, Value]:
-        """Return a running thread's variables in a frame, or the `value` at a path and those in it.
+        """Ask the program for a running thread's variables in a frame, or the `value` at `path` and what is in it.
 
-        Where it `runs`, an expression that cannot be read is evaluated by another thread of the program.
+        `frame_id` is an id that `frame_id()` has given. With `runs`, an expression that cannot be read is evaluated by another thread of
+        the program. The key `error` says why nothing was read.
 
         Raises:
-            ArgumentError: There is no such frame, or it is no longer there.
+            ArgumentError: There is no such frame.
         """
         if frame_id not in self._blocked:
             raise ArgumentError(
@@ -226,6 +247,10 @@ class Whereabouts:
         }
 
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
+        """Evaluate the definition's `waits` expression with a question.
+
+        Return the JSON object, empty: no answer.
+        """
         spec = json.dumps(json.dumps(question))
         arguments: EvaluateArguments = {
             "expression": self.sight.waits.replace(SPEC, spec),
@@ -238,13 +263,16 @@ class Whereabouts:
             return {}
 
     def complete(self, folded: re.Pattern[str] | None) -> None:
-        """Ask the unpatched program for what its adapter leaves out; `folded` marks that in values."""
+        """Have the program asked at later stops for what its unpatched adapter leaves out.
+
+        `folded` is the pattern by which values show that elements were left out; None: they do not.
+        """
         self._inspect.ask_program(folded, self._compare if self.sight.hides else None)
 
     async def _compare(self, stop: Stop) -> None:
-        """Record at a stop which frames its adapter leaves out, if the program itself reports more.
+        """Record at a stop which frames the adapter leaves out, by asking the program for its own stack.
 
-        It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.
+        It is asked once for each chain of callers, so a step within a function costs nothing.
         """
         top, *callers = stop.stack.frames[stop.thread_id]
         if not callers:
@@ -267,16 +295,25 @@ class Whereabouts:
         seen: Mapping[int, ThreadLocation],
         stacks: Mapping[int, Sequence[StackFrame]],
     ) -> ThreadLocation:
+        """Return where a thread is: by its stack if it is stopped, else by what the program says.
+
+        `seen` has what the program says by thread id, `stacks` the stacks that were fetched.
+        """
         place = seen.get(thread_id, ThreadLocation(name))
         frames = self._known(thread_id) or stacks.get(thread_id) or place.frames
         stopped = self._mirror.stop_of(thread_id) is not None
         return replace(place, thread_id=thread_id, stopped=stopped, frames=frames)
 
     def _known(self, thread_id: int) -> Sequence[StackFrame]:
+        """Return the frames of a stopped thread that the mirror has; empty: none, or the thread runs."""
         stop = self._mirror.stop_of(thread_id)
         return stop.stack.frames.get(thread_id, ()) if stop is not None else ()
 
     async def _evaluated(self) -> Mapping[str, Sequence[ThreadLocation]]:
+        """Evaluate the definition's expression for all threads; return its keys `threads` and `tasks`.
+
+        Empty: there is no such expression, or the adapter rejects it.
+        """
         if not self.sight.expression:
             return {}
         arguments: EvaluateArguments = {"expression": self.sight.expression, "context": "clipboard"}
@@ -289,14 +326,17 @@ class Whereabouts:
     async def _stacks(
         self, threads: Sequence[int], seconds: float
     ) -> Mapping[int, Sequence[StackFrame]]:
-        """Return the stacks of stopped threads, side by side."""
+        """Request the stacks of stopped threads side by side.
+
+        Return those that came within `seconds`, by thread id.
+        """
         fetches = (_within(seconds, self._inspect.stack_trace(each)) for each in threads)
         stacks = await all_of(fetches)
         return {each: stack for each, stack in zip(threads, stacks, strict=True) if stack}
 
 
 async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
-    """Return the result of a fetch; None if it failed or was too slow."""
+    """Await a fetch for at most `seconds`; return its result, None: it failed or was too slow."""
     try:
         with anyio.fail_after(max(seconds, 0)):
             return await fetch
