@@ -47,7 +47,7 @@ MAX_ERROR_CHARS = 4_000
 
 
 def _bounded(sentence: str) -> str:
-    """Return a sentence without its middle, if it is too long."""
+    """Return `sentence`, with its middle replaced by its length if it is longer than `MAX_ERROR_CHARS`."""
     if len(sentence) <= MAX_ERROR_CHARS:
         return sentence
     half = MAX_ERROR_CHARS // 2
@@ -60,6 +60,7 @@ class DapeerError(Exception):
     """What happened, and what to do next."""
 
     def __init__(self, what: str, hint: str = "") -> None:
+        """Set `what` (what happened) and `hint` (what to do next), each shortened if it is very long."""
         super().__init__(what, hint)
         self.what = _bounded(what)
         self.hint = _bounded(hint)
@@ -68,7 +69,7 @@ class DapeerError(Exception):
         return f"{self.what} {self.hint}".rstrip()
 
     def add_notes(self, notes: Iterable[str]) -> None:
-        """Have the hint end with notes of the call in which it happened."""
+        """Append the notes of the call in which the error happened to `hint`, each in parentheses."""
         self.hint = " ".join([self.hint, *(f"({note})" for note in notes)]).strip()
 
 
@@ -124,7 +125,11 @@ _NO_ROOM = ("failed to map segment", "cannot allocate memory")
 
 
 def of_system(error: BaseException) -> SystemRefuses | None:
-    """Return what the system rejects, and what helps; None for an error that not every program may meet."""
+    """Return an error that says which resource the system lacks, and what helps; None for any other error.
+
+    Resources are memory, threads or processes, file descriptors, and room on a disk. `error` may be an exception group with a
+    single error.
+    """
     error = single(error)
     if isinstance(error, MemoryError) or (
         isinstance(error, ImportError) and any(each in str(error).lower() for each in _NO_ROOM)
@@ -138,14 +143,14 @@ def of_system(error: BaseException) -> SystemRefuses | None:
 
 
 def refused(error: OSError) -> SystemRefuses:
-    """Convert an error of the system."""
+    """Convert an `OSError` to dapeer's error: the system's text, the file's name, a remedy if one is known."""
     where = f": {error.filename}" if error.filename is not None else ""
     remedy = _REMEDIES.get(error.errno or 0, "")
     return SystemRefuses(f"The operating system reports: {error.strerror or error}{where}.", remedy)
 
 
 def single(error: BaseException) -> BaseException:
-    """Return an error out of the groups into which task groups have put it; a group of several stays one."""
+    """Return the error inside of exception groups that hold only one; a group of several stays a group."""
     match error:
         case BaseExceptionGroup(exceptions=[BaseException() as inner]):
             return single(inner)

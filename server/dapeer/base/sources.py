@@ -25,12 +25,13 @@ BY_FUNCTION = (
 
 
 def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
-    """Return some lines of a file of any size, and its number of lines; None: more than these.
+    """Return `count` lines of a file from line `first` (1 is the first), and the file's number of lines.
 
-    Of a file larger than `MAX_FILE_BYTES` no more than `MAX_READ_BYTES` bytes are read, and of a line `MAX_LINE_BYTES`: call it in a thread.
+    The number is None for a large file that was not read to its end. Of a file larger than `MAX_FILE_BYTES` at most `MAX_READ_BYTES`
+    bytes are read, and `MAX_LINE_BYTES` of each line: call it in a thread. There are fewer lines where the file ends.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     if Path(path).stat().st_size <= MAX_FILE_BYTES:
         lines = read_lines(path) or []
@@ -40,6 +41,11 @@ def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
 
 
 def _far(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]:
+    """Return `count` lines of an open file from line `first` on, and the file's number of lines.
+
+    The number is None if the file was not read to its end: the lines were found before, or `MAX_READ_BYTES` were read. Each line is
+    cut to `MAX_LINE_BYTES`.
+    """
     found: list[str] = []
     number, beginning, size = 1, True, 0
     while size < MAX_READ_BYTES and (read := file.readline(MAX_LINE_BYTES)):
@@ -55,7 +61,11 @@ def _far(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]
 
 
 def read_lines(path: str) -> list[str] | None:
-    """Return a file's lines as they are on disk now, or None when it cannot be read."""
+    """Return a file's lines as they are on disk now, without line ends.
+
+    The path may lead into a zip archive (`app.pyz/__main__.py`). None means that the file cannot be read, or is larger than
+    `MAX_FILE_BYTES`. The list is cached until the file is modified, so the caller must not change it.
+    """
     try:
         status = os.stat(path)  # noqa: PTH116 - each look asks, and pathlib takes several times as long
         if status.st_size > MAX_FILE_BYTES:
@@ -68,7 +78,7 @@ def read_lines(path: str) -> list[str] | None:
 
 
 def _member_lines(path: str) -> list[str] | None:
-    """Return the lines of a file in a zip archive; None if there is none, or it is too large."""
+    """Return the lines of a file in a zip archive; None if it cannot be read, or is too large."""
     try:
         held = foreign_files.read_member(path, MAX_FILE_BYTES + 1)
     except (OSError, ValueError):
@@ -78,14 +88,14 @@ def _member_lines(path: str) -> list[str] | None:
 
 @lru_cache(maxsize=64)
 def _lines(path: str, _modified: int) -> list[str]:
-    """Return a file's lines; read anew only when it was modified."""
+    """Return a file's lines; cached by the path and the time of its modification, in ns."""
     return foreign_files.read_text(path).splitlines()
 
 
 def names_beside(path: str) -> list[str]:
-    """Return the names of other files in a file's folder that have its name up to the first dot.
+    """Return the names of other files in a file's folder that begin like it up to the first dot, sorted.
 
-    A folder that cannot be read has none.
+    For `a.min.js` these are all `a.*`. The list is empty if the folder cannot be read.
     """
     stem, own = Path(path).name.partition(".")[0], Path(path).name
     try:
@@ -96,15 +106,17 @@ def names_beside(path: str) -> list[str]:
 
 
 def expanded(name: str) -> Path:
-    """Return a path with the home folder in place of `~`; with an unknown user it stays unchanged."""
+    """Return a path with the home folder in place of a leading `~`; an unknown user's `~name` stays."""
     return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
 
 
 def source_file(filename: str, base: Path) -> str:
-    """Return the absolute path of an existing file, given absolute or relative to `base`.
+    """Return the absolute path of a source file that a caller names, perhaps with `~` or relative to `base`.
+
+    It may be a file in a zip archive, too.
 
     Raises:
-        ArgumentError: There is no such file, or it cannot be read.
+        ArgumentError: There is no such file, or it is no regular file; the text names the tools' argument `filename`.
     """
     path = (base / expanded(filename)).absolute()
     if (reason := foreign_files.why_no_file(path)) and _member_lines(str(path)) is None:
@@ -118,7 +130,7 @@ def source_file(filename: str, base: Path) -> str:
 
 
 def relative(path: str, project: Path) -> str:
-    """Return a path as a person in the project would write it.
+    """Return `path` relative to the project's folder if it is in it, else as it is.
 
     >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
     'src/a.py'
@@ -127,7 +139,11 @@ def relative(path: str, project: Path) -> str:
 
 
 def check_line(path: str, line: int) -> None:
-    """Raise `ArgumentError` when a file ends before this line."""
+    """Check that a file has this line (1 is the first); a file that cannot be read is not checked.
+
+    Raises:
+        ArgumentError: The file has fewer lines.
+    """
     lines = read_lines(path)
     if lines is not None and line > len(lines):
         raise ArgumentError(
@@ -136,6 +152,6 @@ def check_line(path: str, line: int) -> None:
 
 
 def line_text(path: str, line: int) -> str:
-    """Return one source line; empty if there is none."""
+    """Return the text of one line of a file (1 is the first); empty if there is no such line or file."""
     lines = read_lines(path)
     return lines[line - 1] if lines and 1 <= line <= len(lines) else ""

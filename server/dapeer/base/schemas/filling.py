@@ -30,16 +30,17 @@ class Unfilled:
     """The arguments that were left out although their value could be meant, as `follow_children=false`."""
 
     def notes(self) -> Iterator[str]:
-        """Yield a line that names what was left out and could be meant, if there is anything."""
+        """Yield at most one line for the caller: the arguments left out although their value could be meant."""
         if self.zeros:
             yield f"left out, as this call fills in what it does not need: {', '.join(self.zeros)}"
 
 
 def without_filled(arguments: Json, schema: Json) -> Unfilled:
-    """Return arguments without the optional ones that are empty, also within objects and lists of objects.
+    """Return a call's arguments without the optional ones that the model only filled in, at any depth.
 
-    Empty are `""`, `{}`, an `[]` that clears nothing, and 0 where the minimum is 1. Where one object has
-    `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` that could be meant are left out as well.
+    `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and 0 where the minimum
+    is 1. Where one object has `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` are left out as well, and the result names
+    them if they could be meant. Keys stay as the caller wrote them.
 
     >>> kinds = {"id": {"type": "integer", "minimum": 1}, "wait": {"type": "boolean", "default": True}}
     >>> without_filled({"id": 0, "wait": False}, {"properties": kinds}).arguments
@@ -72,7 +73,10 @@ def without_filled(arguments: Json, schema: Json) -> Unfilled:
 
 
 def _inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
-    """Return a value without what is only filled in within it, and what was left out that could be meant."""
+    """Return a value without what is only filled in within it, and what was left out that could be meant.
+
+    Only objects and lists of objects that `schema` describes are changed; the second part is as in `Unfilled.zeros`.
+    """
     known = as_object(schema)
     if is_object(value) and "properties" in known:
         found = without_filled(value, known)
@@ -84,7 +88,7 @@ def _inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
 
 
 def _is_empty(value: object, schema: Json) -> bool:
-    """Whether a value of an optional argument says nothing."""
+    """Return whether the value of an optional argument with this schema says nothing."""
     if _is_number(value):
         return value == 0 and schema.get("minimum", 0) > 0
     if value == []:
@@ -101,5 +105,5 @@ def _is_number(value: object) -> bool:
 
 
 def _differs(value: object, schema: Json) -> bool:
-    """Whether a call differs without a zero: a flag that no schema sets is off anyway."""
+    """Return whether a false, 0 or empty value differs from the schema's default (a flag's is false)."""
     return value != schema.get("default", False if value is False else None)

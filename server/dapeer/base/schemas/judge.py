@@ -33,11 +33,12 @@ class Judge:
         self._closed = False
 
     async def aclose(self) -> None:
-        """End the process; what is asked now or later is not judged any more."""
+        """Kill the process; questions that are open or come later get no verdict."""
         self._closed = True
         await self._end()
 
     async def _end(self) -> None:
+        """Kill the process, if it runs, and wait until it has ended."""
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -45,7 +46,11 @@ class Judge:
             await process.wait()
 
     async def flaw_of(self, schema: object) -> str | None:
-        """Return what is wrong with a schema of arguments, as a clause; None if it is valid, or dapeer ends."""
+        """Return what is wrong with a tool's JSON Schema of arguments, as a clause; None if it is valid.
+
+        The check runs in the process; a schema that takes it more than `SECONDS_TO_JUDGE`, or too much memory, counts as wrong.
+        After `aclose` it is None as well.
+        """
         try:
             return await self._ask(schema)
         except _Closed:
@@ -56,7 +61,11 @@ class Judge:
             return "its schema is nested too deeply"
 
     async def problem_of(self, arguments: Json, schema: Json) -> str | None:
-        """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
+        """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
+
+        The check runs in the process. If it takes too much time or memory, or after `aclose`, the sentence says that the arguments
+        cannot be checked.
+        """
         try:
             return await self._ask(schema, arguments)
         except _Closed:
@@ -67,6 +76,16 @@ class Judge:
             return f"{UNCHECKED}: they or the tool's schema are nested without end."
 
     async def _ask(self, *question: object) -> str | None:
+        """Send one question to the process and return its answer; questions wait for each other.
+
+        `question` is a schema, or a schema and the arguments. The process is killed if it does not answer in `SECONDS_TO_JUDGE`, or
+        if the caller is cancelled.
+
+        Raises:
+            _Closed: `aclose` was called.
+            _NoAnswer: The process ended, or did not answer in time.
+            RecursionError: The question is nested too deeply to be written as JSON.
+        """
         line = json.dumps(question).encode() + b"\n"
         async with self._asking:
             if self._closed:
@@ -83,6 +102,13 @@ class Judge:
                 raise (_Closed if self._closed else _NoAnswer) from error
 
     async def _answer(self, line: bytes) -> str | None:
+        """Start the process if it does not run, write one line of JSON to it, and return its decoded answer.
+
+        Raises:
+            _Closed: `aclose` was called.
+            OSError: The process cannot be started, or has ended.
+            ValueError: The process ended without an answer.
+        """
         process = self._process
         if process is None or process.returncode is not None:
             # `-P`: Python must not import a file of the project in place of a module of dapeer.

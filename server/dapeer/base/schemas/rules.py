@@ -30,7 +30,11 @@ class _Flaw(Exception):
 
 
 def flaw_of(schema: object) -> str | None:
-    """Return what is wrong with a schema of arguments, as a clause; None if it is valid."""
+    """Return what is wrong with a tool's JSON Schema of arguments, as a clause; None if it is valid.
+
+    It must be an object of type `object`, valid by MCP's version of JSON Schema, and refer only to itself. It can take any time:
+    see `judge`.
+    """
     if not is_object(schema):
         return "its schema must be an object"
     if schema.get("type") != "object":
@@ -48,7 +52,11 @@ def flaw_of(schema: object) -> str | None:
 
 
 def problem_of(arguments: Json, schema: Json) -> str | None:
-    """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
+    """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
+
+    The outermost argument is named first. If the schema is invalid, or either is nested too deeply, the sentence says that the
+    arguments cannot be checked. It can take any time: see `judge`.
+    """
     try:
         json.dumps(arguments, ensure_ascii=False).encode()
         validator = _validator(json.dumps(schema), declared=True)
@@ -65,10 +73,12 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
 
 @functools.lru_cache(maxsize=512)
 def _validator(schema: str, *, declared: bool) -> Any:
-    """Return the validator for a schema: of the version that it declares, or of MCP's own.
+    """Return jsonschema's validator for a schema, which is given as JSON text; cached by the text.
+
+    With `declared` it follows the version that the schema's `$schema` names, else MCP's own, 2020-12.
 
     Raises:
-        _Flaw: The schema is invalid.
+        _Flaw: The schema is invalid, or refers to something that it does not contain.
         RecursionError: It is nested too deeply.
     """
     # Loaded when it is needed: most servers never see a schema that is not their own.
@@ -97,7 +107,10 @@ def _validator(schema: str, *, declared: bool) -> Any:
 
 
 def _missing(resource: Any, resolver: Any) -> Iterator[str]:
-    """Yield the references in a schema that lead nowhere."""
+    """Yield the references in a schema that lead nowhere, also those in its inner schemas.
+
+    `resource` and `resolver` are of the library `referencing`.
+    """
     from referencing.exceptions import Unresolvable
 
     for reference in _referred(resource.contents):
@@ -110,6 +123,7 @@ def _missing(resource: Any, resolver: Any) -> Iterator[str]:
 
 
 def _sentence(error: Any) -> str:
+    """Return a sentence for jsonschema's `ValidationError`: which argument, and what is expected of it."""
     path = [str(part) for part in error.absolute_path]
     where = f"Argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`" if path else "The arguments"
     given, limit = error.instance, error.validator_value
@@ -131,7 +145,10 @@ def _sentence(error: Any) -> str:
 
 
 def unknown(path: Sequence[str], schema: Json) -> str:
-    """Say that there is no argument of this name, with the one that may be meant, or all that there are."""
+    """Return a sentence that an argument is unknown, with the name that may be meant, or all that exist.
+
+    `path` leads to the argument through objects, its own name last; `schema` is that of the object around it.
+    """
     properties: Json = schema.get("properties", {})
     meant = near(shortened(path[-1], MAX_CLAUSE_CHARS), properties)
     hint = (
@@ -141,7 +158,11 @@ def unknown(path: Sequence[str], schema: Json) -> str:
 
 
 def _additional(given: Json, schema: Json) -> str:
-    """Return the first property that a schema does not allow."""
+    """Return the first property of `given` that the schema neither names nor allows by a pattern.
+
+    Raises:
+        StopIteration: All properties are allowed.
+    """
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     return next(
         name
@@ -178,6 +199,7 @@ _WORDS = {
 
 
 def _clause(error: Any) -> str:
+    """Return what is wrong with a value, by jsonschema's `ValidationError`, as a clause with the value."""
     given, limit = error.instance, error.validator_value
     if error.validator is None:
         return f"no value is allowed here, not {_shown(given)}"
@@ -198,6 +220,7 @@ def _value(value: object) -> str:
 
 
 def _references(node: object) -> Iterator[str]:
+    """Yield the targets of all references in a decoded JSON Schema, at any depth."""
     inner: Iterable[object] = ()
     if is_object(node):
         yield from _referred(node)
@@ -209,5 +232,6 @@ def _references(node: object) -> Iterator[str]:
 
 
 def _referred(node: object) -> Iterator[str]:
+    """Return the targets of the references that a schema has itself, not in inner ones."""
     found = (node.get(name) for name in ("$ref", "$dynamicRef")) if is_object(node) else ()
     return (reference for reference in found if isinstance(reference, str))

@@ -29,9 +29,11 @@ _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 
 
 def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
-    """Return arguments under the names and with the types of their schema, as far as possible.
+    """Return a call's arguments, converted to the names and types of the tool's schema where that is clear.
 
-    Null is for left out, JSON in a string for its value, a number for its text, a single value for a list of one.
+    A name that another debugger uses becomes ours, JSON in a string its value, a number its text, a single value a list of one,
+    `a.py:12` a file and a line. An argument that is null is left out, unless the schema allows null. What is not understood stays
+    as it is, for the check that follows.
 
     >>> unpacked({"stopOnEntry": "true"}, {"properties": {"stop_on_entry": {"type": "boolean"}}})
     {'stop_on_entry': True}
@@ -48,7 +50,10 @@ def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
 
 
 def notes(arguments: Json, given: Json) -> Iterator[str]:
-    """Yield what the caller should know of how arguments were understood."""
+    """Yield a line for the caller for each text that was split into a list of words, as a shell does.
+
+    `arguments` are what the caller sent, `given` what `unpacked` made of them.
+    """
     for name in COMMAND_LINES & arguments.keys() & given.keys():
         text, words = arguments[name], given[name]
         if isinstance(text, str) and is_array(words) and not _is_json(text, "["):
@@ -56,7 +61,10 @@ def notes(arguments: Json, given: Json) -> Iterator[str]:
 
 
 def near(name: str, properties: Json) -> str | None:
-    """Return the argument that may be meant by a name that is none."""
+    """Return the argument of a schema that an unknown name may mean; None if none is similar.
+
+    `properties` are the schema's, by name. It is a guess for a hint: unlike `meant`, it also compares letters.
+    """
     ours = meant(name, properties)
     if ours in properties:
         return ours
@@ -66,7 +74,11 @@ def near(name: str, properties: Json) -> str | None:
 
 
 def meant(key: str, properties: Json) -> str:
-    """Return the argument that a key can only mean; else its name as ours are written."""
+    """Return the argument of a schema that `key` can only mean; `key` itself if there is none.
+
+    `properties` are the schema's, by name. It is found in another case or with hyphens (`stopOnEntry`), as a synonym, or as the
+    plural for a list.
+    """
     if key in properties or not properties:
         return key
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
@@ -77,6 +89,10 @@ def meant(key: str, properties: Json) -> str:
 
 
 def _value(value: object, schema: object, name: str = "") -> object:
+    """Return a value converted to the type of its schema where that is clear, with all that is in it.
+
+    `name` is the argument's name, which decides whether a text is split as a command line.
+    """
     kind, known = _type_of(schema), as_object(schema)
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
@@ -92,7 +108,10 @@ def _value(value: object, schema: object, name: str = "") -> object:
 
 
 def _read(text: str, kind: str, name: str, schema: Json) -> object:
-    """Return the value that a text stands for where another type is wanted; itself, if none."""
+    """Return the value that a text stands for where `kind`, a JSON type, is wanted; else the text.
+
+    JSON is decoded; a text for a list of `COMMAND_LINES` is split as a shell does. `name` is the argument's name, `schema` its schema.
+    """
     # `{1: 2}` is an expression where a list of texts is wanted.
     of_objects = kind == "object" or _type_of(schema.get("items")) == "object"
     begins = {"array": "[{" if of_objects else "[", "object": "{"}.get(kind, "")
@@ -105,11 +124,15 @@ def _read(text: str, kind: str, name: str, schema: Json) -> object:
 
 
 def _is_json(text: str, begins: str) -> bool:
+    """Return whether a text begins with one of the characters `begins`, or whether `begins` is empty."""
     return not begins or text.lstrip().startswith(tuple(begins))
 
 
 def _list(value: object, schema: Json) -> object:
-    """Return a list with its elements understood; a single value, where one is wanted, is a list of one."""
+    """Return a list whose elements are converted by `schema`; a list of one for a single text or object.
+
+    A single value of another kind stays as it is, and so does a text that begins like a JSON list: it has a mistake.
+    """
     items = schema.get("items")
     if is_array(value):
         return [_value(each, items) for each in value]
@@ -121,7 +144,11 @@ def _list(value: object, schema: Json) -> object:
 
 
 def _place(value: object, properties: Json, given: Json | None = None) -> dict[str, Any]:
-    """Return file and line of a text such as `a.py:12`, where they are wanted and no line is given."""
+    """Return `filename` and `line` of a text such as `a.py:12`, or an empty dict.
+
+    It is empty if the schema's `properties` do not have both, if `given`, the arguments so far, have a line, or if the text is no
+    such place.
+    """
     takes_both = _type_of(properties.get("filename")) == "string" and "line" in properties
     if not takes_both or not isinstance(value, str) or "line" in (given or {}):
         return {}
@@ -130,10 +157,12 @@ def _place(value: object, properties: Json, given: Json | None = None) -> dict[s
 
 
 def _types_of(schema: object) -> list[str]:
+    """Return the JSON types that a schema allows; an empty list if it names none."""
     kind: str | list[str] = as_object(schema).get("type") or []
     return [kind] if isinstance(kind, str) else kind
 
 
 def _type_of(schema: object) -> str | None:
+    """Return the only JSON type that a schema allows; None if it names several or none."""
     types = _types_of(schema)
     return types[0] if len(types) == 1 else None

@@ -21,7 +21,10 @@ MAX_MEMORY_BYTES: Final = 1 << 29
 
 
 def main() -> None:
-    """Answer until stdin ends."""
+    """Answer each line of stdin with a line of JSON at stdout, until stdin ends.
+
+    It limits its own memory to `MAX_MEMORY_BYTES`. A question that takes more than `MAX_PROCESSOR_SECONDS` ends the process by SIGPROF.
+    """
     with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -35,6 +38,11 @@ def main() -> None:
 
 
 def _answer(line: str) -> str | None:
+    """Return the verdict on one line, the JSON of `[schema]` or `[schema, arguments]`; None: it is valid.
+
+    Raises:
+        ValueError: The line is no such question.
+    """
     match json.loads(line):
         case [schema]:
             return flaw_of(schema)

@@ -12,9 +12,11 @@ CLOSERS = re.compile(r"\s*[)\]}]")
 
 
 def line_with_code(lines: Sequence[str], line: int, empty: str) -> int:
-    r"""Return the first line from `line` on that is not `empty`, a pattern; else `line` itself.
+    r"""Return the number of the line with code where a breakpoint on `line` belongs.
 
-    It is in the same function, which ends before a line at the margin that does more than close what is above.
+    `lines` are the file's lines, and numbers begin at 1. `empty` is a pattern that a line without code matches completely. The
+    result is `line` itself if it has code, else the next line with code within `MAX_LINES_AHEAD` lines, or `line` if there is none
+    in the same function. The function ends before a line at the margin that does more than close a bracket.
 
     >>> line_with_code(["def f():", "    a = 1", "", "    # then", "    b = 2"], 3, r"\s*(#.*)?")
     5

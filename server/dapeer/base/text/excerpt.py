@@ -12,9 +12,11 @@ _NAME = re.compile(r"\w+")
 
 
 def within(first: int, lines: list[str], line: int, function: str) -> tuple[int, list[str]]:
-    """Return those `lines`, numbered from `first`, that belong to the `function` that is at a `line`.
+    """Return those of `lines` that belong to the function at `line`, and the number of the first of them.
 
-    Lines above the function's head and below its end are left out, and blank lines at both ends.
+    `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the function's head, more than
+    `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not
+    among `lines`, all are returned with `first`.
 
     >>> within(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
     (9, ['def f(x):', '    y = x', '    return y'])
@@ -39,7 +41,11 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _head(lines: Sequence[str], at: int, function: str) -> int | None:
-    """Return the function's first line: it contains its name, and is indented less than its body."""
+    """Return the index of the line with the function's head, above index `at`; None if none is found.
+
+    The head contains the function's last name, and is indented less than the line at `at`; of several the least indented, nearest
+    one is returned.
+    """
     names = _NAME.findall(function.partition("(")[0])
     if not names:
         return None
@@ -54,7 +60,11 @@ def _head(lines: Sequence[str], at: int, function: str) -> int | None:
 
 
 def _end(lines: Sequence[str], at: int, indent: int) -> int:
-    """Return where the function ends: at a blank line before one that is indented as its head is."""
+    """Return the index after the last line of the function that the line at index `at` is in.
+
+    `indent` is the indentation of its head. It ends at a blank line before a line that is indented no more than that; where there
+    is none, it is the number of lines.
+    """
     if _indent(lines[at]) <= indent:
         return len(lines)
     for number in range(at + 1, len(lines)):
@@ -65,4 +75,5 @@ def _end(lines: Sequence[str], at: int, indent: int) -> int:
 
 
 def _indent(line: str) -> int:
+    """Return how many characters of white space a line begins with."""
     return len(line) - len(line.lstrip())

@@ -39,7 +39,9 @@ _NOTHING = frozenset({"…", "(…)", "[…]", "{…}"})
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a text to `limit` characters, and add its original length.
+    """Return a text cut to `limit` characters, followed by its original length if it was cut.
+
+    The note of the length comes on top of `limit`. A text that already ends with such a note keeps the original length that it names.
 
     >>> shortened("x" * 20, 10)
     'xxxxxxxxxx… (20 chars)'
@@ -57,7 +59,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def original_length(text: str) -> str | None:
-    """Return the original length at the end of a text, as adapters write it; None without one.
+    """Return the length that a note at a cut value's end names, such as `2000 chars`; None without a note.
 
     >>> original_length("xxx… (2000 chars)"), original_length("[0, …, 999] (1000 items)")
     ('2000 chars', '1000 items')
@@ -68,12 +70,12 @@ def original_length(text: str) -> str | None:
 
 
 def quoted(text: str) -> str:
-    """Return a text that a caller has sent, as far as an answer repeats it."""
+    """Return a caller's text, shortened to `MAX_QUOTED_CHARS`, for an answer that repeats it."""
     return shortened(text, MAX_QUOTED_CHARS)
 
 
 def _length(text: str) -> int:
-    """Return how many characters a text has; of a string in quotes, how many are in it."""
+    """Return how many characters a text has; for a string in quotes, how many are between the quotes."""
     if _QUOTED.fullmatch(text) is None:
         return len(text)
     start = text.index(text[-1])
@@ -81,9 +83,11 @@ def _length(text: str) -> int:
 
 
 def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
-    """Cut a value to about `limit` characters, inside where it is nested, and show its number of elements.
+    """Return an adapter's text of a value, cut to about `limit` characters where its brackets allow it.
 
-    A list keeps its beginning and end, an object first the members that are `used`, then numbers and texts; containers and None come last.
+    A list keeps its beginning and its end; an object first shows the members whose names are in `used`, then numbers and texts, and
+    containers and None last. The number of elements is added where some are left out. A text that fits is returned nearly as it is,
+    and one without brackets is cut by `shortened`.
 
     >>> fitted("{0: [[1, 2], [3]], 1: [[4, 5]]}", 40)
     '{0: [[1, 2], [3]], 1: [[4, 5]]}'
@@ -127,7 +131,10 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
 
 
 def rows(lines: Sequence[str], limit: int) -> str:
-    """Return a table as one line: its header, its first rows and its last one.
+    """Return a table as one line of about `limit` characters, rows separated by ` | `.
+
+    `lines` are the header and the rows; a row `…` stands for rows that were left out. The header, the first rows that fit, and the
+    last row after a `…` are shown.
 
     >>> rows(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
     '(9, 1) id int64 | id | … | 8 4'
@@ -150,7 +157,7 @@ def rows(lines: Sequence[str], limit: int) -> str:
 
 
 def _columns(head: str, room: int) -> str:
-    """Return the header of a table: its shape, and as many columns as fit."""
+    """Return the header of a table, cut to `room` characters behind its last column that fits."""
     fit = head[:room].rpartition(", ")[0]
     if len(head) > room and ") " in fit:
         return f"{fit}, …"
@@ -158,26 +165,26 @@ def _columns(head: str, room: int) -> str:
 
 
 def _count(group: Group) -> str:
-    """Return how many elements something has; empty where the adapter has left some out."""
+    """Return the number of elements as `N items`; empty where it is unknown because some are left out."""
     known = group.items and not any(_is_left_out(item) for item in group.items)
     return f"{len(group.items)} items" if known and group.source[group.end - 1] in ")]}" else ""
 
 
 def _is_left_out(item: Item) -> bool:
-    """Whether a text stands for elements that were left out: `…`, `...+936 more`, `… (18 attributes)`."""
+    """Return whether an element stands for others that were left out: `…`, `...+936 more`, `… (18 members)`."""
     return item.text in LEFT_OUT or item.text.startswith(("...+", "… ("))
 
 
 def _name(item: Item) -> str:
-    """Return the name of a member; empty: it has none."""
+    """Return the name of the member that an element of brackets is, as in `name=value`; empty without one."""
     found = _KEY.match(item.text)
     return found[1].lstrip("@$") if found else ""
 
 
 def _tells(item: Item) -> int:
-    """Return how late a member of an object is shown, as Python's own reader of values has it.
+    """Return the rank by which members of an object are shown: the lowest first.
 
-    A number or a text comes first, None last.
+    0: a number, a text, or no named member; 1: other values; 2: a container; 3: None.
     """
     member = _MEMBER.match(item.text)
     if member is None:
@@ -191,7 +198,11 @@ def _tells(item: Item) -> int:
 
 
 def _group(group: Group, room: int, used: Collection[str]) -> str:
-    """Return the content of brackets, with as many elements as fit."""
+    """Return the text of a bracketed part, cut to about `room` characters, with the brackets.
+
+    Elements whose names are in `used` come first, and a list keeps its last one. It records in `group.whole` whether all elements
+    are shown.
+    """
     if len(group.text) <= room:
         return group.text
     opening = group.source[group.start]
@@ -216,7 +227,11 @@ def _group(group: Group, room: int, used: Collection[str]) -> str:
 
 
 def _ending(group: Group, room: int, used: Collection[str]) -> str:
-    """Return the last element of a list, cut to the room; empty: there is no room, or it is not the last."""
+    """Return the last element of a list, cut to `room` characters; empty if it should not be shown.
+
+    That is so if there are at most `AT_ONCE` elements, it has a name or stands for elements left out, the list's end is unknown, or
+    it does not fit.
+    """
     last = group.items[-1] if len(group.items) > AT_ONCE else None
     if last is None or _name(last) or _is_left_out(last) or last.text.endswith("..."):
         return ""
@@ -229,7 +244,10 @@ def _ending(group: Group, room: int, used: Collection[str]) -> str:
 
 
 def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[str]:
-    """Yield the first elements, each cut to its share of the room."""
+    """Yield the texts of the first elements that fit into `room` characters, each cut to its share.
+
+    It ends at the first element that has no room, or that stands for others that were left out.
+    """
     for number, item in enumerate(items):
         if _is_left_out(item):
             return
@@ -245,7 +263,10 @@ def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[
 
 
 def _item(item: Item, room: int, used: Collection[str]) -> str:
-    """Return one element: its text outside of brackets first, then as much of their content as fits."""
+    """Return the text of one element, cut to about `room` characters.
+
+    The text outside of its brackets is kept, and the brackets share the rest; where even that is too long, the text is cut at its end.
+    """
     text = item.text
     if len(text) <= room:
         return text

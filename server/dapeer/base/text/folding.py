@@ -22,7 +22,7 @@ _SIZE = re.compile(r"\w*\((\d+)\) ")
 
 
 def is_folded(text: str) -> bool:
-    """Whether an adapter has left out the elements of a value.
+    """Return whether the text of a value shows that the adapter left out its elements, or cut it.
 
     >>> is_folded("(2) [{…}, {…}]"), is_folded("{a: Array(2)}"), is_folded("[1, 2, …]")
     (True, True, False)
@@ -36,7 +36,7 @@ def is_folded(text: str) -> bool:
 
 
 def says_nothing(text: str, kind: str) -> bool:
-    """Whether a value is shown only by its type or address.
+    """Return whether the text of a value is only its type (`kind`), or the address of a typed pointer.
 
     >>> says_nothing("Worker", "Worker"), says_nothing("0x7f10", "Node *"), says_nothing("0x7f10", "void *")
     (True, True, False)
@@ -45,13 +45,17 @@ def says_nothing(text: str, kind: str) -> bool:
 
 
 def is_list(text: str) -> bool:
-    """Whether the elements of a value have no names."""
+    """Return whether a value's text has square brackets as its main part, so its elements have no names."""
     group = main_group(read(text[:MAX_READ_CHARS]), len(text))
     return group is not None and group.source[group.start] == "["
 
 
 def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
-    """Return a folded value with its first elements, names and values, in their place.
+    """Return a folded value's text with its first elements filled in.
+
+    `elements` are the names and texts of the first children, as the adapter gives them in `variables`. Names are written where the
+    value's own text or the names show that it is no list. ` …` is added if it has more elements than were given. Without `elements`
+    the text is unchanged.
 
     >>> unfolded("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
     '(1000) [{id: 1}, {id: 2}, …]'
@@ -82,9 +86,9 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a value that an adapter has cut, without its incomplete part.
+    """Return a value's text that the adapter cut at its end, with the brackets closed behind whole elements.
 
-    Its open brackets would swallow the following text.
+    Its open brackets would swallow the text that follows. A text that was not cut is returned as it is.
     """
     group = main_group(read(text), len(text)) if _CUT.match(text) else None
     first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""

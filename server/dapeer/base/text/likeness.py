@@ -11,7 +11,7 @@ MIN_LIKENESS: Final = 0.6
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that is nearest to a mistyped one; empty if none is near.
+    """Return the word of `known` that a mistyped word may mean, ignoring case; empty if none is near.
 
     >>> nearest("instal", ["install", "stdio"]), nearest("x", ["install"])
     ('install', '')
@@ -23,6 +23,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Return the question whether the nearest known word was meant, as a sentence; empty if none is near."""
+    """Return the sentence ``Did you mean `WORD`?`` with the nearest of `known`; empty if none is near."""
     found = nearest(word, known)
     return f"Did you mean `{found}`?" if found else ""

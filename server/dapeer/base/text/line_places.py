@@ -28,12 +28,12 @@ class LinePlace(NamedTuple):
 
 
 def has_many_places(line: str) -> bool:
-    """Whether a line holds so many statements that a breakpoint on it may mean none in particular."""
+    """Return whether a line is so long, with so many statements, that a breakpoint on it is ambiguous."""
     return len(line) > LONG_LINE_CHARS and len(_ENDS.findall(line)) > MIN_PLACES
 
 
 def places_of(line: str, text: str) -> list[LinePlace]:
-    """Return the places where a text is on a line.
+    """Return each place where `text` is on a line, from left to right, without overlaps.
 
     >>> places_of("a(1);b(2);a(3)", "a(")
     [LinePlace(column=1, around='a(1);b(2);a(3)'), LinePlace(column=11, around='a(1);b(2);a(3)')]
@@ -47,7 +47,10 @@ def places_of(line: str, text: str) -> list[LinePlace]:
 
 
 def heads_near(line: str, column: int = 1) -> list[LinePlace]:
-    """Return where functions and classes begin on a line, the nearest to a column first."""
+    """Return where functions and classes begin on a line, at most `MAX_TOLD_PLACES`, the nearest first.
+
+    `column` is the column that they should be near to, from 1 on; each place has the text that follows it.
+    """
     starts = sorted(
         (found.start() for found in _HEADS.finditer(line)), key=lambda at: abs(at + 1 - column)
     )
@@ -58,14 +61,16 @@ def heads_near(line: str, column: int = 1) -> list[LinePlace]:
 
 
 def told(places: Sequence[LinePlace]) -> str:
-    """Return some places as choices, and how many more there are."""
+    """Return places as one text of choices, ``COLUMN `TEXT` ``, with how many are not listed."""
     shown = ", ".join(f"{place.column} `{place.around}`" for place in places[:MAX_TOLD_PLACES])
     left = len(places) - MAX_TOLD_PLACES
     return shown + (f" and {left} more" if left > 0 else "")
 
 
 def cut_around(line: str, column: int, limit: int) -> str:
-    """Return the part of a line around a column, with a caret before it; the whole line if that is short.
+    """Return `limit` characters of a line around `column` (1 is the first), with `▸` before that column.
+
+    The line's length is added. A line that is short enough, or that has no such column, is returned as it is.
 
     >>> cut_around("x" * 50 + "f(1);" + "y" * 50, 51, 20)
     '…xxxxxx▸f(1);yyyyyyyyy… (105 chars)'
@@ -79,4 +84,5 @@ def cut_around(line: str, column: int, limit: int) -> str:
 
 
 def _around(line: str, start: int) -> str:
+    """Return the text around the index `start` of a line, `CONTEXT_CHARS` on each side."""
     return line[max(0, start - CONTEXT_CHARS) : start + CONTEXT_CHARS]

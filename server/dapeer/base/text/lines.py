@@ -25,7 +25,7 @@ The others are marks of writing direction, characters without width, other ends 
 
 
 def escaped(text: str) -> str:
-    r"""Return a text whose control characters and other unseen ones are written as escapes.
+    r"""Return a text whose invisible characters are written as escapes; tabs and line feeds stay.
 
     >>> escaped("a\x1b[2J\u202eb\tc\r\nd")
     'a\\x1b[2J\\u202eb\tc\nd'
@@ -37,6 +37,7 @@ def escaped(text: str) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
+    """Return the escape of an invisible character that was matched; a CR LF becomes a line feed."""
     if found[0] == "\r\n":
         return "\n"
     code = ord(found[0])
@@ -52,7 +53,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def with_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return data whose texts and keys are changed by a function."""
+    """Return a copy of JSON data in which `change` has replaced every text and every key of an object.
+
+    Tuples become lists; numbers, booleans and None stay.
+    """
     match value:
         case str():
             return change(value)
@@ -65,7 +69,7 @@ def with_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
 
 
 def escaped_in(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return data whose texts and keys are escaped."""
+    """Return a copy of JSON data in which the invisible characters of all texts and keys are escaped."""
     return with_texts(escaped, value)
 
 
@@ -88,7 +92,7 @@ def continued(text: str) -> str:
 
 
 def lines_of(items: Iterable[str]) -> str:
-    r"""Return texts, each from a new line on.
+    r"""Return texts joined to lines; each begins in the first column, its own further lines are indented.
 
     >>> lines_of(["a\nb", "c"])
     'a\n  b\nc'

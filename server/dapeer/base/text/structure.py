@@ -45,7 +45,7 @@ class Group:
         return self.source[self.start : self.end]
 
     def show(self, count: int) -> None:
-        """Take note of how many elements are shown."""
+        """Set `whole`: whether `count`, the number of elements that are shown, is that of all elements."""
         self.whole = count == len(self.items)
 
 
@@ -65,7 +65,11 @@ class Item:
 
 
 def read(text: str) -> Item:
-    """Read the structure of a value; unclosed brackets end at its end."""
+    """Return the structure of a value's text: its bracketed parts, and the elements between their commas.
+
+    The result stands for the whole text; `groups` of an element are the brackets in it, and `items` of brackets their elements.
+    Brackets that are not closed end with the text. Brackets and commas in quoted strings do not count.
+    """
     whole = Item(text, 0, len(text))
     open_groups: list[Group] = []
     if _OPENING.search(text) is None:
@@ -91,14 +95,17 @@ def read(text: str) -> Item:
 
 
 def main_group(value: Item, limit: int) -> Group | None:
-    """Return the brackets that hold most of a value; None: it is prose, or written in another way."""
+    """Return the longest brackets of a value; None if too much of the value is outside of them.
+
+    That is more than half of the value, or half of `limit` characters: then it is prose, or written in another way.
+    """
     group = max(value.groups, key=lambda group: len(group.text), default=None)
     apart = len(value.text) - len(group.text) if group else 0
     return group if group and apart <= min(limit, len(value.text)) // 2 else None
 
 
 def is_nested(text: str) -> bool:
-    r"""Whether a value is written with its members.
+    r"""Return whether a value's text consists mainly of brackets with its elements or members.
 
     >>> is_nested("Cart(items=[1, 2])"), is_nested("(2, 3) a int64\n   a\n0  1")
     (True, False)

@@ -27,9 +27,11 @@ MAX_UNCOUNTED = 3
 def formatted(
     trace: str, exception: str, project: Path, instead: Callable[[str], str] = lambda _: ""
 ) -> str:
-    r"""Return a traceback below its `exception`: paths relative to the project, repetitions counted.
+    r"""Return the lines of a traceback, indented, shortened, and without its last line `exception`.
 
-    Of a file for which there is a text `instead`, no line is told.
+    Paths in `project` are made relative, repeated entries are counted, and of more than `MAX_LINES` lines the middle is left out.
+    `instead` returns for a file's path the text to show in place of its source lines, such as for files that may hold secrets;
+    empty: the lines are shown.
 
     >>> entry = '  File "/p/a.py", line 2, in down\n    down(n + 1)'
     >>> print(formatted("\n".join([entry] * 500 + ["RecursionError: too deep"]), "RecursionError: too deep", Path("/p")))
@@ -45,7 +47,7 @@ def formatted(
 
 
 def cause(text: str) -> str:
-    r"""Return what a process has printed at its end; of a traceback of Python's the error alone.
+    r"""Return why a process ended, from what it printed: a Python traceback's error line, else all text.
 
     >>> cause('bind: in use'), cause('  File "/a.py", line 2, in down\n    down(n)\nOSError: too many\n')
     ('bind: in use', 'OSError: too many')
@@ -55,6 +57,7 @@ def cause(text: str) -> str:
 
 
 def _replaced(trace: str, instead: Callable[[str], str]) -> str:
+    """Return a traceback in which `instead(path)` replaces an entry's source lines, unless it is empty."""
     lines: list[str] = []
     hidden = ""
     for line in trace.split("\n"):
@@ -68,6 +71,10 @@ def _replaced(trace: str, instead: Callable[[str], str]) -> str:
 
 
 def _counted(lines: Sequence[str]) -> list[str]:
+    """Return lines in which blocks that follow each other more than `MAX_UNCOUNTED` times are shown once.
+
+    A block has up to `MAX_REPEATED_LINES` lines; a line behind it says how many more times it came.
+    """
     counted: list[str] = []
     at = 0
     while at < len(lines):
@@ -85,7 +92,7 @@ def _counted(lines: Sequence[str]) -> list[str]:
 
 
 def _times(lines: Sequence[str], at: int, size: int) -> int:
-    """Return how many times the `size` lines from `at` on follow each other."""
+    """Return how often the block of `size` lines at index `at` comes in a row; at least 1."""
     times = 1
     while lines[at : at + size] == lines[at + times * size : at + (times + 1) * size]:
         times += 1
@@ -93,7 +100,7 @@ def _times(lines: Sequence[str], at: int, size: int) -> int:
 
 
 def _ends(lines: Sequence[str]) -> list[str]:
-    """Return the lines without those in the middle: either end may be the innermost."""
+    """Return the lines without the middle ones beyond `MAX_LINES`: either end may be the innermost call."""
     left_out = len(lines) - MAX_LINES
     if left_out <= 0:
         return list(lines)

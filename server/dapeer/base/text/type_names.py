@@ -19,7 +19,9 @@ _CHARACTERS = re.compile(r"\bchar\b")
 
 
 def type_name(name: str) -> str:
-    """Return a type, without the arguments of its templates' arguments where it is long.
+    """Return a type's name, at most about `TYPE_CHARS` long.
+
+    In a longer one the arguments of template arguments are replaced by `…`, and what is still too long is cut.
 
     >>> type_name("std::vector<int>")
     'std::vector<int>'
@@ -39,7 +41,9 @@ def type_name(name: str) -> str:
 
 
 def unseen(name: str, value: str) -> str:
-    """Return the type of a value where the value does not show it; empty: it does.
+    """Return the type's name if the value's text does not already show its type; else an empty string.
+
+    `name` is the type, `value` the text of the value, both as the adapter writes them. Basic types and values in `<…>` count as shown.
 
     >>> unseen("int", "5"), unseen("Item", "Item(name='cup')"), unseen("PosixPath", "Path('a')")
     ('', '', '')
