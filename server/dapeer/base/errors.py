@@ -143,7 +143,7 @@ def of_system(error: BaseException) -> SystemRefuses | None:
 
 
 def refused(error: OSError) -> SystemRefuses:
-    """Convert an `OSError` to dapeer's error: the system's text, the file's name, a remedy if one is known."""
+    """Convert an `OSError` to dapeer's error: the system's text, the file's name, and a known remedy."""
     where = f": {error.filename}" if error.filename is not None else ""
     remedy = _REMEDIES.get(error.errno or 0, "")
     return SystemRefuses(f"The operating system reports: {error.strerror or error}{where}.", remedy)

@@ -111,7 +111,7 @@ def expanded(name: str) -> Path:
 
 
 def source_file(filename: str, base: Path) -> str:
-    """Return the absolute path of a source file that a caller names, perhaps with `~` or relative to `base`.
+    """Return the absolute path of a source file that a caller names, with `~` or relative to `base`.
 
     It may be a file in a zip archive, too.
 

@@ -23,16 +23,14 @@ TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
 
 
 def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:
-    """Reject a connection whose other end belongs to another user of this machine.
+    """Check that the other end of a connected socket does not belong to another user of this machine.
 
-    Args:
-        connection: Is connected.
-        where: The address or path, for the error.
-        here: The other end must be on this machine, and not, by rules of its firewall, in some container.
+    `where` is the address or path, for the error. With `here` the other end must also be on this machine and in the same network
+    namespace.
 
     Raises:
         Stranger: Another user has it.
-        OSError: It has been closed, or is not here.
+        OSError: The connection has been closed, or its other end is not here.
     """
     uid = peer_uid(connection)
     if uid is None and here and tells():
@@ -41,23 +39,23 @@ def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> 
 
 
 def check_listeners(host: str, port: int) -> None:
-    """Reject a port at which another user of this machine listens. Check its connections separately.
+    """Check that no other user of this machine listens at a port; check its connections separately.
 
     Raises:
-        Stranger: Another user does.
+        Stranger: Another user listens there.
     """
     for uid in listeners(host, port):
         check(uid, f"{host}:{port}")
 
 
 def peer_uid(connection: socket.socket) -> int | None:
-    """Return the user at the other end of a connected socket.
+    """Return the id of the user at the other end of a connected TCP or Unix socket; None if unknown.
 
-    None: it is on another machine or in another container, or the system does not tell. Of a Unix socket it is the user
-    who listens there.
+    It is unknown where the other end is on another machine or in another container, or where the system does not tell. Of a Unix
+    socket it is the user who listens there; of a TCP connection that was not accepted yet, the user who listens at its port.
 
     Raises:
-        OSError: It has been closed.
+        OSError: The connection has been closed.
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return unix_peer(connection)
@@ -76,42 +74,50 @@ def peer_uid(connection: socket.socket) -> int | None:
 
 
 def peer_processes(connection: socket.socket) -> list[int]:
-    """Return the processes at the other end of a TCP connection, if the system lets dapeer see them.
+    """Return the ids of the processes at the other end of a TCP connection.
+
+    The list is empty if they are on another machine, or if the system does not let dapeer see them.
 
     Raises:
-        OSError: It has been closed.
+        OSError: The connection has been closed.
     """
     holder = tcp_diagnosis.holder(*_ends(connection)) or _holder(connection)
     return [] if holder is None else _processes_with({holder.inode})
 
 
 def connected(pid: int, others: Iterable[int]) -> dict[int, int]:
-    """Return a process's sockets with a TCP connection to one of the others: inodes with descriptors."""
+    """Return those sockets of a process that have a TCP connection to one of the processes `others`.
+
+    The keys are the sockets' inodes, the values their file descriptors in the process; both ends must be on this machine.
+    """
     theirs = {inode for other in others for inode in sockets(other)}
     pairs = tcp_table.pairs(_tables())
     return {inode: number for inode, number in sockets(pid).items() if pairs.get(inode) in theirs}
 
 
 def neighbours(pid: int) -> list[int]:
-    """Return the processes here to which one is connected by TCP, if the system lets dapeer see them."""
+    """Return the ids of the processes of this machine that have a TCP connection to a process.
+
+    Processes that the system does not let dapeer see are missing.
+    """
     pairs = tcp_table.pairs(_tables())
     ends = {pairs[inode] for inode in sockets(pid) if inode in pairs}
     return [each for each in processes() if ends & sockets(each).keys()] if ends else []
 
 
 def listeners(host: str, port: int) -> frozenset[int]:
-    """Return the users who listen at a port of this machine; a name may have several addresses.
+    """Return the ids of the users who listen at a port of this machine; a name may have several addresses.
 
-    Empty if no process listens, the address is of another machine, or the system does not report it.
-    Resolving a name may block.
+    Empty if no process listens, the address is of another machine, or the system does not report it. Resolving a name may block.
     """
     return frozenset(each.uid for each in _listeners(host, port) or ())
 
 
 def listening_processes(host: str, port: int) -> list[int] | None:
-    """Return the processes that listen at a port here, as far as the system lets dapeer see them.
+    """Return the ids of the processes that listen at a port of this machine; None if nobody listens there.
 
-    None: nobody listens there. Resolving a name may block.
+    Processes that the system does not let dapeer see are missing; the list is also empty for an address of another machine.
+    Resolving a name may block.
     """
     found = _listeners(host, port)
     if found is None:
@@ -120,14 +126,15 @@ def listening_processes(host: str, port: int) -> list[int] | None:
 
 
 def ports_of(pids: Iterable[int]) -> frozenset[int]:
-    """Return the ports at which processes listen."""
+    """Return the TCP ports at which any of these processes listen."""
     return tcp_table.listening(_tables(), {inode for pid in pids for inode in sockets(pid)})
 
 
 def ports_beside(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
-    """Return the ports at which processes listen, and nobody of these is connected.
+    """Return the TCP ports at which the processes `pids` listen, and to which none of them is connected.
 
-    Those to which another of them, or one of `others`, is connected are left out.
+    A port to which another process of `pids` or of `others` is connected is left out; a connection of a process to its own port
+    does not count.
     """
     tables = _tables()
     by_process = {pid: {*sockets(pid)} for pid in {*pids, *others}}
@@ -142,13 +149,17 @@ def ports_beside(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
 
 
 def listens(pids: Iterable[int], host: str, port: int) -> bool:
-    """Whether one of these processes is reached at a numeric address of this machine and a port."""
+    """Return whether one of these processes accepts connections to a numeric local address and port."""
     found = tcp_table.listener(_tables(), (host, port))
     return found is not None and any(found.inode in sockets(pid) for pid in pids)
 
 
 def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
-    """Return the owners of the sockets that listen at a port; None: it is another machine's, or unknown."""
+    """Return the owners of the sockets that listen at a port of this machine.
+
+    An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or that the system
+    does not tell.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
@@ -163,13 +174,13 @@ def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
 
 
 def _processes_with(inodes: set[int]) -> list[int]:
-    """Return the processes that have one of some sockets; one that waits for `accept` (0) has no owner."""
+    """Return the ids of the processes that have a socket with one of these inodes; inode 0 has no owner."""
     links = {f"socket:[{inode}]" for inode in inodes if inode}
     return [pid for pid in processes() if links & {*open_files(pid)}] if links else []
 
 
 def tells() -> bool:
-    """Whether the system reports the owners of TCP ports."""
+    """Return whether the system reports the owners of TCP ports, by the tables that Linux has."""
     for path in TABLES:
         with contextlib.suppress(OSError), path.open("rb") as table:
             if table.read(1):
@@ -178,6 +189,11 @@ def tells() -> bool:
 
 
 def _holder(connection: socket.socket) -> tcp_table.Holder | None:
+    """Return the owner of the other end of a TCP connection, by the system's tables; None: not here.
+
+    Raises:
+        OSError: The connection has been closed.
+    """
     return tcp_table.holder(_tables(), *_ends(connection))
 
 
@@ -187,6 +203,7 @@ def _ends(connection: socket.socket) -> tuple[tcp_table.HostAndPort, tcp_table.H
 
 
 def _tables() -> list[str]:
+    """Return the texts of Linux's tables of TCP sockets, those that can be read."""
     tables: list[str] = []
     for path in TABLES:
         try:
@@ -197,7 +214,7 @@ def _tables() -> list[str]:
 
 
 def _is_ours(host: str) -> bool:
-    """Whether an address is of this machine."""
+    """Return whether a numeric address is one of this machine; it tries to bind a UDP socket to it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:

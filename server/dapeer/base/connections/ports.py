@@ -21,10 +21,11 @@ MAX_PORT_TRIES: Final = 20
 
 
 def free_port(host: str) -> int:
-    """Return a port that is free now, and that the system gives to nobody who asks for any.
+    """Return a TCP port of `host` that is free now, and that the system does not give to others by itself.
 
-    The server listens there only after a while, and is connected to as soon as it does. By then the system could have given such a
-    port to another program, which would be connected to in its place: the start of a program's debugger fails by that.
+    A server may listen there only after a while: by then the system could have given a port of its own range to another program, to
+    which dapeer would connect in its place. So the port is below that range; only if `MAX_PORT_TRIES` of those are taken, it is any
+    free one. It is not reserved.
     """
     ours = range(LOWEST_PORT, first_given())
     for port in random.sample(ours, min(MAX_PORT_TRIES, len(ours))):
@@ -37,7 +38,10 @@ def free_port(host: str) -> int:
 
 
 def first_given(file: Path = _GIVEN) -> int:
-    """Return the lowest port that the system gives to whoever asks for any."""
+    """Return the lowest port that the system gives to programs that ask for any free port.
+
+    `file` is Linux's file with that range; without it the result is that of RFC 6335.
+    """
     with contextlib.suppress(OSError, ValueError):
         return int(file.read_text("ascii").split()[0])
     return FIRST_GIVEN

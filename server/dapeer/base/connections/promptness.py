@@ -21,7 +21,7 @@ _PIDFD_GETFD = 438
 
 
 def send_at_once(pid: int, others: Iterable[int]) -> int:
-    """Make a process send without delay over its TCP connections to the others; return their number.
+    """Set `TCP_NODELAY` on a process's TCP connections to the processes `others`, and return their number.
 
     Raises:
         OSError: The system has no such call, or does not allow it.
@@ -30,9 +30,12 @@ def send_at_once(pid: int, others: Iterable[int]) -> int:
 
 
 def _sends_at_once(pid: int, inode: int, number: int) -> bool:
-    """Make it so for one socket; return False if the process has meanwhile closed it.
+    """Set `TCP_NODELAY` on the socket that is a process's descriptor `number`; return whether it was set.
 
-    Its number may be another file's then.
+    It is not set if the process has closed that socket meanwhile, so that the descriptor no longer has this `inode`.
+
+    Raises:
+        OSError: The system has no such call, or does not allow it.
     """
     try:
         with duplicated(pid, number) as file:
@@ -48,7 +51,10 @@ def _sends_at_once(pid: int, inode: int, number: int) -> bool:
 
 
 def refusal() -> str:
-    """Return why the system does not let dapeer change a started process's connections; empty: it does."""
+    """Return why the system does not let dapeer change connections of processes that it started.
+
+    Empty: it does. To find out, it starts a short-lived Python process and duplicates a descriptor of it.
+    """
     command = [sys.executable, "-I", "-S", "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
         try:
@@ -60,10 +66,10 @@ def refusal() -> str:
 
 @contextmanager
 def duplicated(pid: int, number: int) -> Generator[int]:
-    """Give a duplicate of a descriptor of a process while the body runs.
+    """Yield a duplicate, in dapeer, of the descriptor `number` of a process; close it after the body.
 
     Raises:
-        OSError: The system has no such call, or does not allow it.
+        OSError: The system has no such call, or does not allow it, or the process has no such descriptor.
     """
     if not hasattr(os, "pidfd_open"):
         raise OSError(0, "this system has no pidfd_getfd")
@@ -79,7 +85,13 @@ def duplicated(pid: int, number: int) -> Generator[int]:
 
 
 def _duplicate(process: int, number: int) -> int:
-    """Return a duplicate of a descriptor of the process of a pidfd; see pidfd_getfd(2)."""
+    """Return a duplicate, in dapeer, of a descriptor of another process; see pidfd_getfd(2).
+
+    `process` is that process's pidfd, `number` the descriptor there. The caller closes the duplicate.
+
+    Raises:
+        OSError: The system does not allow it, or has no such call.
+    """
     import ctypes
 
     system = ctypes.CDLL(None, use_errno=True)

@@ -30,7 +30,10 @@ _ANSWER = struct.Struct("=xB2x48x12xII")
 
 
 def holder(end: HostAndPort, other: HostAndPort) -> Holder | None:
-    """Return the owner of a connection's end; None: no process has it or has accepted it, or unknown."""
+    """Ask Linux who owns the socket at `end` of an established TCP connection with `other`.
+
+    Return its user and inode. None means that no process of this machine has it or has accepted it, or that the system does not tell.
+    """
     if sys.platform != "linux":
         return None
     question = _question(end, other)
@@ -44,6 +47,7 @@ def holder(end: HostAndPort, other: HostAndPort) -> Holder | None:
 
 
 def _question(end: HostAndPort, other: HostAndPort) -> bytes:
+    """Return the netlink message that asks Linux for the socket at `end`, whose other end is `other`."""
     near, far = (ipaddress.ip_address(host.partition("%")[0]) for host, _ in (end, other))
     hosts = [getattr(each, "ipv4_mapped", None) or each for each in (near, far)]
     family = socket.AF_INET6 if hosts[0].version == 6 else socket.AF_INET
@@ -55,6 +59,7 @@ def _question(end: HostAndPort, other: HostAndPort) -> bytes:
 
 
 def _holder(answer: bytes) -> Holder | None:
+    """Return the owner in Linux's answer; None if it is an error, or nobody has accepted the connection."""
     _size, kind, *_ = _HEADER.unpack_from(answer)
     if kind != _SOCK_DIAG_BY_FAMILY:
         return None

@@ -43,7 +43,7 @@ class Holder:
 
 
 def lines(table: str, port: int) -> Iterator[TcpTableLine]:
-    """Yield the sockets of a table with this local port."""
+    """Yield the sockets of one of Linux's tables whose own port is `port`; `table` is the table's text."""
     mark = f":{port:04X} "
     for text in table.splitlines()[1:]:
         # A server may have many thousands of them.
@@ -53,10 +53,12 @@ def lines(table: str, port: int) -> Iterator[TcpTableLine]:
 
 
 def holder(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
-    """Return the owner of the end of a connection; None if that is no socket of this machine.
+    """Return the owner of the socket at `end` whose other end is `other`, from Linux's tables.
+
+    Both are numeric addresses with ports. None means that this is no socket of this machine.
 
     Raises:
-        ConnectionResetError: It has been closed.
+        ConnectionResetError: The connection is no longer established.
     """
     near, far = _spellings(end), _spellings(other)
     for table in tables:
@@ -69,7 +71,10 @@ def holder(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holde
 
 
 def pairs(tables: Sequence[str]) -> dict[int, int]:
-    """Return the inode of each end of a connection within the machine, with that of the other end."""
+    """Return for the inode of each socket that of the socket at the other end of its connection.
+
+    `tables` are the texts of Linux's tables. Only connections within this machine are contained, each twice: once for either end.
+    """
     ends = {
         (_plain(words[1]), _plain(words[2])): int(words[9])
         for table in tables
@@ -84,7 +89,7 @@ def pairs(tables: Sequence[str]) -> dict[int, int]:
 
 
 def listening(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
-    """Return the ports at which sockets with these inodes listen."""
+    """Return the ports at which sockets with these inodes listen, from the texts of Linux's tables."""
     return frozenset(
         _port(words[1])
         for table in tables
@@ -94,7 +99,7 @@ def listening(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
 
 
 def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
-    """Return the ports to which sockets with these inodes are connected."""
+    """Return the remote ports to which sockets with these inodes are connected, from Linux's tables."""
     return frozenset(
         _port(words[2])
         for table in tables
@@ -104,9 +109,9 @@ def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset
 
 
 def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
-    """Return the owner of the socket that listens at an address; None if no process does.
+    """Return the owner of the socket that accepts connections to a numeric address; None without one.
 
-    Of several listeners the connection reaches the one at this very address before those at all addresses.
+    `tables` are the texts of Linux's tables. A socket that listens at this very address comes before one that listens at all addresses.
     """
     by_place = {
         line.near: Holder(line.uid, line.inode)
@@ -121,6 +126,7 @@ def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
 
 
 def _port(place: str) -> int:
+    """Return the port of an address as the tables write it: in hexadecimal digits behind a colon."""
     return int(place.rpartition(":")[2], 16)
 
 
@@ -130,7 +136,7 @@ def _plain(place: str) -> str:
 
 
 def _spellings(address: HostAndPort) -> tuple[str, ...]:
-    """Return how the tables may write an address: an IPv4 address also appears in the table of IPv6."""
+    """Return all ways in which the tables may write an address: that of IPv6 also has those of IPv4."""
     host, port = address
     ip = ipaddress.ip_address(host)
     mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None

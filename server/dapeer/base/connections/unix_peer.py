@@ -14,10 +14,10 @@ NEXT = "Nothing was sent. dapeer talks only to your own processes and those of r
 
 
 def check(uid: int | None, where: str) -> None:
-    """Reject another user; None is an unknown one, which is accepted.
+    """Check that a user id is dapeer's own, root's, or unknown (None); `where` is the address, for errors.
 
     Raises:
-        Stranger: It is another one.
+        Stranger: It is another user.
     """
     if not is_trusted(uid):
         from dapeer.base.errors import Stranger
@@ -26,12 +26,18 @@ def check(uid: int | None, where: str) -> None:
 
 
 def is_trusted(uid: int | None) -> bool:
-    """Whether this is no other user; an unknown one is trusted."""
+    """Return whether a user id is dapeer's own user, root, or unknown (None)."""
     return uid in {None, ADMINISTRATOR, os.geteuid()}
 
 
 def unix_peer(connection: socket.socket) -> int | None:
-    """Return the user who listens at a Unix socket; None where the system does not tell."""
+    """Return the id of the user at the other end of a connected Unix socket; None if the system is silent.
+
+    For a client it is the user who listens. Only Linux and macOS tell it.
+
+    Raises:
+        OSError: The connection has been closed.
+    """
     if sys.platform == "linux":
         # `struct ucred`: process, user, group.
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -43,6 +49,7 @@ def unix_peer(connection: socket.socket) -> int | None:
 
 
 def _name(uid: int | None) -> str:
+    """Return the login name of a user id, or `uid N` if the system has none."""
     import pwd
 
     try:

@@ -21,5 +21,8 @@ TOKEN: Final = "DAPEER_TOKEN"  # noqa: S105 - its name
 def taken(
     others: Iterable[str], environment: MutableMapping[str, str] = os.environ
 ) -> Mapping[str, str]:
-    """Remove the token and the credentials of other names from dapeer's environment; return them by name."""
+    """Remove dapeer's token and the variables `others` from `environment`, and return those that were set.
+
+    The result has their values by name. `environment` is dapeer's own unless it is given.
+    """
     return {name: environment.pop(name) for name in (TOKEN, *others) if name in environment}

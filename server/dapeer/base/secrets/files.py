@@ -33,12 +33,15 @@ class SecretFiles:
         self._patterns: tuple[str, ...] = DEFAULT
 
     def take(self, lists: Iterable[Sequence[str]]) -> None:
-        """Apply the lists of the attached Neovims; without any, `DEFAULT` applies."""
+        """Set the glob patterns to those of all lists, one per attached Neovim; to `DEFAULT` without a list."""
         given = list(lists)
         self._patterns = tuple(one for each in given for one in each) if given else DEFAULT
 
     def hides(self, path: str) -> bool:
-        """Whether no tool may show this file, under the name it has here or the one that links lead to."""
+        """Return whether a file's text must not be shown: its path, or its links' target, matches a pattern.
+
+        Copies such as `.env.bak` and `.env~` match as well. Links are resolved on disk.
+        """
         names = {path.lower(), os.path.realpath(path).lower()}
         names |= {_COPIES.sub("", name) for name in names}
         return any(map(_compiled(self._patterns).fullmatch, names))
@@ -46,11 +49,13 @@ class SecretFiles:
 
 @lru_cache(maxsize=16)
 def _compiled(globs: Sequence[str]) -> re.Pattern[str]:
+    """Return one regular expression for lower-case paths that match any of the glob patterns."""
     each = ("".join(map(_part, _PARTS.findall(glob.lower()))) for glob in globs)
     return re.compile(f"(?:.*/)?(?:{'|'.join(each)})" if globs else r"(?!)", re.DOTALL)
 
 
 def _part(part: str) -> str:
+    """Return the regular expression for one piece of a glob pattern: a wildcard, a set, or a character."""
     match part:
         case "**/":
             return "(?:.*/)?"

@@ -28,7 +28,7 @@ class Form(NamedTuple):
 
 
 def spans(text: str) -> Iterator[Span]:
-    """Yield the secrets of a text, form by form; they may overlap."""
+    """Yield the secrets of a text, each with its start, end and label, form by form; they may overlap."""
     lowered = text.lower()
     for form in FORMS:
         if any(map(lowered.__contains__, form.words)):
@@ -55,6 +55,7 @@ _SPOKEN = re.compile(r"password|passwd|token|secret", re.IGNORECASE)
 
 
 def _by_names(text: str) -> Iterator[Span]:
+    """Yield the secrets of a text that a name such as `DB_PASSWORD` identifies, wherever the name stands."""
     found = list(names(text))
     for name in found:
         yield from _named(text, name)
@@ -65,6 +66,7 @@ def _by_names(text: str) -> Iterator[Span]:
 
 
 def _named(text: str, name: Name) -> Iterator[Span]:
+    """Yield the value that follows a name in the text, as in `name = value`, if it looks like its secret."""
     found = _NAMED.match(text, name.end)
     if found is None:
         return
@@ -92,6 +94,7 @@ _RANGE = re.compile(
 
 
 def _ends_of_range(text: str, name: Name) -> Iterator[Span]:
+    """Yield the two numbers of a range that follows a name, as the least and greatest PIN of a column."""
     if found := _RANGE.match(text, name.end):
         for group in (1, 2):
             yield *found.span(group), name.word.lower()
@@ -111,6 +114,10 @@ _OF_SESSION = re.compile(r"sess|sid$|auth|csrf|token|login|remember", re.IGNOREC
 
 
 def _cookies(text: str) -> Iterator[Span]:
+    """Yield the values of cookies in a text that identify a session or look like tokens.
+
+    Looked at are the contents of cookie headers, jars and variables; attributes such as `Path` are no values.
+    """
     for jar in _COOKIES.finditer(text):
         end = jar.end() if "\\n" not in jar["jar"] else text.index("\\n", jar.start("jar"))
         for found in _COOKIE.finditer(text, jar.start("jar"), end):
@@ -122,10 +129,15 @@ def _cookies(text: str) -> Iterator[Span]:
 
 
 def _form(label: str, words: str, pattern: str) -> Form:
-    """Return a sure form; the match of its group 1 is masked."""
+    """Return a form whose matches are credentials in any text.
+
+    `label` is what a secret is called, `words` are words in lower case of which every such text has one, separated by spaces. Group
+    1 of `pattern` is the secret.
+    """
     compiled = re.compile(pattern)
 
     def find(text: str) -> Iterator[Span]:
+        """Yield where group 1 of the pattern matches in `text`, with the label."""
         for found in compiled.finditer(text):
             yield *found.span(1), label
 
@@ -133,7 +145,11 @@ def _form(label: str, words: str, pattern: str) -> Form:
 
 
 def _option(programs: str, words: str, option: str, *, user: bool = False) -> Form:
-    """Return the form of a password that is an option of programs; with `user` the part behind `user:`."""
+    """Return the form of a password that a command line gives to a program as an option.
+
+    `programs` and `option` are patterns, `words` are words of which every such text has one. With `user` the option's value is
+    `user:password`.
+    """
     then = r"[^\s\"',:]{1,100}:" if user else ""
     return _form(
         "password",

@@ -50,13 +50,16 @@ class Name(NamedTuple):
     is_password: bool
 
     def judged(self, span: tuple[int, int], text: str, *, sure: bool) -> Iterator[Span]:
-        """Yield where its value is, if that looks like a credential."""
+        """Yield the place `span` of the name's value, with its label, if the value looks like a credential.
+
+        It yields at most once. `sure` says that only values can stand at that place, so less is asked of the value.
+        """
         if is_credential(text[slice(*span)], self.word, password=self.is_password, sure=sure):
             yield *span, self.word.lower()
 
 
 def names(text: str) -> Iterator[Name]:
-    """Yield the names of secrets in a text."""
+    """Yield the names of secrets in a text, from its beginning to its end."""
     for found in _NAME.finditer(text):
         start = found.start()
         least = max(start - _MAX_PREFIX_CHARS, 0)
@@ -65,24 +68,28 @@ def names(text: str) -> Iterator[Name]:
 
 
 def is_word(text: str) -> bool:
-    """Return whether a value is code, a path, or a placeholder."""
+    """Return whether a value is code, a path or a placeholder, and so no secret."""
     return bool(
         _CODE.fullmatch(text) or text.startswith(_NO_BEGINNING) or _WORD_AGAIN.fullmatch(text)
     )
 
 
 def is_number(word: str) -> bool:
-    """Return whether a secret of this name is a number."""
+    """Return whether a secret of this name is a number of few digits, as a PIN is."""
     return _NUMBERS.fullmatch(word) is not None
 
 
 def is_mixed(text: str) -> bool:
-    """Return whether a text has letters and digits."""
+    """Return whether a text has both letters and digits."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
-    """Return whether a value looks like the secret of its name; a `sure` one stands where only values can."""
+    """Return whether the value `body` looks like the secret that `name` names, by length and characters.
+
+    A `password` may be shorter than a token. With `sure` the value stands where only values can, so a password needs four
+    characters and no digit.
+    """
     if is_number(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
     if body.startswith(_NO_BEGINNING) or _CODE.fullmatch(body) or " " in body:

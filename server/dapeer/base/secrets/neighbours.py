@@ -39,7 +39,10 @@ _ONE = re.compile(r"[\"']([^\s\"'\\]{6,400})[\"'](?!\s?:)")
 
 
 def beside(text: str, name: Name) -> Iterator[Span]:
-    """Yield the secrets that stand beside a name."""
+    """Yield the secrets that stand near a name, but not as `name = value`.
+
+    Such are the other text of a pair, the value of an object or element, the next column, and the values of a list with that name.
+    """
     before = text[max(name.begin - 1, 0) : name.begin]
     if before in {'"', "'"}:
         yield from _pair(text, name)
@@ -56,6 +59,7 @@ def beside(text: str, name: Name) -> Iterator[Span]:
 
 
 def _pair(text: str, name: Name) -> Iterator[Span]:
+    """Yield the second text of a pair of two texts whose first is the name."""
     opened = _OPENED.search(text, max(name.begin - 5, 0), name.begin)
     if opened:
         # Among pairs the second is a value; else both may be names: ("password", "email").
@@ -64,6 +68,7 @@ def _pair(text: str, name: Name) -> Iterator[Span]:
 
 
 def _object(text: str, name: Name) -> Iterator[Span]:
+    """Yield the value of an object that has the name as the value of a key such as `name` or `key`."""
     key = _KEY.search(text, max(name.begin - 80, 0), name.begin)
     if not key:
         return
@@ -76,7 +81,10 @@ def _object(text: str, name: Name) -> Iterator[Span]:
 
 
 def _rest(text: str, name: Name, form: re.Pattern[str], *, sure: bool) -> Iterator[Span]:
-    """Yield the value in what follows a name."""
+    """Yield group `value` of the pattern `form`, matched behind the name, if it looks like a credential.
+
+    `sure` says that only values can stand there.
+    """
     found = form.match(text, name.end)
     if found:
         scheme = found.groupdict().get("scheme")

@@ -22,7 +22,10 @@ _BESIDE: Final = {"value": "name", "val": "key", "1": "0"}
 
 
 def redacted(text: str, found: dict[str, str] | None = None) -> str:
-    """Return a text with its secrets masked; those long enough to be searched for go into `found`.
+    """Return a text with its secrets replaced by placeholders such as `<redacted: password>`.
+
+    Each secret is also added to `found`, if that is given, with its placeholder, so that the caller can mask it elsewhere. Escape
+    sequences of a terminal do not hide a secret. Without secrets `text` itself is returned.
 
     >>> redacted("DB_PASSWORD=hunter2 and token = tokens[3]")
     'DB_PASSWORD=<redacted: password> and token = tokens[3]'
@@ -59,17 +62,24 @@ class Redaction:
     """Values that were masked by their name, each with its placeholder; they are masked everywhere."""
 
     def data(self, value: Any, name: str = "") -> Any:
-        """Return data with its secrets masked; `name` is the name of its value."""
+        """Return a copy of JSON data with its secrets masked; `name` is the name of the variable that it is.
+
+        Secrets that are found are masked in all later data and texts of this object, too.
+        """
         if not may_hold_secrets(name, value):
             return self._walk(value, "") if self.found else value
         masked = self._walk(value, name)
         return self._walk(masked, "") if self.found else masked
 
     def text(self, text: str) -> str:
-        """Return the text that goes with the data, masked; its secrets are masked in later data, too."""
+        """Return a text with its secrets and all those found before masked.
+
+        Secrets that are found are masked in later data and texts of this object, too.
+        """
         return redacted(self._known(text), self.found)
 
     def _known(self, text: str) -> str:
+        """Return a text in which the secrets that were found before are masked where they are whole words."""
         for secret, instead in self.found.items():
             if secret in text:
                 # A short one may be a part of a number or of a word.
@@ -77,6 +87,11 @@ class Redaction:
         return text
 
     def _walk(self, value: Any, name: str) -> Any:
+        """Return a copy of JSON data in which the secrets of all texts are masked; it adds them to `found`.
+
+        `name` is the name under which the data stands (empty: none). Within an object it is replaced by the key, or by the object's
+        own `name`, `path` or `expression` for its `value`, `result` and `was`.
+        """
         match value:
             case str():
                 return self.text(self._named(value, name) if name else value)
@@ -97,7 +112,7 @@ class Redaction:
                 return value
 
     def _named(self, value: str, name: str) -> str:
-        """Return a value masked as behind its name in a text."""
+        """Return a value as `redacted` masks it behind `NAME = `."""
         head = f"{name[-80:]} = "
         masked = redacted(f"{head}{value}", self.found)
         return masked.removeprefix(head) if masked.startswith(head) else value
@@ -111,7 +126,7 @@ def _named_beside(items: list[Any]) -> str:
 
 
 def may_hold_secrets(text: str, data: object = None) -> bool:
-    """Return whether anything in a text or its data can be masked; quick where nothing can."""
+    """Return whether a text or JSON data can contain anything to mask; a quick check before the search."""
     all_of_it = text if data is None else f"{text}{data!r}"
     escaped = "\x1b" in all_of_it or "\\x1b" in all_of_it
     return escaped or any(map(all_of_it.lower().__contains__, WORDS))
@@ -124,10 +139,12 @@ class _Places(NamedTuple):
     shift: list[int]
 
     def of(self, position: int) -> int:
+        """Return the position in the text with escape sequences of a position in the text without them."""
         return position + self.shift[bisect.bisect_right(self.plain, position) - 1]
 
 
 def _places(text: str) -> _Places:
+    """Return the table that converts positions without a terminal's escape sequences to those in `text`."""
     places = _Places([0], [0])
     removed = 0
     for code in _ANSI.finditer(text):
@@ -138,5 +155,5 @@ def _places(text: str) -> _Places:
 
 
 def field_names(arguments: Mapping[str, Any]) -> str:
-    """Return the name of the variable that a call asks for, from its arguments; empty if there is none."""
+    """Return the name or expression that a tool call's arguments ask for; empty if they name none."""
     return next((str(arguments[key]) for key in _NAMING if arguments.get(key)), "")

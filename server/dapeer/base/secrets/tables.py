@@ -42,7 +42,10 @@ class _Head:
 
 
 def in_columns(text: str, names: Sequence[Name]) -> Iterator[Span]:
-    """Yield the values below headings that are names of secrets."""
+    """Yield the values below headings that are names of secrets, in tables of any of the known forms.
+
+    `names` are the names of secrets in `text`, in their order. A table ends at the first line of another form, or after `MAX_TABLE_ROWS`.
+    """
     heads: Sequence[_Head] = ()
     rows = position = following = 0
     while position < len(text) and (heads or following < len(names)):
@@ -67,14 +70,17 @@ def in_columns(text: str, names: Sequence[Name]) -> Iterator[Span]:
 
 
 def _start(text: str, position: int) -> int:
-    """Return where the line of a position begins."""
+    """Return where the line that contains a position begins; at most `MAX_LINE_CHARS` before it."""
     least = max(position - MAX_LINE_CHARS, 0)
     ends = ((text.rfind(each, least, position), len(each)) for each in ("\n", "\\n"))
     return max([least, *(at + length for at, length in ends if at >= 0)])
 
 
 def _heads(text: str, line: tuple[int, int], names: Sequence[Name]) -> Iterator[_Head]:
-    """Yield the headings in a line, if it is one of headings and not a sentence."""
+    """Yield the headings in a line that are names of secrets, if the line is the heading of a table.
+
+    `line` is the line's start and end in `text`, `names` are the names in it.
+    """
     if not names:
         return
     begins = {each.begin: each for each in names}
@@ -94,7 +100,7 @@ def _heads(text: str, line: tuple[int, int], names: Sequence[Name]) -> Iterator[
 
 
 def _bare(text: str, cell: tuple[int, int]) -> tuple[int, int]:
-    """Return where the text of a cell is, without what surrounds it."""
+    """Return where the text of a cell begins and ends, without spaces and quotes around it."""
     body = text[slice(*cell)]
     start = cell[0] + len(body) - len(body.lstrip(" \"'`"))
     return start, max(cell[0] + len(body.rstrip(" \"'`")), start)
@@ -103,7 +109,7 @@ def _bare(text: str, cell: tuple[int, int]) -> tuple[int, int]:
 def _cells(
     text: str, line: tuple[int, int], split: re.Pattern[str] | None
 ) -> list[tuple[int, int]]:
-    """Return where the cells of a line begin and end."""
+    """Return where the cells of a line begin and end; `split` separates them, None: white space does."""
     if split is None:
         return [each.span() for each in _CELL.finditer(text, *line)]
     cuts = [each.span() for each in split.finditer(text, *line)]
@@ -117,6 +123,10 @@ def _is_heading(
     cells: Sequence[tuple[int, int]],
     split: re.Pattern[str] | None,
 ) -> bool:
+    """Return whether a line looks like the heading of a table, and not like a sentence or code.
+
+    `cells` are the places of its cells, `split` is the delimiter's pattern, or None for columns that white space separates.
+    """
     if split is None:
         # Columns stand apart; a sentence has single spaces.
         return "  " in text[slice(*line)]
@@ -130,7 +140,10 @@ def _is_heading(
 
 
 def _row(text: str, line: tuple[int, int], heads: Sequence[_Head]) -> list[Span] | None:
-    """Return the values of a line that are below headings; None if it has another form."""
+    """Return the values of a line that stand below the headings; None if the line is no row of the table.
+
+    A rule between rows has no values. Without delimiters a value is below a heading where both begin or end in the same column.
+    """
     split = heads[0].split
     if _RULE.fullmatch(text, *line):
         return []
@@ -147,13 +160,14 @@ def _row(text: str, line: tuple[int, int], heads: Sequence[_Head]) -> list[Span]
 
 
 def _cell(text: str, place: tuple[int, int], head: _Head) -> Iterator[Span]:
+    """Yield the place of a cell's value if it looks like the secret that its heading names."""
     span = _bare(text, place)
     if not set(text[slice(*span)]) & set("()[]{}"):
         yield from head.name.judged(span, text, sure=head.split is not None)
 
 
 def _column(text: str, name: Name) -> Iterator[Span]:
-    """Yield what is in a column of pandas: as it prints it, and as dapeer does."""
+    """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table."""
     before = text[max(name.begin - 6, 0) : name.begin]
     if before == "Name: ":
         rows = text.rfind("\n\n", max(name.begin - MAX_LINE_CHARS, 0), name.begin), name.begin
@@ -166,6 +180,6 @@ def _column(text: str, name: Name) -> Iterator[Span]:
 
 
 def _words(text: str, place: tuple[int, int], name: Name) -> Iterator[Span]:
-    """Yield the words that look like credentials, in whichever column they are."""
+    """Yield the words between two positions of `text` that look like credentials, in whichever column."""
     for word in _WORD.finditer(text, *place):
         yield from name.judged(word.span(), text, sure=False)

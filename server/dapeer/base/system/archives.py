@@ -15,10 +15,10 @@ _MAY_RUN: Final = 0o111
 
 
 def unpack(archive: Path, inside: str, folder: Path) -> bool:
-    """Unpack what an archive has below a folder of its own; return whether there is anything.
+    """Unpack the folder `inside` of a tar archive into `folder`; return whether the archive has it.
 
-    What may not be unpacked is what Python's own filter `data` rejects: names and links that lead out of `folder`, devices,
-    named pipes. The user owns every file, and only they may write to it.
+    The paths in the archive are kept, so the files are below `folder/inside`. What Python's filter `data` rejects is rejected:
+    names and links that lead out of `folder`, devices, named pipes. The user owns every file, and only they may write to it.
 
     Raises:
         TarError: The archive cannot be read, or holds such a thing; what came before it is unpacked.
@@ -36,7 +36,9 @@ def unpack(archive: Path, inside: str, folder: Path) -> bool:
 
 
 def checked(member: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
-    """Change a member to one that may be unpacked into a folder, and return it.
+    """Check that an archive's member may be unpacked into `folder`; change its mode and owner; return it.
+
+    Others may not write to the file, and the current user owns it.
 
     Raises:
         TarError: Its name or its link leads out of the folder, or it is neither a file nor a folder nor a link.
@@ -58,7 +60,13 @@ def checked(member: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
 
 
 def _check_inside(member: tarfile.TarInfo, folder: Path, *parts: str) -> None:
-    """Raise `TarError` where a path within the archive leads out of the folder, links in it included."""
+    """Check that a path in the archive stays in the folder, also by the links that are there.
+
+    `parts` are joined to the path, relative to the folder.
+
+    Raises:
+        TarError: It leads out of the folder.
+    """
     root = folder.resolve()
     goal = root.joinpath(*parts).resolve()
     if Path(parts[-1]).is_absolute() or not goal.is_relative_to(root):

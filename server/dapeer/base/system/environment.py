@@ -26,13 +26,16 @@ Each task that a start begins inherits it, and so does a thread.
 
 
 def of_starter() -> Mapping[str, str]:
-    """Return the environment of whoever starts programs in this task: a command's, else dapeer's own."""
+    """Return the environment of the command that starts programs in this task, or else dapeer's own."""
     return _OF_THE_STARTER.get() or os.environ
 
 
 @contextmanager
 def started_from(environment: Mapping[str, str] | None) -> Generator[None]:
-    """Have programs that are started in the body get this environment; None: what they got before."""
+    """Have programs that are started in the body get `environment`; None changes nothing.
+
+    It holds for the current task and for the tasks and threads that begin in the body.
+    """
     token = _OF_THE_STARTER.set(environment or _OF_THE_STARTER.get())
     try:
         yield
@@ -41,9 +44,10 @@ def started_from(environment: Mapping[str, str] | None) -> Generator[None]:
 
 
 def surroundings(cwd: Path) -> dict[str, str]:
-    """Return the starter's environment, adapted to a program that runs in this folder.
+    """Return the environment for a program that is to run in `cwd`: the starter's, without dapeer's venv.
 
-    Where dapeer's virtual environment is the one of the folder's project, nothing is taken out.
+    dapeer's own virtual environment is removed from `PATH`, with the variables of its activation and of uv. Nothing is removed
+    where it is that of the project that `cwd` is in.
     """
     environment = dict(of_starter())
     if not in_virtual_environment() or is_of(cwd):
@@ -58,7 +62,7 @@ def surroundings(cwd: Path) -> dict[str, str]:
 
 
 def is_of(folder: Path) -> bool:
-    """Whether dapeer's own virtual environment belongs to the project that a folder is in."""
+    """Return whether dapeer's own virtual environment belongs to the project that a folder is in."""
     here = folder.resolve()
     return in_virtual_environment() and Path(sys.prefix).resolve().parent in (here, *here.parents)
 
@@ -74,6 +78,6 @@ def in_virtual_environment() -> bool:
 
 
 def active(env: Mapping[str, str]) -> Path | None:
-    """Return the virtual environment that a person has activated; None: there is none, or it is dapeer's."""
+    """Return the virtual environment that `$VIRTUAL_ENV` of `env` names; None without one, or if dapeer's."""
     path = Path(env["VIRTUAL_ENV"]) if env.get("VIRTUAL_ENV") else None
     return None if path is None or is_own(path) else path

@@ -32,24 +32,24 @@ class Answer(Generic[T]):
         return self._given.is_set()
 
     def give(self, value: T) -> None:
-        """Give it; only the first counts."""
+        """Set the value and wake all who wait for it; nothing happens if it was given or has failed before."""
         if not self._given.is_set():
             self._value = value
             self._given.set()
 
     def fail(self, error: Exception) -> None:
-        """Have all who wait for it raise an error, unless it was given before."""
+        """Have all who wait for the value raise `error`; nothing happens if it was given or has failed before."""
         if not self._given.is_set():
             self._error = error
             self._given.set()
 
     async def given(self) -> None:
-        """Wait until it has been given, or has failed."""
+        """Wait until the value has been given or has failed; a failure is not raised here."""
         if not self._given.is_set():
             await self._given.wait()
 
     async def wait(self) -> T:
-        """Return what is given, or raise what has failed."""
+        """Wait for the value and return it, or raise the error with which it failed."""
         await self.given()
         if self._error is not None:
             raise self._error
@@ -70,7 +70,7 @@ class Mailbox(Generic[T]):
         self._news.set()
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """Mark the mailbox as ended: `take` raises once it is empty."""
         self._ended = True
         self._news.set()
 
@@ -78,10 +78,10 @@ class Mailbox(Generic[T]):
         return bool(self._items)
 
     async def take(self) -> T:
-        """Take the next item, once there is one.
+        """Wait until there is an item, remove the oldest one, and return it.
 
         Raises:
-            anyio.EndOfStream: Nothing more comes.
+            anyio.EndOfStream: The mailbox is empty, and `end` was called.
         """
         while not self._items:
             if self._ended:
@@ -108,13 +108,16 @@ class Waiters:
         self._waiting: list[_Waiter] = []
 
     def wake(self) -> None:
-        """Wake the waiters whose predicate has become true."""
+        """Evaluate the predicates of all waiters, and wake those whose predicate is true."""
         for waiter in self._waiting:
             if not waiter.woken.is_set() and waiter.predicate():
                 waiter.woken.set()
 
     async def wait_for(self, predicate: Predicate, seconds: float | None) -> bool:
-        """Wait until `predicate` is true; False when `seconds` pass first (None: no limit)."""
+        """Wait until `predicate` is true, and return True; return False if `seconds` pass first.
+
+        `seconds` None waits without a limit. The predicate is evaluated at once, whenever `wake` is called, and at the end of the time.
+        """
         if predicate():
             return True
         waiter = _Waiter(predicate, anyio.Event())
@@ -132,7 +135,10 @@ class Waiters:
 
 @contextlib.asynccontextmanager
 async def unless_cancelled(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
-    """Run the body; if it is cancelled and was the last waiter, `end` the work."""
+    """Run the body; if it is cancelled, await `end(whom)` before the cancellation goes on.
+
+    `end` itself cannot be cancelled by it, and an `Overdue` that it raises is ignored.
+    """
     try:
         yield
     except anyio.get_cancelled_exc_class():

@@ -22,9 +22,10 @@ def named(variable: str) -> str:
 
 
 def home() -> str:
-    """Return the user's home, for a user without one the current folder's `~`, which is not there.
+    """Return the absolute path of the user's home folder.
 
-    A relative $HOME would be in the project, so it counts as none.
+    It is `$HOME`, or the user database's where that is relative; for a user without one it is a folder `~` in the current one,
+    which should not exist.
     """
     home = os.path.expanduser("~")
     if os.path.isabs(home):
@@ -63,27 +64,28 @@ def adapters() -> str:
 
 
 def state() -> str:
-    """Return the user's own folder for what outlives a process."""
+    """Return the user's folder for what dapeer keeps beyond the end of a process; it need not exist."""
     return os.path.join(named("XDG_STATE_HOME") or os.path.join(home(), ".local/state"), "dapeer")
 
 
 def session() -> str | None:
-    """Return the folder of the user's login session, if the system has one.
-
-    Several MCP clients start a server without $XDG_RUNTIME_DIR; it must still find Neovims that have it.
-    """
+    """Return the folder of the user's login session, such as `$XDG_RUNTIME_DIR`; None without one."""
     usual = f"/run/user/{os.getuid()}"
     return named("XDG_RUNTIME_DIR") or (usual if os.path.isdir(usual) else None)
 
 
 def runtime() -> str:
-    """Return the user's folder for what ends with a process: sockets, announcements."""
+    """Return the user's folder for what ends with a process: sockets and announcements; it need not exist."""
     base = session()
     return os.path.join(base, "dapeer") if base else state()
 
 
 def private(folder: Path) -> Path:
-    """Make a folder that only its owner can enter, and return it."""
+    """Make a folder, with its parents, that only its owner can enter, and return it; it may exist.
+
+    Raises:
+        OSError: It cannot be made, or another user owns it.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     return folder

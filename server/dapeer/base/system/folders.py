@@ -24,7 +24,10 @@ PREFIX = "dapeer-run-"
 
 @contextmanager
 def held(parent: str | None = None) -> Generator[Path]:
-    """Make a folder for its owner alone, in `parent` or the temporary directory; remove it at exit."""
+    """Make a new locked folder for this user alone, yield its path, and remove it after the body.
+
+    It is in `parent`, or else in the temporary directory. If this process is killed, `sweep` of another one removes it.
+    """
     folder, lock = _made(parent)
     try:
         yield folder
@@ -35,7 +38,10 @@ def held(parent: str | None = None) -> Generator[Path]:
 
 
 def sweep(parent: str | None = None) -> None:
-    """Remove folders in `parent` or the temporary directory that this user's killed processes left."""
+    """Remove the folders of `held` that killed processes of this user left behind.
+
+    They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised.
+    """
     if fcntl is None:
         return
     with contextlib.suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
@@ -46,7 +52,7 @@ def sweep(parent: str | None = None) -> None:
 
 
 def _made(parent: str | None) -> tuple[Path, int | None]:
-    """Return a new folder, and its lock."""
+    """Make a new folder, lock it, and return its path and the lock's descriptor; None where nothing locks."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         if fcntl is None:
@@ -60,6 +66,11 @@ def _made(parent: str | None) -> tuple[Path, int | None]:
 
 
 def _locked(folder: str, *, wait: bool) -> int:
+    """Lock a folder for this process, and return the descriptor that holds the lock until it is closed.
+
+    Raises:
+        OSError: There is no such folder, or, without `wait`, another process has locked it.
+    """
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if fcntl is not None:
@@ -71,10 +82,10 @@ def _locked(folder: str, *, wait: bool) -> int:
 
 
 def _remove_if_left(folder: str) -> None:
-    """Remove an orphaned folder.
+    """Remove a folder with its content if no process has locked it and this user owns it.
 
     Raises:
-        OSError: Another process has locked it, or another user owns it.
+        OSError: There is no such folder, or another process has locked it.
     """
     lock = _locked(folder, wait=False)
     try:

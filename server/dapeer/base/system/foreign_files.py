@@ -51,7 +51,10 @@ def exists(path: str | os.PathLike[str]) -> bool:
 
 
 def matching(folder: str | os.PathLike[str], pattern: str) -> Iterator[Path]:
-    """Yield what matches a pattern in a folder, as `Path.glob` does, but for what is removed meanwhile."""
+    """Yield the paths in `folder` that match a glob pattern (`**` included), hidden ones too, unsorted.
+
+    Unlike `Path.glob` it does not fail where files are removed meanwhile; a folder that cannot be read has none.
+    """
     found = glob.iglob(pattern, root_dir=folder, recursive=True, include_hidden=True)
     return (Path(folder, name) for name in found)
 
@@ -68,7 +71,7 @@ def why_no_folder(path: str | os.PathLike[str]) -> str:
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
-    """Return what is at a path, or why nothing can be found there; empty for a regular file."""
+    """Return what is at a path (`is a directory`), or why it cannot be found; empty for a regular file."""
     try:
         return _kind_of(os.stat(path).st_mode)
     except FileNotFoundError:
@@ -80,19 +83,19 @@ def _kind(path: str | os.PathLike[str]) -> str:
 
 
 def why_to_wait(path: str | os.PathLike[str]) -> str:
-    """Return why who opens a path may wait for ever, to stand behind its name; empty: nobody would.
+    """Return why opening a path may block for ever (`is a named pipe`), to stand behind its name; or "".
 
-    That is so for a file, a folder, and what is not there.
+    It is empty for a file, for a folder, and where nothing is.
     """
     kind = _kind(path)
     return kind if kind.startswith("is a ") and kind != _FOLDER else ""
 
 
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
-    """Return a regular file, opened for reading its bytes.
+    """Open a regular file for reading bytes, and return it; a pipe or a device is never opened for long.
 
     Raises:
-        OSError: It cannot be read, or is something else.
+        OSError: The file cannot be read, or is something else (`NotRegular`).
     """
     # Opening a device can already do something, so the kind is looked at before. It is looked at again
     # afterwards, and opened without waiting, since another file may have taken its place.
@@ -120,7 +123,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> byte
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a regular file, with a mark in place of what is no UTF-8.
+    """Return the text of a regular file, at most `MAX_READ_BYTES`, with U+FFFD for what is no UTF-8.
 
     Raises:
         OSError: It cannot be read, or is something else.
@@ -132,7 +135,7 @@ def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> byt
     """Return the first `most` bytes of a file in a zip archive, by a path such as `app.pyz/__main__.py`.
 
     Raises:
-        OSError: There is none, or it cannot be read.
+        OSError: There is no such archive or file in it, or it cannot be read.
     """
     archive = next((str(each) for each in Path(path).parents if exists(each)), "")
     name = os.path.relpath(path, archive or os.sep)
@@ -144,10 +147,15 @@ def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> byt
 
 
 def _check(mode: int, path: str | os.PathLike[str]) -> None:
+    """Check that a file's mode, from `stat`, is that of a regular file.
+
+    Raises:
+        NotRegular: It is something else.
+    """
     if kind := _kind_of(mode):
         raise NotRegular(errno.EINVAL, kind, os.fspath(path))
 
 
 def _kind_of(mode: int) -> str:
-    """Return what a file is that is not regular."""
+    """Return what the mode of a file, from `stat`, says it is (`is a socket`); empty for a regular file."""
     return next((kind for is_kind, kind in _OTHER_KINDS if is_kind(mode)), "")

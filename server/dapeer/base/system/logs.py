@@ -23,7 +23,9 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def set_up(level: str, file: Path | None) -> None:
-    """Log to stderr or a file; stdout belongs to the protocol and to the reader.
+    """Set up Python's root logger: secrets masked, repetitions limited, to a file or to stderr.
+
+    `level` is the name of a log level in any case; `file` None logs to stderr.
 
     Raises:
         ArgumentError: The file cannot be written.
@@ -59,7 +61,11 @@ class RepetitionFilter(logging.Filter):
         self._places: dict[tuple[str, int], _Alike] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is logged."""
+        """Return whether a record is logged: `MOST_ALIKE` warnings of one place per `SECONDS_PER_PLACE` are.
+
+        The first record of the next period gets the number of those that were dropped appended to its message. Records below a
+        warning always pass.
+        """
         if record.levelno < logging.WARNING:
             return True
         place = record.pathname, record.lineno

@@ -46,10 +46,13 @@ class Matcher:
         self._answers: BufferedByteReceiveStream | None = None
 
     async def search(self, pattern: str, text: str) -> Sequence[str] | None:
-        """Return what a pattern finds, and its groups; None: it is not in the text.
+        """Return what a regular expression finds first in a text: the match, then its groups; None if nothing.
+
+        `pattern` must be valid for Python. Only the first `MAX_TEXT_CHARS` are searched. The first pattern that is not literal
+        starts the process. A group without a match is "".
 
         Raises:
-            PatternOverdue: It takes too long.
+            PatternOverdue: The search took more than `SECONDS_TO_MATCH`; the process was killed.
         """
         text = text[:MAX_TEXT_CHARS]
         if _LITERAL.fullmatch(pattern):
@@ -69,6 +72,7 @@ class Matcher:
 
     async def _start(self) -> None:
         # `-I`: Python must not import a file of the project.
+        """Start the process that searches, and wait for its first line."""
         command = [sys.executable, "-I", "-S", "-c", _CODE]
         process = self._process = await anyio.open_process(
             command,
@@ -82,6 +86,7 @@ class Matcher:
         await self._answers.receive_until(b"\n", 100)
 
     async def _ask(self, question: str) -> Sequence[str] | None:
+        """Send a question, the JSON of pattern and text, to the process, and return its decoded answer."""
         assert self._process is not None  # noqa: S101
         assert self._process.stdin is not None  # noqa: S101
         assert self._answers is not None  # noqa: S101
@@ -89,7 +94,7 @@ class Matcher:
         return json.loads(await self._answers.receive_until(b"\n", 20 * MAX_TEXT_CHARS))
 
     async def aclose(self) -> None:
-        """End the process."""
+        """Kill the process, if there is one; a later search starts another."""
         process, self._process = self._process, None
         if process is not None:
             with anyio.CancelScope(shield=True):

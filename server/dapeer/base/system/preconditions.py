@@ -11,10 +11,12 @@ from dapeer.base.errors import ArgumentError, DapeerError, of_system, refused, s
 
 
 def as_dapeer_error(error: Exception) -> DapeerError:
-    """Return an `OSError` as an error of the user's input or of the operating system.
+    """Return an error of dapeer's for an exception: itself, or what the operating system lacks or rejects.
+
+    An `OSError` is logged with its traceback. `error` may be an exception group with a single error.
 
     Raises:
-        Exception: It is neither.
+        Exception: `error` itself, if it is none of these.
     """
     match single(error):
         case DapeerError() as cause:
@@ -31,7 +33,10 @@ def as_dapeer_error(error: Exception) -> DapeerError:
 
 
 def open_standard_streams() -> None:
-    """Open stdin, stdout and stderr if they are closed: else a socket of dapeer would get their number."""
+    """Open stdin, stdout and stderr on the null device where they are closed, and set them in `sys`.
+
+    Otherwise a socket of dapeer's would get their number.
+    """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
@@ -42,10 +47,10 @@ def open_standard_streams() -> None:
 
 
 def check_folder() -> None:
-    """Fail if dapeer's working directory no longer exists: it stands for the project.
+    """Check that dapeer's working directory, which stands for the project, still exists.
 
     Raises:
-        ArgumentError: It is.
+        ArgumentError: It does not.
     """
     try:
         Path.cwd()

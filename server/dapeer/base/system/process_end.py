@@ -30,7 +30,7 @@ _KILL = 1 << (signal.SIGKILL - 1)
 
 
 def opened(pid: int) -> int | None:
-    """Return a file descriptor of a process (a pidfd), which stays valid when the process id is reused.
+    """Return a pidfd of a process, which stays valid when the process id is reused; the caller closes it.
 
     None if there is no such process, or the system has no pidfds.
     """
@@ -42,11 +42,11 @@ def opened(pid: int) -> int | None:
 
 
 async def over(pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event) -> str | None:
-    """Wait until the process of a pidfd has ended; return the signal that has ended it, if one has.
+    """Wait until the process of a pidfd has ended; return the name of the signal that ended it, or None.
 
-    The descriptor tells the end when the last thread has been buried. A debugger buries those of its
-    program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
-    6.9 can: what kills one kills all. `started` returns an event, which whoever knows that the program may have started others sets.
+    `file` is the pidfd, which stays open. A pidfd reports the end only when the last thread has been reaped, which a debugger may
+    delay; so the end of another thread is waited for as well, where Linux can (6.9): a signal that kills one kills all. `started`
+    returns an event that the caller sets when the process may have started further threads.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
     whole = os.dup(file)
@@ -65,7 +65,10 @@ async def over(pid: int, file: int, started: Callable[[], anyio.Event] = anyio.E
 
 
 async def _with_thread(pid: int, whole: int, number: int, descriptor: int) -> str | None:
-    """Wait until a process or this thread of it ends; return the signal that ended the thread, if any."""
+    """Wait until a process or one of its threads ends; return the signal that ended the thread, or None.
+
+    `whole` is the process's pidfd; `descriptor` is that of the thread `number`, and is closed here.
+    """
     try:
         await _readable(anyio.Event(), whole, descriptor)
         return _killer(f"{pid}/task/{number}", descriptor)
@@ -74,7 +77,7 @@ async def _with_thread(pid: int, whole: int, number: int, descriptor: int) -> st
 
 
 async def _readable(ready: anyio.Event, *files: int) -> None:
-    """Wait until one of the descriptors can be read, or somebody else sets the event."""
+    """Wait until one of the descriptors `files` is readable, or `ready` is set; it sets `ready` then."""
     loop = asyncio.get_running_loop()
     for file in files:
         loop.add_reader(file, ready.set)
@@ -86,9 +89,9 @@ async def _readable(ready: anyio.Event, *files: int) -> None:
 
 
 def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
-    """Return a living thread of a process other than its first, and its pidfd.
+    """Return the id and a new pidfd of a living thread of a process, other than its first.
 
-    None: there is none, or it cannot be waited for.
+    `file` is the process's pidfd. The caller closes the new one. None: there is no such thread, or the system cannot wait for threads.
     """
     with contextlib.suppress(OSError):
         threads = process_table.threads(pid)
@@ -101,11 +104,18 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
 
 
 def deadly_signal(pid: int, file: int) -> str | None:
-    """Return the name of the signal that has ended a process or is ending it; None: none, or unknown."""
+    """Return the name of the signal that has ended a process or is ending it; None: no signal, or unknown.
+
+    `file` is the process's pidfd. It does not wait.
+    """
     return _killer(str(pid), file)
 
 
 def _killer(task: str, file: int) -> str | None:
+    """Return the name of the signal that has ended a task, or is ending it; None: no signal, or unknown.
+
+    `task` is its path in `/proc` (`PID`, or `PID/task/TID`), `file` its pidfd.
+    """
     status = _status_of_buried(file)
     if status is None:
         status = _status_of_ending(process_table.stat(task))
@@ -115,7 +125,10 @@ def _killer(task: str, file: int) -> str | None:
 
 
 def _status_of_ending(stat: Sequence[bytes]) -> int:
-    """Return the wait status of a task that has ended or begun to; 0 for others."""
+    """Return the wait status of a task that has ended or has begun to; 0 for others.
+
+    `stat` are the fields of the task's `stat` file from its state on. A task with a pending SIGKILL counts as ending.
+    """
     if len(stat) <= _STATUS:
         return 0
     if int(stat[_FLAGS]) & _EXITING:
@@ -127,7 +140,10 @@ def _status_of_ending(stat: Sequence[bytes]) -> int:
 
 
 def _status_of_buried(file: int) -> int | None:
-    """Return the wait status of a process that its parent has reaped, if Linux keeps it (from 6.15 on)."""
+    """Return the wait status of a process that its parent has reaped, by its pidfd; None if unknown.
+
+    Linux keeps it from 6.15 on, while the pidfd is open.
+    """
     import fcntl  # noqa: PLC0415 - not everywhere
 
     answer = bytearray(64)

@@ -22,9 +22,9 @@ _ENDED: tuple[list[bytes], ...] = ([], [b"Z"], [b"X"])
 
 
 def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
-    """Return Linux's `ptrace_scope`: who may attach; 0 if the file is missing.
+    """Return Linux's `ptrace_scope`: 0, anybody may attach to own processes, to 3, nobody may attach.
 
-    0 if the file is missing. Source: Documentation/admin-guide/LSM/Yama.rst of Linux.
+    It is 0 if the file is missing. Source: Documentation/admin-guide/LSM/Yama.rst of Linux.
     """
     try:
         return int(file.read_text("ascii"))
@@ -33,7 +33,7 @@ def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process with this id, of any user; a zombie does not count."""
+    """Return whether there is a process with this id, of any user; a zombie does not count."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -62,7 +62,7 @@ def stat(task: int | str) -> list[bytes]:
 
 
 def lives(task: int | str) -> bool:
-    """Whether a process or a thread has not ended."""
+    """Return whether a process or a thread (`PID/task/TID`) has not ended; False if unknown."""
     return stat(task)[:1] not in _ENDED
 
 
@@ -85,12 +85,12 @@ def threads(pid: int) -> list[int]:
 
 
 def computes(pid: int) -> bool:
-    """Whether a thread of a process runs at this moment."""
+    """Return whether a thread of a process is running, or ready to run, at this moment."""
     return any(stat(f"{pid}/task/{each}")[:1] == [b"R"] for each in threads(pid))
 
 
 def is_held(pid: int) -> bool:
-    """Whether a signal has stopped a process."""
+    """Return whether a process is stopped by a signal such as SIGSTOP."""
     return stat(pid)[:1] == [b"T"]
 
 
@@ -110,13 +110,19 @@ def working_directory(pid: int) -> str:
 
 
 def open_files(pid: int) -> list[str]:
-    """Return the open files of a process, if the system lets dapeer see them."""
+    """Return what a process's open descriptors lead to, such as paths and `socket:[INODE]`.
+
+    The list is empty if the system does not let dapeer see them.
+    """
     folder = _TABLE / str(pid) / "fd"
     return [_target(folder / str(number)) for number in _numbers(folder)]
 
 
 def sockets(pid: int) -> dict[int, int]:
-    """Return the inodes of a process's sockets with their descriptors, if the system shows them."""
+    """Return the inodes of a process's open sockets, each with a file descriptor of it.
+
+    It is empty if the system does not let dapeer see them.
+    """
     folder = _TABLE / str(pid) / "fd"
     targets = {number: _target(folder / str(number)) for number in _numbers(folder)}
     return {
@@ -136,12 +142,12 @@ def command_line(pid: int) -> str:
 
 
 def processes() -> list[int]:
-    """Return all processes."""
+    """Return the ids of all processes of this machine; empty without `/proc`."""
     return _numbers(_TABLE)
 
 
 def session_of(pid: int) -> int | None:
-    """Return the POSIX session of a living process; None if unknown."""
+    """Return the id of the POSIX session of a living process; None if it has ended, or if unknown."""
     fields = _living(pid)
     if fields:
         return int(fields[3])
@@ -166,10 +172,7 @@ def descendants(pid: int) -> dict[int, int]:
 
 
 def ancestors(pid: int) -> Iterator[int]:
-    """Yield the process that has started one, the one that has started that, …, as far as they live.
-
-    None if unknown.
-    """
+    """Yield the id of a process's parent, then of that one's parent, and so on, as long as they live."""
     seen: set[int] = set()
     while pid not in seen and (fields := _living(pid)):
         seen.add(pid)
@@ -178,7 +181,7 @@ def ancestors(pid: int) -> Iterator[int]:
 
 
 def carries(pid: int, variable: str) -> bool:
-    """Whether a process was started with `NAME=value` in its environment; False if unknown."""
+    """Return whether a process was started with `NAME=value` in its environment; False if unknown."""
     try:
         return variable.encode() in (_TABLE / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
@@ -186,12 +189,15 @@ def carries(pid: int, variable: str) -> bool:
 
 
 def tracer(pid: int) -> int:
-    """Return the thread that traces a process; 0 if none does, or if unknown."""
+    """Return the id of the process that traces a process, as debuggers do; 0 if none does, or if unknown."""
     return int(status(pid).get("TracerPid") or 0)
 
 
 def pending_signals(pid: int) -> int:
-    """Return the mask of the signals that a process and its threads have not taken yet; 0 if unknown."""
+    """Return the bit mask of signals that were sent to a process or its threads and not delivered yet.
+
+    Bit `N - 1` stands for signal N; 0 also if unknown.
+    """
     mask = 0
     for fields in (status(f"{pid}/task/{each}") for each in threads(pid)):
         mask |= int(fields.get("SigPnd") or "0", 16) | int(fields.get("ShdPnd") or "0", 16)
@@ -199,9 +205,9 @@ def pending_signals(pid: int) -> int:
 
 
 def lack_of_tasks() -> str:
-    """Return a sentence that this user can start few tasks more; empty: enough, or unknown.
+    """Return a sentence that this user can start only few more processes and threads; else empty.
 
-    A start needs some, and what cannot get one often ends without a word.
+    It is the least of what the user's limit and the control groups allow, and is said below `ENOUGH_TASKS`.
     """
     import resource  # noqa: PLC0415 - Windows has none, and loads this module
 
@@ -220,7 +226,7 @@ def lack_of_tasks() -> str:
 
 
 def _rooms_of_groups() -> Iterator[int]:
-    """Yield how many tasks more the control groups of this process may have: its own, and those around it."""
+    """Yield how many more tasks each control group that this process is in, or around it, may have."""
     with contextlib.suppress(OSError):
         for line in (_TABLE / "self/cgroup").read_text("utf-8", "replace").splitlines():
             _, kinds, path = line.split(":", 2)
@@ -234,6 +240,7 @@ def _rooms_of_groups() -> Iterator[int]:
 
 
 def _is_own(task: Path) -> bool:
+    """Return whether a task, by its folder in `/proc`, belongs to dapeer's user."""
     with contextlib.suppress(OSError):
         return task.stat().st_uid == os.geteuid()
     return False
@@ -246,6 +253,7 @@ def _living(pid: int) -> list[bytes]:
 
 
 def _numbers(folder: Path) -> list[int]:
+    """Return the names in a folder that are numbers; empty if it cannot be read."""
     try:
         return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208 - there are many
     except OSError:
@@ -253,6 +261,7 @@ def _numbers(folder: Path) -> list[int]:
 
 
 def _target(link: Path) -> str:
+    """Return what a symbolic link leads to; empty if it cannot be read."""
     try:
         return os.readlink(link)  # noqa: PTH115 - it may be no path
     except OSError:

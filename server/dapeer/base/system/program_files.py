@@ -35,9 +35,9 @@ def is_binary(path: str) -> bool:
 
 
 def has_section(path: str, names: Iterable[str]) -> bool:
-    """Whether a compiled program has a section or symbol of one of these names, which identify compilers.
+    """Return whether a compiled program has a section or symbol of one of these names, as compilers leave.
 
-    Only names are looked for, not tables read: it is a guess, and a good one.
+    It is a guess, and a good one: the bytes of the names are looked for, and no tables are read. False if the file cannot be read.
     """
     sought = [b"\0%s\0" % name.encode() for name in names]
     if not sought:
@@ -65,9 +65,10 @@ _LIBRARIES = ("/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/lib/*-linux-*")
 
 
 def named_libraries(program: str) -> Iterator[str]:
-    """Yield the libraries that a compiled program names, linked or to be loaded, as far as they are found.
+    """Yield the paths of the shared libraries that a compiled program names, as far as they are found.
 
-    An adapter may not say which are loaded.
+    Names are looked for in the program's bytes, and the files beside the program and in the system's usual folders; one path for
+    each name. Nothing is yielded for a file that is no ELF or Mach-O program.
     """
     if not program or not is_binary(program):
         return
@@ -83,6 +84,10 @@ def named_libraries(program: str) -> Iterator[str]:
 
 
 def _at(folder: Path | str, name: str) -> Iterator[Path]:
+    """Yield the files that a library of this name may be, in one folder.
+
+    `folder` is a path, or for a library without a folder a glob pattern from the root.
+    """
     if isinstance(folder, Path) or name.startswith("/"):
         yield from filter(foreign_files.is_file, [Path(folder, name)])
     else:
@@ -90,7 +95,11 @@ def _at(folder: Path | str, name: str) -> Iterator[Path]:
 
 
 def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool:
-    """Whether the source of a program, its file or the files of its folder, has a pattern."""
+    """Return whether the source of a program matches a pattern, which says that it starts other processes.
+
+    `program` is a source file, or a folder whose direct files are read: those with one of these `extensions` (`.go`), at most
+    `_MOST_SOURCES`. Without a program or a pattern it is False.
+    """
     if not pattern or not program:
         return False
     path = Path(program)
@@ -103,9 +112,9 @@ def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool
 
 
 def shebang(path: str) -> str | None:
-    """Return the interpreter that a file's first line names, without folder and version.
+    """Return the interpreter that a file's first line names, without folder and version; None without one.
 
-    `#!/usr/bin/env -S python3.12 -u` is `python`. None when there is no such line, or no such file.
+    `#!/usr/bin/env -S python3.12 -u` is `python`. None as well if there is no such file.
     """
     line = _first_bytes(path).partition(b"\n")[0].decode("utf-8", "replace")
     if not line.startswith("#!"):
@@ -117,7 +126,7 @@ def shebang(path: str) -> str | None:
 
 
 def holds(folder: str, names: Iterable[str]) -> bool:
-    """Whether a folder has a file that matches one of these patterns."""
+    """Return whether a folder has anything that matches one of these glob patterns."""
     return any(next(foreign_files.matching(folder, name), None) for name in names)
 
 
@@ -127,13 +136,17 @@ def is_root() -> bool:
 
 
 def above(path: Path, names: Iterable[str]) -> Path | None:
-    """Return the first of these files in the nearest folder that has one, from a path upwards."""
+    """Return the nearest file with one of these names, in a folder or those around it; None without one.
+
+    `path` is the folder to begin with; in the same folder the first of `names` comes first.
+    """
     folders = (path, *path.parents)
     files = (folder / name for folder in folders for name in names)
     return next((file for file in files if foreign_files.is_file(file)), None)
 
 
 def _first_bytes(path: str) -> bytes:
+    """Return the first `_HEADER_BYTES` of a file; empty if it cannot be read."""
     try:
         return foreign_files.read_bytes(path, _HEADER_BYTES)
     except OSError:

@@ -25,7 +25,7 @@ _running: set[asyncio.Task[Any]] = set()
 
 
 def later(seconds: float, call: Callable[[], object]) -> Timer:
-    """Call a function after so many seconds, unless the timer is cancelled."""
+    """Call a function once after so many seconds, in the running loop, unless the timer is cancelled."""
     return asyncio.get_running_loop().call_later(seconds, call)
 
 
@@ -33,6 +33,7 @@ class BackgroundTask(Generic[T]):
     """Work that goes on beside who has started it; its failure is logged, unless somebody waits."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        """Start the coroutine `work` as a task at once."""
         self._task = asyncio.create_task(work)
         self._is_awaited = False
         _running.add(self._task)
@@ -50,7 +51,7 @@ class BackgroundTask(Generic[T]):
         return self._task.done()
 
     def result(self) -> T:
-        """Return what it has returned, or raise what it has raised."""
+        """Return what the task has returned, or raise what it has raised; only once it is `done`."""
         return self._task.result()
 
     def cancel(self) -> None:
@@ -58,14 +59,14 @@ class BackgroundTask(Generic[T]):
         self._task.cancel()
 
     async def ended(self) -> None:
-        """Wait until it has ended; whoever stops waiting does not cancel it."""
+        """Wait until the task has ended, without raising or logging its failure; a cancelled wait leaves it."""
         self._is_awaited = True
         await asyncio.wait({self._task})
 
 
 @contextlib.asynccontextmanager
 async def _group() -> AsyncGenerator[TaskGroup]:
-    """A task group that raises the first failure as it is."""
+    """Yield a task group that raises the first failure of its tasks itself, not an exception group."""
     failure: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
@@ -77,7 +78,10 @@ async def _group() -> AsyncGenerator[TaskGroup]:
 
 
 async def first_of(*works: Callable[[], Awaitable[object]]) -> None:
-    """Do these side by side until one has returned or raised; the others are cancelled."""
+    """Call these functions side by side until the first returns or raises; cancel and await the others.
+
+    What it raises is raised here; what it returns is dropped.
+    """
     async with _group() as tasks:
 
         async def one(work: Callable[[], Awaitable[object]]) -> None:
@@ -89,7 +93,10 @@ async def first_of(*works: Callable[[], Awaitable[object]]) -> None:
 
 
 async def all_of(works: Iterable[Awaitable[T]]) -> list[T]:
-    """Do these side by side, and return their results in order; the first failure cancels the others."""
+    """Await all `works` side by side, and return their results in the order of `works`.
+
+    The first failure is raised, and cancels the others.
+    """
     results: dict[int, T] = {}
 
     async def one(number: int, work: Awaitable[T]) -> None:

@@ -26,7 +26,10 @@ _removed = set[str]()
 
 
 def end_at_signals() -> None:
-    """End this process with code 0 at either signal, until other handlers take their place."""
+    """Have SIGTERM and SIGINT end this process with code 0 at once, until other handlers are set.
+
+    It starts a daemon thread, and sets the two handlers and Python's wakeup descriptor. Files of `removing` are removed before.
+    """
     signalled, signals = os.pipe()
     os.set_blocking(signals, False)
     threading.Thread(target=_end, args=(signalled,), name="signals", daemon=True).start()
@@ -37,7 +40,7 @@ def end_at_signals() -> None:
 
 @contextmanager
 def removing(path: Path) -> Generator[None]:
-    """Remove a file after the body, or when a signal ends this process meanwhile."""
+    """Remove a file after the body, or when a signal of `end_at_signals` ends this process meanwhile."""
     _removed.add(str(path))
     try:
         yield
@@ -47,6 +50,7 @@ def removing(path: Path) -> Generator[None]:
 
 
 def _end(signalled: int) -> None:
+    """Wait for a signal at the pipe `signalled`, remove the files of `removing`, and exit with code 0."""
     os.read(signalled, 1)
     for path in tuple(_removed):
         with suppress(OSError):

@@ -38,10 +38,11 @@ class Clients:
         self._changed = threading.Condition()
 
     def watch(self, client: int) -> None:
-        """Count a client until it has closed its end of a pipe or socket, or the half that it writes to.
+        """Count a client until it closes its end of a pipe or socket; return at once.
 
-        Args:
-            client: The end that is here, which is closed then.
+        `client` is the descriptor of this process's end. A thread waits for the client, and closes the descriptor then. When the
+        last client has gone, and none comes within `SECONDS_OF_A_HANG`, that thread ends this process with code 1. Where the system
+        has no `poll`, nothing happens.
         """
         if not hasattr(select, "poll"):
             return
@@ -52,6 +53,10 @@ class Clients:
         threading.Thread(target=self._wait, args=(client,), daemon=True).start()
 
     def _wait(self, client: int) -> None:
+        """Wait until a client has closed its end, close ours, and end this process if it was the last one.
+
+        `client` is our end's descriptor. The process ends with code 1 if no other client comes within `SECONDS_OF_A_HANG`.
+        """
         poll = select.poll()
         poll.register(client, _HALF)
         # What is no pipe may report something else, and does not hang up.
@@ -73,16 +78,17 @@ class Clients:
 
 
 async def in_thread(work: Callable[..., T], *arguments: object) -> T:
-    """Return what a function returns, called in a thread of its own.
+    """Call a function with `arguments` in a thread of its own; return what it returns, or raise its error.
 
-    A caller that is cancelled does not wait for it, and neither does the end of dapeer: a stalled network mount
-    may hold it for ever. anyio's and asyncio's threads are waited for at the end.
+    A caller that is cancelled does not wait for the thread, and neither does the end of dapeer: a stalled network mount may hold it
+    for ever. The thread has a copy of the caller's context variables.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = copy_context()
 
     def finish(result: T | None, error: Exception | None) -> None:
+        """Give the result or the error to the caller, unless it was cancelled."""
         if done.done():
             return
         if error is None:
@@ -91,6 +97,7 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
             done.set_exception(error)
 
     def run() -> None:
+        """Call the function, and pass its result or error to the caller's loop."""
         result, failure = None, None
         try:
             result = context.run(work, *arguments)
@@ -105,6 +112,9 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
 
 
 async def beside(work: Callable[[], object]) -> None:
-    """Call a function in a thread of its own; who is cancelled meanwhile waits for it, but not for long."""
+    """Call a function in a thread of its own and wait for it, at most `SECONDS_FOR_THE_END` seconds.
+
+    A cancellation does not shorten the wait; the function's result is dropped, its error is raised.
+    """
     with anyio.move_on_after(SECONDS_FOR_THE_END, shield=True):
         await in_thread(work)

@@ -171,7 +171,7 @@ def _count(group: Group) -> str:
 
 
 def _is_left_out(item: Item) -> bool:
-    """Return whether an element stands for others that were left out: `…`, `...+936 more`, `… (18 members)`."""
+    """Return whether an element stands for others that were left out, as `…` and `...+936 more` do."""
     return item.text in LEFT_OUT or item.text.startswith(("...+", "… ("))
 
 

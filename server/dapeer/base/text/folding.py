@@ -86,7 +86,7 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a value's text that the adapter cut at its end, with the brackets closed behind whole elements.
+    """Return a value's text that the adapter cut at its end, with its brackets closed at a whole element.
 
     Its open brackets would swallow the text that follows. A text that was not cut is returned as it is.
     """
