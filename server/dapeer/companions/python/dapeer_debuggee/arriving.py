@@ -20,14 +20,17 @@ PLACE = "python/"
 
 
 class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Imports the modules of this package from their texts."""
+    """Imports the modules of this package from texts: an import finder and loader in one."""
 
     def __init__(self, texts: dict[str, str], folder: str) -> None:
         self._texts = texts
         self._folder = folder
 
     def find_spec(self, fullname: str, *_: object) -> Any:
-        """Return how a module of the package is imported."""
+        """Return the import spec of a module of this package.
+
+        None: it is another package's, or there is no text of it.
+        """
         if fullname.partition(".")[0] != PACKAGE:
             return None
         is_package = self._text_name(fullname) not in self._texts
@@ -42,7 +45,7 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     @staticmethod
     def _text_name(fullname: str) -> str:
-        """Return the name that the text of a module has; a package's `__init__` holds no code."""
+        """Return the key that the text of the module `fullname` has; a package's `__init__` holds no code."""
         return f"{PLACE}{fullname.replace('.', '/')}.py"
 
     def get_filename(self, fullname: str) -> str:
@@ -59,7 +62,11 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def arrive(texts: dict[str, str]) -> str:
-    """Patch pydevd, unless it is patched already; return why that failed, empty if it did not."""
+    """Apply all patches of pydevd in this program; return why that failed, empty if it did not.
+
+    `texts` are the modules' sources by `python/PATH`, and the user's setting `DAPEER_PATCHES`. Nothing happens if this package is loaded
+    already, or the setting is `off`. At a disconnect, all is undone and the modules are removed. A failure leaves nothing, either.
+    """
     if f"{PACKAGE}.improving" in sys.modules:
         return ""
     if PACKAGE in sys.modules:
@@ -101,7 +108,11 @@ def collect(
     variables: dict[str, Any],
     namespace: dict[str, Any],
 ) -> CollectingAnswer:
-    """Do as `collecting` does, with a frame's names; its modules stay while there are points."""
+    """Do as `collecting.collect` does, and return its answer, in a program without our patches.
+
+    `texts` are the modules' sources by `python/PATH`, `spec` is JSON, whose `points` collect from now on; `variables` and `namespace` are a
+    frame's local and global names. The modules stay in the program while there are points.
+    """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
@@ -118,7 +129,10 @@ def collect(
 
 
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:
-    """Answer a question to `waits`; a program without others of the package keeps no module."""
+    """Return the answer of `waits.look` to a question (JSON), in a program without our patches.
+
+    `texts` are the modules' sources; no module stays, unless the program has others of this package.
+    """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
@@ -129,7 +143,7 @@ def look(texts: dict[str, str], question: str) -> CollectingAnswer:
 
 
 def forget_unless_improved() -> None:
-    """Leave none of our modules, unless they do more here than to collect."""
+    """Remove our modules from `sys.modules`, unless pydevd is patched here."""
     if f"{PACKAGE}.improving" not in sys.modules:
         forget()
 
@@ -141,7 +155,7 @@ def forget() -> None:
 
 
 def restore() -> None:
-    """Undo all patches, and remove the modules of this package."""
+    """Undo all patches of this process, and remove the modules of this package from `sys.modules`."""
     patching: Any = sys.modules.get(f"{PACKAGE}.patching")
     if patching is not None:
         patching.undo_all()

@@ -10,7 +10,10 @@ from typing import Any
 
 
 def main() -> None:
-    """Patch pydevd in this process, if it is a child."""
+    """Patch pydevd in this process, which the debuggee has started.
+
+    It imports debugpy, applies all rows, has this process's own children patched, and lets stdout and stderr flush at each line.
+    """
     from . import improving as dapeer_debuggee
 
     debugpy = str(Path(str(sys.modules["pydevd"].__file__)).parents[3])

@@ -31,24 +31,32 @@ LAMBDA = "<lambda>"
 
 @functools.lru_cache(maxsize=1000)
 def pattern(name: str, *, of_library: bool = False) -> Any:
-    """Return a pattern for a function's whole name; `*` stands for anything, and a comma parts names."""
+    """Return a compiled pattern for a function's qualified name.
+
+    `*` stands for anything, and commas part names. With `of_library` it must match from the module's name on, and names without a dot match
+    nothing; else any module may come before.
+    """
     names = [each for each in named_in(name) if "." in each or not of_library]
     every = "|".join(map(fnmatch.translate, names)) or "(?!)"
     return re.compile(f"(?:{every})" if of_library else rf"(?:.*\.)?(?:{every})")
 
 
 def named_in(names: str) -> list[str]:
-    """Return the names in a text that has commas between them."""
+    """Return the names in a text that has commas between them, stripped."""
     return [each.strip() for each in names.split(",")]
 
 
 def matches(name: str, frame: Any) -> bool:
-    """Whether a frame is of a function of that name."""
+    """Return whether a frame runs a function that has `name`, as the user has given it (see `pattern`)."""
     return is_called(name, frame.f_code, frame.f_globals)
 
 
 def is_called(name: str, code: CodeType, namespace: Any) -> bool:
-    """Whether a code is of a function of that name."""
+    """Return whether a code object is that of a function that has `name`, as the user has given it.
+
+    `namespace` is the module's dict, in which a lambda's variable is looked for. A class's body and a comprehension are no functions; a
+    library's function must be named with its module.
+    """
     hidden = code.co_name.startswith("<") and code.co_name != LAMBDA
     if hidden or code.co_flags & OF_CLASS != OF_CLASS:
         return False
@@ -57,13 +65,16 @@ def is_called(name: str, code: CodeType, namespace: Any) -> bool:
 
 
 def is_programs(file: str) -> bool:
-    """Whether a file is no library's; what the program has made of a text is its own."""
+    """Return whether a file is no library's; what the program has made of a text (`<string>`) is its own."""
     made = file.startswith("<") and not file.startswith("<frozen ")
     return made or bool(tracebacks.is_users(file))
 
 
 def serves_debugger(frame: Any) -> bool:
-    """Whether the debugger has called a function of a library, perhaps by others of libraries."""
+    """Return whether the debugger has called a library's function, perhaps by other library functions.
+
+    `frame` is the frame of that function; False if it is one of the program's.
+    """
     while frame is not None and not is_programs(frame.f_code.co_filename):
         if is_own(frame.f_code, frame.f_globals):
             return True
@@ -72,7 +83,10 @@ def serves_debugger(frame: Any) -> bool:
 
 
 def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
-    """Yield a function's names with its module's, and its file's if that is the program itself."""
+    """Yield a function's names, each behind its module's name.
+
+    For the main script also behind its file's name. It yields nothing for code of the debugger. `namespace` is the module's dict.
+    """
     if is_own(code, namespace):
         return
     module = str(namespace.get("__name__", ""))
@@ -83,16 +97,19 @@ def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
 
 
 def names_in(code: CodeType, namespace: Any) -> list[str]:
-    """Return a function's names in its module; a `lambda`'s are those of its variables, else its line.
+    """Return the names of a function within its module; a `lambda` has those of what holds it.
 
-    These are the module's and its classes'.
+    These are variables and class attributes; a lambda that none of them holds is `<lambda>:LINE`. `namespace` is the module's dict.
     """
     found = [*lambdas(code, namespace, "")] if code.co_name == LAMBDA else []
     return found or [qualified(code)]
 
 
 def lambdas(code: CodeType, namespace: Any, around: str) -> Iterator[str]:
-    """Yield the names in a module, and in its classes, that stand for a `lambda`."""
+    """Yield the names in a module, and in its classes, whose value is the function with this code object.
+
+    `namespace` is the dict of the module or class, `around` the class's name with a dot, empty for the module.
+    """
     for name, each in list(namespace.items()):
         if type(each) is types.FunctionType and each.__code__ is code:
             yield f"{around}{name}"
@@ -101,14 +118,17 @@ def lambdas(code: CodeType, namespace: Any, around: str) -> Iterator[str]:
 
 
 def is_own(code: CodeType, namespace: Any) -> bool:
-    """Whether a function is the debugger's, or of what runs the program for it."""
+    """Return whether a code object is of the debugger, or of what runs the program for it."""
     module = str(namespace.get("__name__", ""))
     return module.startswith(OWN) or code.co_filename.startswith(folders())
 
 
 @functools.lru_cache(maxsize=1)
 def folders() -> tuple[str, ...]:
-    """Return the folders of our modules and of the debugger's: some of them run as `__main__`."""
+    """Return the folders of our modules and of pydevd, each with a separator at its end.
+
+    Modules that arrived as text have no folder.
+    """
     debugger: str | None = getattr(sys.modules.get("pydevd"), "__file__", None)
     # Modules that arrived as text have no folder: theirs would be the program's own.
     ours = os.path.dirname(os.path.dirname(__file__)) if os.path.isabs(__file__) else None
@@ -117,9 +137,9 @@ def folders() -> tuple[str, ...]:
 
 
 def qualified(code: CodeType) -> str:
-    """Return a function's name with the classes and functions around it; a lambda has its line, too.
+    """Return a function's name with the classes and functions around it.
 
-    Python knows the name since 3.11.
+    A lambda's is followed by its line. Before Python 3.11 the file is read for it; where that fails, the bare name is returned.
     """
     name: str | None = getattr(code, "co_qualname", None)
     if name is None:
@@ -130,7 +150,10 @@ def qualified(code: CodeType) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def names_of(file: str) -> dict[tuple[str, int], str]:
-    """Return the qualified names of a file's functions by name and line; none where it cannot be read."""
+    """Return a file's functions as a dict of qualified names by (name, first line).
+
+    Empty where it cannot be compiled.
+    """
     try:
         return dict(named(sources.compiled(file), ""))
     except Exception:
@@ -138,7 +161,10 @@ def names_of(file: str) -> dict[tuple[str, int], str]:
 
 
 def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield the functions in a code, and their qualified names."""
+    """Yield key and qualified name of each function and class in a code object, at any depth.
+
+    A key is the name and the first line. `around` is put before the names.
+    """
     for each in code.co_consts:
         if isinstance(each, CodeType):
             name = f"{around}{each.co_name}"
@@ -148,9 +174,9 @@ def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
 
 
 def loaded(name: str) -> tuple[str, int, str]:
-    """Return file and line of a loaded function of that name.
+    """Return file and line of a loaded function that has `name`, and an empty text.
 
-    None is loaded yet: "" and 0, and the whole name of a library's function that has this name without its module.
+    If none is loaded: "", 0, and the name with its module of a library's function that would match if it were written so (empty: none).
     """
     in_library = ""
     for module in list(sys.modules.values()):
@@ -165,7 +191,11 @@ def loaded(name: str) -> tuple[str, int, str]:
 
 
 def functions(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType]:
-    """Yield the codes of the functions of a module and of its classes; nothing is run for it."""
+    """Yield the code objects of the functions and methods that a module defines.
+
+    No code of the program runs. `namespace` is the dict of the module or class, `module` the module's name: what it has imported is left
+    out. `seen` is a list of classes that are done; classes are appended to it.
+    """
     for each in list(namespace.values()):
         function = each.__func__ if type(each) in METHODS else each
         function = each.fget if type(each) is property else function

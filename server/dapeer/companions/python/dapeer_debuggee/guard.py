@@ -20,7 +20,10 @@ losing: list[Callable[[], None]] = []
 
 
 def of_program(error: BaseException) -> bool:
-    """Whether an exception is the program's: Ctrl+C, or of its signal handler; others only lose a row."""
+    """Return whether an exception is the program's: Ctrl+C, or raised by its signal handler.
+
+    For any other one the functions in `losing` are called, so that a lost row is counted. It raises nothing.
+    """
     try:
         if is_brought(error):
             return True
@@ -32,7 +35,10 @@ def of_program(error: BaseException) -> bool:
 
 
 def is_brought(error: BaseException) -> bool:
-    """Whether a signal has brought an exception: a handler of the program's is in its traceback."""
+    """Return whether a signal has caused an exception: Ctrl+C, or the program's handler raised it.
+
+    A handler of the program is in its traceback then.
+    """
     if isinstance(error, KeyboardInterrupt):
         return True
     module: Any = sys.modules.get("signal")
@@ -48,15 +54,22 @@ def is_brought(error: BaseException) -> bool:
 
 
 def code_of(handler: Any) -> Any:
-    """Return the code that is run when something is called; None: it is not Python's."""
+    """Return the code object that runs when `handler` is called.
+
+    None: it is not a function or method of Python.
+    """
     function = getattr(handler, "__func__", handler)
     return getattr(function, "__code__", None)
 
 
 def hook(function: Any) -> Any:
-    """Return a function that does the same, but raises only what is the program's; else it returns None."""
+    """Return a function that calls `function`, but raises only what is the program's.
+
+    Else it returns None. On Python 3.8 a `RecursionError` is raised, too.
+    """
 
     def called(*arguments: Any) -> Any:
+        """Call `function`, and drop what it raises unless that is the program's."""
         try:
             return function(*arguments)
         except RecursionError:

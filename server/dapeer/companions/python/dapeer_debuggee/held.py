@@ -46,7 +46,7 @@ class MembersAnswer:
 
 
 def members_of(names: "list[str]", variables: "dict[str, Any]") -> MembersAnswer:
-    """Return, as JSON, what these variables of a frame hold."""
+    """Return, as JSON, the texts of the named `variables` of a frame, by name; one that fails is left out."""
     shown: Any = {}
     for name in names:
         with contextlib.suppress(Exception):  # another thread changes it meanwhile
@@ -61,7 +61,10 @@ def found(kind: Any, name: str) -> Any:
 
 
 def text(value: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return a value as Python writes it, with objects' contents; of what does not fit, only its size."""
+    """Return a value as Python writes it, in about `room` characters; of what does not fit, only its size.
+
+    `around` are the ids of the objects that it is in, the outermost first.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
         most = min(room, MAX_STRING_CHARS) if around else room
@@ -83,7 +86,10 @@ def text(value: Any, room: int, around: "tuple[int, ...]") -> str:
 def container(
     value: Any, known: Any, brackets: "tuple[str, str]", room: int, around: "tuple[int, ...]"
 ) -> str:
-    """Return a container with its first elements, by the methods of the `known` class."""
+    """Return the text of a container with its first elements, which the methods of the class `known` read.
+
+    `brackets` are what is before and behind its elements; see `text` for the others.
+    """
     (opening, closing), size = brackets, known.__len__(value)
     if not size and type(value) is known:
         return repr(known())
@@ -107,7 +113,10 @@ def container(
 
 
 def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return an object with its attributes; a class, function or module by its name."""
+    """Return the text of an object of the class `kind` with its attributes.
+
+    Of a class, function or module its name.
+    """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):
         return f"<class {NAME.__get__(value)}>"
@@ -134,7 +143,10 @@ def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
 
 
 def attributes(value: Any, kind: Any) -> "dict[str, Any]":
-    """Return an object's own attributes and slots, public first, as its class has not redefined them."""
+    """Return an object's own attributes and slots by name, public first; no code of its class runs.
+
+    Names that begin with two underscores are left out. Empty for an object that stands for another one.
+    """
     held: Any = {}
     wrapped: Any = found(kind, "__wrapped__")
     if any(type(wrapped) is each for each in (*READ, property)):

@@ -52,7 +52,7 @@ HIDDEN = patching.Row(
 
 @HIDDEN
 def hide_files(row: patching.Row) -> None:
-    """Have pydevd take all files of this package for its own, which it neither stops in nor shows."""
+    """Apply the row: pydevd takes this package's files for its own: it neither stops in nor shows them."""
     debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
 
     @row.replace(FILE_KIND, again=True)
@@ -65,7 +65,9 @@ def hide_files(row: patching.Row) -> None:
 
 
 def improve(*, prints: bool) -> None:
-    """Patch pydevd, which must be imported; a second call does nothing.
+    """Apply all patches of pydevd, which must be imported, in this process; a second call does nothing.
+
+    A module that cannot be imported is reported as a row that has failed. Rows that are off are reported by an event of pydevd's.
 
     Args:
         prints: Whether this process's stdout is the program's output.
@@ -87,9 +89,9 @@ def improve(*, prints: bool) -> None:
 
 
 def improve_children() -> None:
-    """Patch pydevd in the Python processes that this one starts, and Python's end in this one.
+    """Apply the patches for processes that this one starts, and those for Python's end in this one.
 
-    dapeer or the program has started it.
+    It is called in a program that dapeer has started, and in its children.
     """
     from .process import children, ending
 

@@ -100,12 +100,19 @@ class Row:
         rows[name] = self
 
     def __call__(self, apply: Callable[[Row], None]) -> Callable[[Row], None]:
-        """Take the function that applies it, as a decorator of that."""
+        """Register the function that applies this row's patch, as its decorator; return it unchanged.
+
+        `apply` is called by `Row.apply` with this row, when its probe has succeeded.
+        """
         self._apply = apply
         return apply
 
     def apply(self) -> bool:
-        """Apply it, where its probe holds; return whether it is on. Raises nothing."""
+        """Probe what the row needs, and apply its patch; return whether it is on. It raises nothing.
+
+        A row that is on, or that has failed once, stays as it is. `off` says afterwards why the patch is not on; a failure is undone and
+        reported.
+        """
         if not self.off or self.off.startswith(_FAILED):
             return not self.off
         if is_switched_off(self.name):
@@ -127,7 +134,10 @@ class Row:
         return not self.off
 
     def undo(self) -> None:
-        """Put back what was there. What others have replaced since stays, and does the stock work."""
+        """Put back what the row has replaced, call its undo functions, and mark it as off.
+
+        What others have replaced since stays: there this row's function calls the stock one.
+        """
         self.off = self.off or "it was undone"
         for owner, name, before, ours in reversed(self._changed):
             if probing.of_itself(owner, name) is not ours:
@@ -141,11 +151,15 @@ class Row:
             self._undoes.pop()()
 
     def and_undo(self, undo: Callable[[], None]) -> None:
-        """Have a function called where the row is undone."""
+        """Register a function that `undo` calls; the last one registered is called first."""
         self._undoes.append(undo)
 
     def fail(self, error: BaseException) -> None:
-        """Switch it off and report that, if its function raised; a program's lack of room is no reason."""
+        """Mark the row as off for good, and report that once, with `error` as the reason.
+
+        A `RecursionError` or `MemoryError` is the program's lack of room: then nothing happens. What is replaced stays, and calls the stock
+        functions from now on.
+        """
         if isinstance(error, (RecursionError, MemoryError)) or self.off.startswith(_FAILED):
             return
         why = str(error) if isinstance(error, Misfit) else f"{type(error).__name__}: {error}"
@@ -153,19 +167,25 @@ class Row:
         self._report(why)
 
     def note(self, error: BaseException) -> dict[str, str]:
-        """Return what tells that it is off, for what was raised: its name, what is lost, and why."""
+        """Return the report that the row is off because of `error`: a dict of `name`, `lost` and `why`.
+
+        Nothing is sent.
+        """
         return self._note(f"{type(error).__name__}: {error}")
 
     def _note(self, why: str) -> dict[str, str]:
         return {"name": self.name, "lost": self.lost, "why": why[:_MAX_REASON_CHARS]}
 
     def _report(self, why: str) -> None:
+        """Keep a report that the row is off in `off_note` and `news`, and send it where anything can."""
         self.off_note = self._note(why)
         news.append(self.off_note)
         report_news()
 
     def probe(self) -> None:
-        """Check that all is there that it needs.
+        """Check that the other software has all that the row needs.
+
+        That is parameters, names, and in untried versions the code of functions.
 
         Raises:
             Misfit: Something is not.
@@ -200,24 +220,28 @@ class Row:
                 )
 
     def is_tried(self) -> bool:
-        """Whether it was tried with the installed version of the software that it changes."""
+        """Return whether the installed version of the software is one that the rows were tried with."""
         version = versions.get(self.whose, str)()
         first, last = map(probing.ordered, tried[self.whose])
         now = probing.ordered(version)
         return bool(version) and first <= now and now[: len(last)] <= last
 
     def replace(self, target: str, *, again: bool = False) -> Callable[[Any], Any]:
-        """Replace a function by the decorated one, which gets the stock one first, then the arguments.
+        """Return a decorator that replaces a function of the other software, until the row is undone.
+
+        The decorated function gets the stock one first, then the arguments. Where it raises, the stock function does the work of that call,
+        and the row is off from then on; see `probing.guarded`. The decorator returns the decorated function unchanged.
 
         Args:
-            target: One of those that it `replaces`.
+            target: One of those that the row `replaces`, as `module:Class.function`.
             again: The stock function changes nothing, so it may be called again where it raises because of what it was given.
 
         Raises:
-            Misfit: The row does not state the target, or the function takes less than the stock one.
+            Misfit: The row does not state the target, or the function takes less than the stock one (when it is decorated).
         """
 
         def decorate(ours: Any) -> Any:
+            """Replace the target by `ours`, guarded, and return `ours`."""
             if target not in self.replaces:
                 raise Misfit(f"row {self.name} does not state {target}")
             owner, name = probing.holder(target)
@@ -236,21 +260,30 @@ class Row:
         return decorate
 
     def set(self, target: str, value: Any) -> None:
-        """Set an attribute, `module:Class.name`, until the row is undone."""
+        """Set an attribute of the other software, `module:Class.name`, until the row is undone.
+
+        Raises:
+            Misfit: The module or class does not have the outer part of the name.
+        """
         owner, name = probing.holder(target)
         self.set_in(owner, name, value)
 
     def set_in(self, owner: Any, name: str, value: Any) -> None:
-        """Set an attribute of an object, until the row is undone."""
+        """Set an attribute of a module or class until the row is undone; what was there is remembered."""
         before = probing.of_itself(owner, name)
         setattr(owner, name, value)
         self._changed.append((owner, name, before, probing.of_itself(owner, name)))
 
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that other software calls: `ours`, or `instead` of it once that has raised."""
+        """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
+
+        Where `ours` raises, the row fails, and `instead` gets the same arguments. `Meant` and what a signal handler of the program raises
+        are raised.
+        """
 
         @functools.wraps(ours)
         def called(*given: Any, **named: Any) -> Any:
+            """Call `ours` while the row is on and does not fail, else `instead`."""
             if not self.off:
                 try:
                     return ours(*given, **named)
@@ -271,13 +304,16 @@ _MAX_REASON_CHARS = 300
 
 
 def is_switched_off(name: str) -> bool:
-    """Whether the user runs without a row."""
+    """Return whether the user's setting switches off the row `name`, or all rows; empty: whether all."""
     words = setting[-1].replace(",", " ").split()
     return "off" in words or f"-{name}" in words
 
 
 def report_news() -> None:
-    """Tell of the rows that are off, where anything can tell it."""
+    """Send the reports of rows that are off by the last of `reporters`, and drop what is sent.
+
+    Without a reporter, or where it cannot send yet, they stay for the next call.
+    """
     for each in list(news) if reporters else ():
         try:
             if not reporters[-1](each):
@@ -289,19 +325,25 @@ def report_news() -> None:
 
 
 def to_stderr(body: dict[str, str]) -> bool:
-    """Write of a row that is off to the stderr of this process, which dapeer reads."""
+    """Write the report of a row that is off to stderr, as a line that dapeer recognizes.
+
+    Always return True. It is a reporter. In a process to which dapeer has given no word, nothing is written.
+    """
     if word:
         os.write(2, f"\n{MARK}{word} {json.dumps(body)}\n".encode())
     return True
 
 
 def with_word(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a process that may tell of rows, too."""
+    """Return a copy of an environment with the variable that lets a process report rows on its stderr.
+
+    `environment` is None or empty for this process's own.
+    """
     return {**(environment or os.environ), **({WORD: word} if word else {})}
 
 
 def apply_all() -> None:
-    """Apply all rows that are entered, in that order."""
+    """Apply all registered rows, in the order of their registration."""
     for row in list(rows.values()):
         row.apply()
 
@@ -313,7 +355,10 @@ def undo_all() -> None:
 
 
 def listed() -> list[dict[str, Any]]:
-    """Return all rows of this process, as `dapeer doctor --patches` shows them."""
+    """Return all rows of this process as dicts, as `dapeer doctor --patches` shows them.
+
+    The keys are `name`, `whose`, `tried` (versions), `lost`, `off` (why; empty: the row is on) and `touches` (targets).
+    """
     return [
         {
             "name": row.name, "whose": row.whose, "tried": " to ".join(dict.fromkeys(tried[row.whose])), "lost": row.lost,

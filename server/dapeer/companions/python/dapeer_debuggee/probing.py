@@ -24,12 +24,18 @@ class Misfit(Exception):
 
 
 def of_itself(owner: Any, name: str) -> Any:
-    """Return what a module or class has under a name itself; `NOTHING`: it inherits that, or has none."""
+    """Return what a module or class has under a name in its own namespace, or `NOTHING`.
+
+    `NOTHING` also stands for a name that it only inherits.
+    """
     return owner.__dict__.get(name, NOTHING)
 
 
 def has_entered(error: BaseException) -> bool:
-    """Whether an exception comes from within a stock function; else its arguments did not fit."""
+    """Return whether an exception was raised inside of a stock function, not by unfit arguments.
+
+    It is read from the traceback: entries of the register's own files do not count.
+    """
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename not in HERE:
@@ -39,7 +45,10 @@ def has_entered(error: BaseException) -> bool:
 
 
 def check_passes_on(ours: Any, known: str) -> None:
-    """Check that a function takes all that the stock one takes, by the same names, and anything else.
+    """Check that a replacement takes all that the stock function takes, and anything else.
+
+    Names of parameters must be the same. `ours` is the replacement, whose first parameter is the stock function; `known` is the `shape` of
+    the stock function.
 
     Raises:
         Misfit: It takes less.
@@ -57,7 +66,10 @@ def check_passes_on(ours: Any, known: str) -> None:
 
 
 def shape(function: Any) -> str:
-    """Return the parameters of a function in one line: `self frame levels= *rest only= **named`."""
+    """Return the parameters of a function in one line: `self frame levels= *rest only=' **named`.
+
+    `=` follows a name with a default, `/` one that is only positional, `'` one that is only a keyword.
+    """
     return " ".join(
         {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
         + each.name
@@ -84,10 +96,12 @@ def digest(function: Any) -> str:
 
 
 def holder(target: str) -> tuple[Any, str]:
-    """Return the module or class that has a target, and its name there.
+    """Return the module or class in which a target `module:Class.name` is, and its name there.
+
+    The module is imported. Whether it has that name is not checked.
 
     Raises:
-        Misfit: It is not there.
+        Misfit: A class in between does not exist.
     """
     module, _, path = target.partition(":")
     *outer, name = path.split(".")
@@ -100,10 +114,12 @@ def holder(target: str) -> tuple[Any, str]:
 
 
 def attribute(target: str) -> Any:
-    """Return a target: `module:Class.name`; of `module:Class#name` the class.
+    """Return what a target `module:Class.name` names.
+
+    Of `module:Class#name` the class, whose constructor sets it.
 
     Raises:
-        Misfit: It is not there.
+        Misfit: It does not exist, or the constructor does not name it.
     """
     target, _, own = target.partition("#")
     owner, name = holder(target)
@@ -116,7 +132,7 @@ def attribute(target: str) -> Any:
 
 
 def ordered(version: str) -> tuple[int, ...]:
-    """Return the numbers at the beginning of a version, to compare it by."""
+    """Return the numbers at the beginning of a version, to compare it by; `()` if it begins with none."""
     numbers: list[int] = []
     for each in version.split("."):
         if not each.isdigit():
@@ -151,7 +167,7 @@ class StockCall:
         """What it has raised itself."""
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        """Call it."""
+        """Call the stock function, and keep in `returned` or `raised` what came of it."""
         try:
             result = self._stock(*given, **named)
         except BaseException as error:
@@ -162,17 +178,26 @@ class StockCall:
         return result
 
     def instead(self, given: Any, named: Any, *, again: bool) -> Any:
-        """Return what the stock function returns, for a patch that has failed."""
+        """Return what the stock function returns for these arguments, for a patch that has failed.
+
+        It is called only if it has not been called already; what it has raised itself is raised, unless it may be called `again`.
+        """
         if self.raised is not None and not again:
             raise self.raised
         return self.returned[0] if self.returned else self._stock(*given, **named)
 
 
 def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
-    """Return what does as `ours`, and as `stock` where that fails; what `stock` raises is raised."""
+    """Return a replacement of `stock` that calls `ours`, and where that fails gives what `stock` gives.
+
+    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `Meant` carries, and
+    what a signal handler of the program raises. Any other exception makes the `row` fail: then the result of `stock` is used, which is
+    called if `ours` has not. Once the row is off, only `stock` is called. For `again` see `Row.replace`.
+    """
 
     @functools.wraps(stock)
     def replaced(*given: Any, **named: Any) -> Any:
+        """Call `ours`, or `stock` where the row is off or fails."""
         if row.off:
             return stock(*given, **named)
         call = StockCall(stock)

@@ -32,7 +32,7 @@ class TextsAnswer:
 
 
 def within(code: Any) -> Iterator[Any]:
-    """Yield a code and those that are made in it."""
+    """Yield a code object and all that are constants in it, at any depth."""
     yield code
     for each in code.co_consts:
         if type(each) is types.CodeType:
@@ -40,12 +40,12 @@ def within(code: Any) -> Iterator[Any]:
 
 
 def key(code: Any) -> Any:
-    """Return what tells a code from one of another text, also where only its lines have moved."""
+    """Return what tells a code object from one of another text, also where only its lines have moved."""
     return code, getattr(code, "co_linetable", None) or getattr(code, "co_lnotab", None)
 
 
 def codes(text: Any) -> Any:
-    """Return the set of the keys of all codes of a text; it is empty if that is no Python."""
+    """Return the set of the keys of all code objects of a source text; empty if it is no Python."""
     found: set[Any] = set()
     with contextlib.suppress(SyntaxError, ValueError):
         found.update(map(key, within(compile(text, "", "exec", dont_inherit=True))))
@@ -53,7 +53,7 @@ def codes(text: Any) -> Any:
 
 
 def frames() -> Iterator[Any]:
-    """Yield the frames of all threads, and those that wait to be resumed."""
+    """Yield the frames of all threads with their callers, and of suspended generators and coroutines."""
     of_python: Any = sys
     running = list(of_python._current_frames().values())
     waiting = [
@@ -69,7 +69,11 @@ def frames() -> Iterator[Any]:
 def texts_of(spec: str) -> TextsAnswer:
     """Return as JSON whether code of a file's new text is loaded, and what is left of the old one.
 
-    `spec` is a JSON list: the file, which has the new text, and the text from before; null: that is unknown.
+    `spec` is a JSON list: the path of the file, which has the new text by now, and the text from before; null: that is unknown. The answer
+    has `new`, and of the old text `frames` (name and line) and `functions` (names), `MAX_TOLD` of each at most.
+
+    Raises:
+        OSError: The file cannot be read.
     """
     path, then = json.loads(spec)
     with open(path, "rb") as stream:

@@ -28,12 +28,18 @@ def compiled(file: str) -> CodeType:
 
 @functools.lru_cache(maxsize=20)
 def lines_of(file: str, _changed: int) -> list[int]:
-    """Return the lines of a file that have code, ascending."""
+    """Return the lines of a file that have code, ascending.
+
+    `_changed` is the time of the file's last change: results are kept by both.
+
+    Raises:
+        OSError, SyntaxError, ValueError: The file cannot be read, or is no Python.
+    """
     return sorted({line for each in within(compiled(file)) for line in lines(each)})
 
 
 def within(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code and those that are made in it."""
+    """Yield a code object and all that are constants in it, at any depth, the outer ones first."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -41,19 +47,22 @@ def within(code: CodeType) -> Iterator[CodeType]:
 
 
 def lines(code: CodeType) -> set[int]:
-    """Return the lines of a code at which Python tells that it is."""
+    """Return the lines at which Python's tracing reports a line event in a code object."""
     dis: Any = importlib.import_module("dis")
     return {line for _place, line in dis.findlinestarts(code) if line}
 
 
 def inner_lines(code: CodeType) -> set[int]:
-    """Return the lines of a code at which a point is in that code, not in the one around a comprehension."""
+    """Return the lines at which a point is in this code object, not in that around a comprehension."""
     found = lines(code)
     return found - {code.co_firstlineno} if code.co_name in COMPREHENSIONS else found
 
 
 def text_of(code: CodeType) -> str:
-    """Return a code's source where it has no file: from `linecache`, or that of `-c`; empty: unknown."""
+    """Return the source of code that has no file: from `linecache`, or that of `python -c`.
+
+    Empty: unknown.
+    """
     linecache: Any = importlib.import_module("linecache")
     # An entry of another form is a loader of the program's that has not run yet.
     entry = linecache.cache.get(code.co_filename, ())
@@ -67,12 +76,12 @@ def text_of(code: CodeType) -> str:
 
 
 def mapped(file: str) -> str:
-    """Return where a file of the client's is here."""
+    """Return the path on this machine of a file that the client names, by pydevd's path mappings."""
     files: Any = importlib.import_module("pydevd_file_utils")
     return str(files.map_file_to_server(file))
 
 
 @functools.lru_cache(maxsize=10000)
 def same_file(file: str) -> str:
-    """Return one name for a file, by whatever name it is known."""
+    """Return one normalized path for a file, by whatever path it is known; links are resolved."""
     return os.path.normcase(os.path.realpath(file))

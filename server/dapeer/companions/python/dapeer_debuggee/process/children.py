@@ -25,7 +25,7 @@ CHILDREN = patching.Row(
 
 @CHILDREN
 def improve_children(row: Any) -> None:
-    """Have pydevd import `child` in each of these processes."""
+    """Apply the row: pydevd imports our `child` in each Python process that the program starts."""
     folder = Path(__file__).absolute().parents[2]
     child = f"{__name__.partition('.')[0]}.child"
     row.set(PREIMPORT, f"{folder};{child}")
@@ -34,6 +34,7 @@ def improve_children(row: Any) -> None:
 
     @row.replace(CODE_STRINGS)
     def arguments(stock: Any, *given: Any, **named: Any) -> Any:
+        """Return the command line that pydevd makes for a child by `python -c`, with that import in it."""
         # pydevd does not pass it on to children by `python -c`, as `multiprocessing` starts them.
         made: Any = stock(*given, **named)
         custom = defaults.PydevdCustomization

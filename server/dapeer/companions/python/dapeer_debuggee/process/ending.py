@@ -40,7 +40,10 @@ system: Any = sys
 
 @CRASHES
 def print_crashes(row: Any) -> None:
-    """Have Python print where it was, as its option `-X faulthandler` does, unless the program does so."""
+    """Apply the row: a crash in C code prints to stderr where Python was.
+
+    Python's option `-X faulthandler` does the same. Nothing changes if the program has switched that on itself.
+    """
     if not faulthandler.is_enabled():
         faulthandler.enable(STDERR, all_threads=False)
         row.and_undo(faulthandler.disable)
@@ -48,7 +51,10 @@ def print_crashes(row: Any) -> None:
 
 @AT_EXIT
 def debug_the_end(row: Any) -> None:
-    """Call them last before Python waits for threads, if there are none to wait for."""
+    """Apply the row: functions of `atexit` are called a moment earlier, while pydevd still debugs.
+
+    They are called when Python's end begins, if there are no threads to wait for.
+    """
     process = os.getpid()
 
     def run() -> None:
@@ -61,6 +67,7 @@ def debug_the_end(row: Any) -> None:
 
     @row.replace(TIMEOUT)
     def call_on_timeout(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
+        """Do as pydevd's `call_on_timeout`, and once more where it cannot start its thread."""
         try:
             return stock(self, *given, **named)
         except RuntimeError:
@@ -69,9 +76,9 @@ def debug_the_end(row: Any) -> None:
 
 
 def is_end() -> bool:
-    """Whether Python itself ends, and not only the first function of a child of `multiprocessing`.
+    """Return whether the interpreter ends, not only the first function of a `multiprocessing` child.
 
-    It ends the threads of a child from within, and a forked one has its parent's functions.
+    The callers of this function tell it: Python ends the threads of a child from within, and a forked one has its parent's functions.
     """
     spawn: Any = sys.modules.get("multiprocessing.spawn")
     spawned = getattr(getattr(spawn, "spawn_main", None), "__code__", None)
@@ -82,14 +89,17 @@ def is_end() -> bool:
 
 
 def waits() -> bool:
-    """Whether Python waits for a thread of the program's."""
+    """Return whether a thread other than the main one, which Python would wait for at its end, is running."""
     return any(
         not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
     )
 
 
 def watch() -> None:
-    """Do what this version of Python and this process allow: a child's output may be read by the program."""
+    """Apply the rows of this module that this version of Python and this process allow.
+
+    A crash is reported only in the first process: a child's output may be read by the program.
+    """
     if hasattr(threading, "_register_atexit"):  # Python 3.9
         AT_EXIT.apply()
     if patching.first_process[0]:

@@ -25,7 +25,7 @@ last: list[Callable[[], None]] = []
 
 @LEAVE
 def leave(row: Any) -> None:
-    """Do all that once."""
+    """Apply the row: functions in `first` are called before the debugger's `disconnect`, `last` after."""
 
     @row.replace(DISCONNECT)
     def on_disconnect_request(stock: Any, *given: Any, **named: Any) -> Any:
@@ -37,7 +37,7 @@ def leave(row: Any) -> None:
 
 
 def do(actions: list[Callable[[], None]]) -> None:
-    """Call each, and forget it."""
+    """Call each function of a list, and remove it from the list; what it raises is ignored."""
     while actions:
         with contextlib.suppress(Exception):
             actions.pop(0)()

@@ -25,7 +25,10 @@ ADDED = ("PYDEVD_USE_FRAME_EVAL",)
 
 
 def remove() -> None:
-    """Put back all that can be; each part by itself, since others may have changed it meanwhile."""
+    """Put back all that an injected debugpy has changed in this program.
+
+    Nothing if debugpy was not injected by dapeer. What fails in one part, such as functions, threads and hooks, is ignored.
+    """
     if not hasattr(sys.modules.get("debugpy"), MARK):
         return
     for put_back in (functions, threads, hooks, monitoring, traces):
@@ -34,9 +37,9 @@ def remove() -> None:
 
 
 def functions() -> None:
-    """Put back the functions that start processes.
+    """Put back the functions that start processes, which pydevd has replaced.
 
-    What has one of pydevd's by now can still call it, so their originals stay then.
+    The originals are removed, too, unless something in the program still refers to one of pydevd's, which calls them.
     """
     for module, name, stock in [*originals()]:
         theirs = getattr(module, name, None)
@@ -47,7 +50,7 @@ def functions() -> None:
 
 
 def originals() -> Iterator[tuple[Any, str, Any]]:
-    """Yield modules, names and functions that pydevd has replaced."""
+    """Yield module, name and original of each function that pydevd has replaced in the modules `PATCHED`."""
     for module in filter(None, map(sys.modules.get, PATCHED)):
         for name, stock in list(vars(module).items()):
             if name.startswith(ORIGINAL):
@@ -55,13 +58,13 @@ def originals() -> Iterator[tuple[Any, str, Any]]:
 
 
 def is_theirs(value: Any) -> bool:
-    """Whether something is of the debugger's code."""
+    """Return whether a value, by its module or that of its class, is of pydevd or debugpy."""
     module = getattr(value, "__module__", None) or type(value).__module__
     return str(module).startswith(THEIRS)
 
 
 def threads() -> None:
-    """Start threads as Python does."""
+    """Put back the functions that start threads, and remove names that pydevd added to their modules."""
     monkey: Any = importlib.import_module("_pydev_bundle.pydev_monkey")
     had: dict[Any, set[str]] = {
         module: {*vars(module)} for module in monkey.threading_modules_to_patch
@@ -76,7 +79,10 @@ def threads() -> None:
 
 
 def hooks() -> None:
-    """Put back what Python calls by itself, and remove what pydevd has added."""
+    """Put back `sys.settrace` and `sys.breakpointhook`, and remove what pydevd has added.
+
+    That is names in `builtins`, and variables of the environment.
+    """
     importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
     of_sys: dict[str, Any] = sys.__dict__
     of_builtins: dict[str, Any] = builtins.__dict__
@@ -90,14 +96,17 @@ def hooks() -> None:
 
 
 def monitoring() -> None:
-    """Have pydevd monitor nothing."""
+    """Stop pydevd's `sys.monitoring` in all threads, where Python has that."""
     if hasattr(sys, "monitoring"):
         module: Any = importlib.import_module("_pydevd_sys_monitoring.pydevd_sys_monitoring")
         module.stop_monitoring(all_threads=True)
 
 
 def traces() -> None:
-    """Have no thread traced by pydevd."""
+    """Remove pydevd's trace function from all threads, and from those that start later.
+
+    Since Python 3.12 only the latter: pydevd does not trace by `sys.settrace` there.
+    """
     known: Any = threading
     if is_theirs(getattr(known._trace_hook, "func", known._trace_hook)):
         threading.settrace(None)  # type: ignore[reportArgumentType]
@@ -117,5 +126,5 @@ def traces() -> None:
 
 
 def end_tracing(*_: Any) -> None:
-    """Trace no more, at the next call in a thread."""
+    """Remove the trace function of this thread, at the next call in it: itself a trace function."""
     sys.settrace(None)

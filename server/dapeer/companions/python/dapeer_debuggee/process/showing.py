@@ -16,7 +16,10 @@ from typing import Any
 
 @contextlib.contextmanager
 def untraced() -> Generator[None]:
-    """Have pydevd trace nothing of this thread; the one place for it."""
+    """Suspend pydevd's `sys.monitoring` of this thread in the body.
+
+    Nothing changes where it does not monitor.
+    """
     pydevd: Any = sys.modules.get("pydevd")
     monitoring: Any = getattr(pydevd, "pydevd_sys_monitoring", None)
     suspend: Any = getattr(monitoring, "suspend_current_thread_tracing", None)
@@ -30,7 +33,9 @@ def untraced() -> Generator[None]:
 
 
 def show(error: Sequence[Any]) -> None:
-    """Stop where an exception was raised, if the debugger stops at uncaught exceptions.
+    """Stop this thread where an exception was raised, if the debugger stops at uncaught exceptions.
+
+    It returns when the user resumes; without a debugger at once.
 
     Args:
         error: Its type, itself, its traceback.

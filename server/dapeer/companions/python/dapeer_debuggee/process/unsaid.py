@@ -26,13 +26,16 @@ class All(Dict[str, int]):  # noqa: UP006 - Python 3.8 has no other
     """Warnings, all of which were shown."""
 
     def __contains__(self, _warning: object) -> bool:
-        """Say that it was."""
+        """Return True for any warning, so that pydevd takes it for one that it has shown."""
         return True
 
 
 @UNSAID
 def say_nothing(row: Any) -> None:
-    """Have pydevd print neither."""
+    """Apply the row: pydevd prints no warnings about itself.
+
+    These are that the program calls `sys.settrace`, and that a thread has not started.
+    """
     row.set(WARNINGS, All())
 
     @row.replace(CRITICAL)

@@ -79,7 +79,7 @@ OWN_STACKS = ("greenlet", "gevent", "eventlet", "PyQt5", "PyQt6", "PySide2", "Py
 
 
 class Tracing:
-    """Whether the threads of this process are traced yet."""
+    """Knows whether the threads of this process are traced by pydevd yet, and begins and ends that."""
 
     def __init__(self) -> None:
         self.is_on = True
@@ -89,7 +89,10 @@ class Tracing:
         """Exceptions that were shown and still leave their threads, each by the thread and its own id."""
 
     def is_needed(self, debugger: Any) -> bool:
-        """Whether this thread may have to stop somewhere."""
+        """Return whether this thread may have to stop: it steps, pauses, or there is a breakpoint or filter.
+
+        `debugger` is pydevd's `PyDB`.
+        """
         thread: Any = this_thread()
         known = getattr(thread, "additional_info", None)
         constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
@@ -98,7 +101,11 @@ class Tracing:
         return steps or any(getattr(debugger, each) for each in NEEDS)
 
     def begin(self) -> None:
-        """Trace all threads from now on, as pydevd does without this."""
+        """Trace all threads by pydevd from now on, if they are not traced yet and there is a debugger.
+
+        Raises:
+            Misfit: Threads that ran already cannot be traced.
+        """
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if self.is_on or debugger is None:
             return
@@ -120,12 +127,15 @@ class Tracing:
             raise patching.Misfit("threads that ran already cannot be traced")
 
     def begin_for_good(self) -> None:
-        """Trace all threads from now on, whether anything needs it or not."""
+        """Trace all threads by pydevd from now on, and never stop that, whether anything needs it or not."""
         self.may_end = False
         self.begin()
 
     def end(self) -> None:
-        """Trace this stopped thread, which goes on, no longer, if it is the only one and nothing needs it."""
+        """Stop tracing this thread, which is about to be resumed, if it is the only one and nothing needs it.
+
+        It is not done where the program has set a trace function of its own.
+        """
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if not self.is_on or not self.may_end or debugger is None or self.is_needed(debugger):
             return
@@ -144,7 +154,10 @@ class Tracing:
         self.is_on = False
 
     def show(self) -> None:
-        """Show the exception that is being handled, which leaves the program or a thread of it."""
+        """Stop at the exception that is being handled, which leaves the program or a thread of it.
+
+        Nothing if traced. Once tracing is on, pydevd itself does that. Each exception is shown once.
+        """
         error = sys.exc_info()
         if self.is_on or error[1] is None or self.was_shown(error[1]):
             return
@@ -155,11 +168,11 @@ class Tracing:
         self._shown.add((threading.get_ident(), id(error[1])))
 
     def was_shown(self, error: Any) -> bool:
-        """Whether an exception was shown already, before tracing began."""
+        """Return whether `show` has shown an exception in this thread."""
         return (threading.get_ident(), id(error)) in self._shown
 
     def forget(self) -> None:
-        """Forget what was shown in this thread, which the exception has left: others may get its id."""
+        """Forget what was shown in this thread, since a new exception may get the id of one that is gone."""
         here = threading.get_ident()
         self._shown -= {each for each in self._shown if each[0] == here}
 
@@ -168,14 +181,23 @@ tracing = Tracing()
 
 
 def this_thread() -> Any:
-    """Return this thread, if Python knows it; `threading.current_thread` makes an object for others."""
+    """Return the `threading.Thread` of this thread; None if Python knows none.
+
+    `threading.current_thread` would make one.
+    """
     known: Any = threading
     return known._active.get(threading.get_ident())
 
 
 @UNTRACED
 def trace_when_needed(row: Any) -> None:
-    """Have pydevd trace nothing yet."""
+    """Apply the row: pydevd traces no thread until something needs it.
+
+    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already.
+
+    Raises:
+        Misfit: debugpy has no helper for this processor.
+    """
     pydevd: Any = importlib.import_module("pydevd")
     if sys.version_info >= (3, 12) or pydevd.get_global_debugger() is not None:
         return
@@ -196,7 +218,10 @@ def trace_when_needed(row: Any) -> None:
 
 
 def begin_where_needed(row: Any) -> None:
-    """Replace what makes tracing needed."""
+    """Replace the functions of pydevd after which tracing may be needed: each begins it then.
+
+    `row` is `UNTRACED`.
+    """
 
     @row.replace(ENABLE)
     def enable(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
@@ -207,6 +232,7 @@ def begin_where_needed(row: Any) -> None:
 
     @row.replace(FUTURE)
     def trace_future_threads(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
+        """Do as pydevd's `patch_threads`, but leave `threading.settrace` as it was while nothing is traced."""
         known: Any = threading
         before = known._trace_hook
         result = stock(self, *given, **named)
@@ -222,7 +248,10 @@ def begin_where_needed(row: Any) -> None:
 
 
 def begin_at_stops(row: Any) -> None:
-    """Replace what stops threads at once."""
+    """Replace the functions of pydevd that stop threads: tracing begins before a stop.
+
+    It may end when the thread is resumed. `row` is `UNTRACED`.
+    """
 
     @row.replace(SUSPEND)
     def suspend(
@@ -252,7 +281,10 @@ def begin_at_stops(row: Any) -> None:
 
 
 def show_what_leaves(row: Any) -> None:
-    """Replace what runs a program and its threads, so that exceptions that leave them are shown."""
+    """Replace what runs the program and its threads, so that an exception that leaves them is shown.
+
+    `row` is `UNTRACED`.
+    """
     show = row.guard(tracing.show, lambda: None)
 
     def was_shown(error: Any) -> bool:
@@ -261,6 +293,7 @@ def show_what_leaves(row: Any) -> None:
     errors.pass_by(row, was_shown)
 
     def shows(stock: Any, *given: Any, **named: Any) -> Any:
+        """Call the stock function, and show what it raises."""
         try:
             return stock(*given, **named)
         except BaseException:
@@ -272,6 +305,7 @@ def show_what_leaves(row: Any) -> None:
 
     @row.replace(HOOK)
     def make(stock: Any, *given: Any, **named: Any) -> Any:
+        """Return Python's function that handles what leaves a thread, after showing that."""
         invoke = stock(*given, **named)
 
         def shown(*given: Any, **named: Any) -> Any:
@@ -285,17 +319,17 @@ def show_what_leaves(row: Any) -> None:
 
 
 class OwnStacks(importlib.abc.MetaPathFinder):
-    """Has the program traced once it imports what runs code on stacks of its own."""
+    """An import finder that begins tracing when the program imports one of `OWN_STACKS`."""
 
     def __init__(self, row: Any) -> None:
         self._begin = row.guard(tracing.begin_for_good, lambda: None)
 
     def find_spec(self, fullname: str, *_: object) -> None:
-        """Find nothing."""
+        """Return None, so that others import it; begin tracing for good if it is one of `OWN_STACKS`."""
         if fullname in OWN_STACKS:
             self._begin()
 
     def leave(self) -> None:
-        """Look no more."""
+        """Remove itself from `sys.meta_path`."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)

@@ -23,7 +23,7 @@ RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 
 
 class StoppedCalls:
-    """The calls in which the program has stopped, each by its tracer."""
+    """Numbers the calls in which the program has stopped; a call is known by its tracer."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,7 +31,10 @@ class StoppedCalls:
         self._count = 0
 
     def number(self, tracer: object) -> int:
-        """Return the number of the call that a tracer traces, from 1 on."""
+        """Return the number of the call that a tracer traces, from 1 on; a new tracer gets the next number.
+
+        Only the last `MAX_KEPT_CALLS` calls are remembered.
+        """
         with self._lock:
             for known, number in self._known:
                 if known is tracer:
@@ -47,7 +50,7 @@ stopping = threading.local()
 
 
 def tracer_of(frame: Any) -> object:
-    """Return the tracer of a single call; None if there is none."""
+    """Return pydevd's tracer object (`PyDBFrame`) of one call; None if the frame has none."""
     method = frame.f_trace
     if hasattr(method, "get_method_object"):
         method = method.get_method_object()
@@ -56,7 +59,7 @@ def tracer_of(frame: Any) -> object:
 
 
 def number_of(frame: Any) -> int | None:
-    """Return the number of a call; 0 for a generator or coroutine, None if unknown."""
+    """Return the number of the call of a frame; 0 for a generator or coroutine, None if unknown."""
     if frame is None:
         return None
     if frame.f_code.co_flags & RESUMED:
@@ -80,7 +83,7 @@ CALLS = patching.Row(
 
 @CALLS
 def number_calls(row: Any) -> None:
-    """Add the number of the innermost call to each stop."""
+    """Apply the row: the event `stopped` has the number of the innermost call, under the key `ACTIVATION`."""
 
     @row.replace(WAIT)
     def do_wait_suspend(
@@ -92,6 +95,7 @@ def number_calls(row: Any) -> None:
 
     @row.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
+        """Return pydevd's event `stopped` with that number in its body; without it where it is unknown."""
         command = stock(*given, **named)
         number, stopping.number = getattr(stopping, "number", None), None
         if number is None:

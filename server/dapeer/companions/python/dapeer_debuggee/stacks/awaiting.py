@@ -35,12 +35,18 @@ TRIO = "trio._core._run"
 
 
 def frames_of(awaited: Any) -> "list[types.FrameType]":
-    """Return the frames of a coroutine and of those that it awaits, the innermost first."""
+    """Return the frames of a coroutine and of those that it awaits, the innermost first.
+
+    Empty if it is over.
+    """
     return [frame_of(each) for each in steps_of(awaited)]
 
 
 def steps_of(awaited: Any) -> "list[Any]":
-    """Return a coroutine and those that it awaits, the innermost first."""
+    """Return a coroutine or generator and those that it awaits, the innermost first.
+
+    Those that are over are left out.
+    """
     steps: list[Any] = []
     while frame_of(awaited) is not None:
         steps.insert(0, awaited)
@@ -49,12 +55,18 @@ def steps_of(awaited: Any) -> "list[Any]":
 
 
 def frame_of(awaited: Any) -> Any:
-    """Return the frame of a coroutine or a generator; None if it is over, or is none."""
+    """Return the frame of a coroutine, generator or async generator.
+
+    None if it is over, or is none of these.
+    """
     return getattr(awaited, KINDS[type(awaited)][0]) if type(awaited) in KINDS else None
 
 
 def stepping(awaited: Any) -> Any:
-    """Return the generator or coroutine behind a single step; any other awaitable unchanged."""
+    """Return the generator or coroutine behind a single step of Python's own types.
+
+    Any other awaitable unchanged. None: the step refers to nothing.
+    """
     while type(awaited).__module__ == "builtins" and type(awaited).__name__ in STEPS:
         held = referents(awaited)
         awaited = next((each for each in held if type(each) in KINDS), next(iter(held), None))
@@ -62,7 +74,10 @@ def stepping(awaited: Any) -> Any:
 
 
 def referents(one: Any) -> "list[Any]":
-    """Return what an object refers to. A program that has not loaded `gc` is left without it."""
+    """Return the objects to which an object refers, as `gc.get_referents`.
+
+    `gc` is not left in `sys.modules` by it.
+    """
     loaded = "gc" in sys.modules
     gc: Any = importlib.import_module("gc")
     if not loaded:
@@ -71,7 +86,10 @@ def referents(one: Any) -> "list[Any]":
 
 
 def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
-    """Return the task that waits for a future, also by `gather`, `shield` or a task group; None: none."""
+    """Return the asyncio task that waits for a future, also by `gather`, `shield` or a task group.
+
+    None if there is none. `asyncio` is the module. `waits` are futures that are searched already; callers leave it out.
+    """
     # `shield` has each of its two futures know the other one.
     waits = (*waits, future)
     callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []
@@ -90,7 +108,10 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
 
 
 def parent(one: Any, asyncio: Any) -> Any:
-    """Return a task, or the task that has opened a task group; None for all else."""
+    """Return a task itself, or the task that has opened a task group of asyncio or anyio.
+
+    None for all else.
+    """
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):
         return one
@@ -102,7 +123,7 @@ def parent(one: Any, asyncio: Any) -> Any:
 
 
 def behind(callback: Any) -> "Iterator[Any]":
-    """Yield the objects behind a callback: those that it is bound to, or has in its closure."""
+    """Yield the objects to which a callback is bound, that its `partial` has, or that are in its closure."""
     if type(callback) is functools.partial:
         yield from callback.args
         callback = callback.func
@@ -117,7 +138,7 @@ def behind(callback: Any) -> "Iterator[Any]":
 
 
 def name_of(task: Any) -> str:
-    """Return the name of a task; `Task` before Python 3.8."""
+    """Return the name of a task of asyncio or trio; `Task` before Python 3.8."""
     if is_of_trio(task):
         return str(own(task, "name"))
     get_name = getattr(sys.modules["asyncio"].Task, "get_name", None)
@@ -125,7 +146,7 @@ def name_of(task: Any) -> str:
 
 
 def coroutine_of(task: Any) -> Any:
-    """Return the coroutine that a task runs."""
+    """Return the coroutine that a task of asyncio or trio runs."""
     if is_of_trio(task):
         return own(task, "coro")
     get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
@@ -133,7 +154,11 @@ def coroutine_of(task: Any) -> Any:
 
 
 def awaiting(task: Any) -> "Iterator[Any]":
-    """Yield a label and the frames of the task that awaits a task; then the same for that task, and so on."""
+    """Yield a label, then the frames of the task that awaits `task`.
+
+    Then the same for that task, and so on. A label is a text that names both tasks; if none awaits the first, the only one names that. It
+    ends after `MAX_TASKS`, or at a circle.
+    """
     seen: list[Any] = []
     while len(seen) < MAX_TASKS and task not in seen:
         seen.append(task)
@@ -148,7 +173,10 @@ def awaiting(task: Any) -> "Iterator[Any]":
 
 
 def awaited_by(task: Any) -> "tuple[str, Any]":
-    """Return the task that waits for a task, or in whose nursery that is, and how; None if there is none."""
+    """Return how a task is awaited, as words, and the task that awaits it, or in whose nursery it is.
+
+    None: no task.
+    """
     if not is_of_trio(task):
         return "awaited by", awaiter(task, sys.modules["asyncio"])
     waits: Any = own(own(task, "_parent_nursery"), "_parent_task")
@@ -157,12 +185,15 @@ def awaited_by(task: Any) -> "tuple[str, Any]":
 
 
 def waiting_for(task: Any) -> Any:
-    """Return the future that a task waits for, or how trio ends the wait; None if it runs, or will."""
+    """Return the future that a task waits for, or of trio its function to abort the wait.
+
+    None: it runs or is ready.
+    """
     return own(task, "_abort_func" if is_of_trio(task) else "_fut_waiter")
 
 
 def own(value: Any, name: str) -> Any:
-    """Return an attribute of an object of Python's library, past any subclass; None: there is none."""
+    """Return an attribute of an object past any `__getattribute__` of its class; None if there is none."""
     try:
         return object.__getattribute__(value, name)
     except AttributeError:
@@ -170,12 +201,15 @@ def own(value: Any, name: str) -> Any:
 
 
 def is_a(value: Any, kinds: Any) -> bool:
-    """Whether an object is of one of some classes; `isinstance` may ask the object."""
+    """Return whether an object's type derives from one of these classes.
+
+    `isinstance` might run code of the object.
+    """
     return issubclass(type(value), kinds)
 
 
 def sources(future: Any) -> "list[Any]":
-    """Return the futures and tasks by whose end another event loop, or another thread, ends a future."""
+    """Return the futures and tasks of other event loops or threads at whose end `future` ends, too."""
     known: Any = own(future, "_done_callbacks")
     if known is None:
         known = sys.modules["asyncio"].Future._callbacks.__get__(future) or []
@@ -185,7 +219,7 @@ def sources(future: Any) -> "list[Any]":
 
 
 def future_kinds() -> "tuple[Any, ...]":
-    """Return the classes of futures that are loaded."""
+    """Return the classes of futures of asyncio and concurrent.futures, as far as these are loaded."""
     modules: Any = map(sys.modules.get, ("asyncio", "concurrent.futures"))
     # Another thread may be importing them.
     kinds = [getattr(each, "Future", None) for each in modules]
@@ -196,7 +230,11 @@ def future_kinds() -> "tuple[Any, ...]":
 
 
 def places() -> str:
-    """Return, as JSON, the frames of each thread and of each unfinished task, the innermost first."""
+    """Return as JSON where each thread and each unfinished task is: `threads` and `tasks`, each a list.
+
+    Each has `name`, `id` and `frames` (function, file and line, the innermost first, `MAX_FRAMES` at most); a task has `awaited_by` if one
+    awaits it.
+    """
     of_python: Any = sys
     now: dict[int, types.FrameType] = of_python._current_frames()
     known: Any = threading
@@ -214,7 +252,7 @@ def places() -> str:
 
 
 def pending() -> "Iterator[Any]":
-    """Yield the unfinished tasks of all event loops, without trio's own."""
+    """Yield the unfinished tasks of all event loops of asyncio and of trio, without trio's own."""
     asyncio: Any = sys.modules.get("asyncio.tasks")
     for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
         known: Any = list(getattr(asyncio, kind, ()))
@@ -227,7 +265,10 @@ def pending() -> "Iterator[Any]":
 
 
 def trio_of(frame: Any) -> Any:
-    """Return what runs the tasks of trio in a thread with an innermost frame; None if nothing does."""
+    """Return the runner of trio's tasks in the thread whose innermost frame is given.
+
+    None if there is none.
+    """
     while frame is not None:
         if frame.f_globals.get("__name__") == TRIO and "runner" in frame.f_locals:
             return frame.f_locals["runner"]
@@ -242,7 +283,7 @@ def is_of_trio(task: Any) -> bool:
 
 
 def current_task() -> Any:
-    """Return the task that this thread runs; None if it runs none."""
+    """Return the task of asyncio or trio that this thread runs; None if it runs none."""
     asyncio: Any = sys.modules.get("asyncio.tasks")
     loop = asyncio and asyncio.events._get_running_loop()
     if loop is not None:
@@ -251,7 +292,10 @@ def current_task() -> Any:
 
 
 def place_of(task: Any, running: Any) -> "dict[str, Any]":
-    """Return where a task is, and which task awaits it. A task that runs now is where its thread is."""
+    """Return name, id and frames of a task, as `places` has them, and `awaited_by` if a task awaits it.
+
+    `running` are the innermost frames of all threads: a task that runs now is where its thread is.
+    """
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)
     for innermost in running if frames else ():
@@ -268,7 +312,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
 
 
 def up(frame: Any) -> "list[types.FrameType]":
-    """Return a frame and its callers, without frames of the debugger and those called by them."""
+    """Return a frame and its callers, without those of the debugger and what the debugger has called."""
     frames: list[types.FrameType] = []
     while frame is not None:
         code = frame.f_code
@@ -281,17 +325,17 @@ def up(frame: Any) -> "list[types.FrameType]":
 
 
 def is_suspended(frame: Any) -> bool:
-    """Whether the debugger has stopped a thread, whose innermost frame is given."""
+    """Return whether pydevd has stopped the thread whose innermost frame is given."""
     while frame is not None and frame.f_code.co_name != "do_wait_suspend":
         frame = frame.f_back
     return frame is not None
 
 
 def stack(frame: Any) -> "list[list[Any]]":
-    """Return the locations of a frame and of its callers."""
+    """Return the places (see `place`) of a frame and of its callers, the innermost first; empty for None."""
     return [*map(place, up(frame))]
 
 
 def place(frame: Any) -> "list[Any]":
-    """Return function, file and line."""
+    """Return function, file and line of a frame."""
     return [frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno]

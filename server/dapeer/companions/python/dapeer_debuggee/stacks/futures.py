@@ -10,16 +10,19 @@ from . import awaiting
 
 
 def behind(future: Any) -> list[Any]:
-    """Return the futures on which one depends: gathered ones, or itself and those of other loops.
+    """Return the futures on which one depends: those that it gathers, or itself and others.
 
-    These belong to other threads or event loops.
+    Others are futures of other threads or event loops, by which it ends.
     """
     children: Any = awaiting.own(future, "_children")
     return children if type(children) is list else [future, *awaiting.sources(future)]  # pyright: ignore[reportUnknownVariableType]
 
 
 def ended_by(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield the members that have to end a future, each with how, and since where, which is not known."""
+    """Yield each member that has to end a future, with how in words, and an empty text.
+
+    `members` are `ThreadOrTask`s: the task itself, a worker that runs it, a thread whose event loop has yet to begin it.
+    """
     for each in members:
         if each.own is future:
             yield each, "ended by", ""
@@ -30,20 +33,26 @@ def ended_by(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
 
 
 def is_run_by(future: Any, member: Any) -> bool:
-    """Whether a worker of an executor runs what ends a future."""
+    """Return whether a thread of an executor runs what ends `future`; `member` is a `ThreadOrTask`."""
     items = [each.f_locals.get("self") for each in member.frames if is_in(each, "thread.py", "run")]
     return any(awaiting.own(each, "future") is future for each in items)
 
 
 def begins(future: Any, member: Any) -> bool:
-    """Whether the event loop of a thread has yet to begin what ends a future."""
+    """Return whether the event loop that `member` runs has a ready callback that ends `future`.
+
+    `member` is a `ThreadOrTask`.
+    """
     ready = awaiting.own(loop_of(member), "_ready") or ()
     callbacks = [awaiting.own(each, "_callback") for each in [*ready]]
     return any(one is future for each in callbacks for one in awaiting.behind(each))
 
 
 def queued_for(future: Any, members: list[Any]) -> list[Any]:
-    """Return the workers of the executor in whose queue a future is."""
+    """Return the `ThreadOrTask`s of the executor's workers in whose queue a future is.
+
+    Empty if it is in none.
+    """
     workers: dict[int, list[Any]] = {}
     queues: dict[int, Any] = {}
     for each in members:
@@ -61,7 +70,7 @@ def queued_for(future: Any, members: list[Any]) -> list[Any]:
 
 
 def items_of(queue: Any) -> list[Any]:
-    """Return the items of a simple queue, which is written in C."""
+    """Return the items of a `queue.SimpleQueue`, which is written in C."""
     found: list[Any] = []
     for each in awaiting.referents(queue):
         found += each if type(each) is list else [each]
@@ -69,7 +78,10 @@ def items_of(queue: Any) -> list[Any]:
 
 
 def loop_of(member: Any) -> Any:
-    """Return the event loop that a thread runs, or trio's runner of tasks there; None: it runs none."""
+    """Return the event loop of asyncio that a thread runs, or trio's runner.
+
+    None: it runs none, or is a task.
+    """
     found = (each for each in member.frames if is_in(each, "base_events.py", "run_forever"))
     if member.kind != "thread":
         return None
@@ -78,19 +90,22 @@ def loop_of(member: Any) -> Any:
 
 
 def is_worker(member: Any, local: Any) -> bool:
-    """Whether a thread runs a function for a task of trio, by the names of `to_thread_run_sync`."""
+    """Return whether a thread runs a function for a trio task.
+
+    `local` are variables of `to_thread_run_sync`.
+    """
     frames = [each for each in member.frames if is_in(each, "_threads.py", "worker_fn")]
     return any(each.f_locals.get("context") is local.get("context") for each in frames)
 
 
 def is_in(frame: Any, file: str, function: str) -> bool:
-    """Whether a frame is one of a function of Python's library."""
+    """Return whether a frame runs the function of that name in a file with the base name `file`."""
     code = frame.f_code
     return (os.path.basename(code.co_filename), code.co_name) == (file, function)
 
 
 def is_limited(task: Any) -> bool:
-    """Whether a task of trio is in a scope that has a deadline."""
+    """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline."""
     status = awaiting.own(task, "_cancel_status")
     while status is not None:
         if awaiting.own(awaiting.own(status, "_scope"), "_deadline") < float("inf"):

@@ -59,7 +59,7 @@ AWAITED_BY_METHOD = {"get": "an item", "receive": "an item", "put": "room", "sen
 
 
 def is_library(frame: Any) -> bool:
-    """Whether a frame runs code of Python's library, or of a library of tasks."""
+    """Return whether a frame runs code of Python's library, of trio or anyio, or of a file without folder."""
     if (frame.f_globals.get("__name__") or "").startswith(("trio.", "anyio.")):
         return True
     folder = os.path.dirname(frame.f_code.co_filename)
@@ -68,13 +68,16 @@ def is_library(frame: Any) -> bool:
 
 
 def waits_in(frame: Any) -> bool:
-    """Whether a frame is one of a method of Python's library that waits."""
+    """Return whether a frame is one of the library's methods that wait, as `METHODS` lists them."""
     file = os.path.basename(frame.f_code.co_filename)
     return is_library(frame) and frame.f_code.co_name in METHODS.get(file, ())
 
 
 def waited_for(frame: Any) -> tuple[Any, str, bool]:
-    """Return the lock that a frame takes now in C code, its name, whether it has a limit; None: none."""
+    """Return the lock that a frame takes now in C code, its name there, and whether the wait has a limit.
+
+    The lock is None if there is none, or nobody holds it.
+    """
     node, limited = taking.taking_now(frame)
     lock = lock_at(node, frame)
     if lock is None or "unlocked" in repr(lock):
@@ -83,7 +86,7 @@ def waited_for(frame: Any) -> tuple[Any, str, bool]:
 
 
 def holds(frames: list[Any], steps: dict[int, Any]) -> Iterator[tuple[Any, str]]:
-    """Yield the locks that calls have taken, each with the file and line that has taken it.
+    """Yield the locks that the calls of some frames have taken, each with `FILE:LINE` where it was taken.
 
     `steps` has the coroutines of suspended frames, by the id of the frame: these keep what ends their `with`.
     """
@@ -92,7 +95,10 @@ def holds(frames: list[Any], steps: dict[int, Any]) -> Iterator[tuple[Any, str]]
 
 
 def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
-    """Yield the locks that one call has taken, each with the file and line."""
+    """Yield the locks that the call of one frame has taken, each with `FILE:LINE` where it was taken.
+
+    `step` is the suspended coroutine or generator of the frame, or None.
+    """
     file = os.path.basename(frame.f_code.co_filename)
     inside, acquired = taking.takings(frame)
     exits = exits_of(step) if step is not None and inside else []
@@ -111,7 +117,10 @@ def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
 
 
 def exits_of(step: Any) -> list[Any]:
-    """Return what ends the `with` items that a suspended coroutine or generator has entered."""
+    """Return the bound exit methods of the `with` items that a suspended coroutine has entered.
+
+    `step` may be a generator, too.
+    """
     names = ("__exit__", "__aexit__")
     methods = (types.MethodType, types.BuiltinMethodType)
     parts = awaiting.referents(step)
@@ -122,7 +131,10 @@ def exits_of(step: Any) -> list[Any]:
 
 
 def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
-    """Yield the lock that an object of a `with` is, or those that the generator behind it has taken."""
+    """Yield the lock that the object of a `with` is, with `place`.
+
+    Of a generator-based one the locks that it has taken.
+    """
     module, kind = paths.kind_of(manager)
     if module == "contextlib" and kind.endswith("GeneratorContextManager"):
         step = awaiting.own(manager, "gen")
@@ -134,7 +146,10 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
 
 
 def lock_at(node: Any, frame: Any) -> Any:
-    """Return the lock that an expression stands for, or the one of its condition; None if it is none."""
+    """Return the lock that an expression stands for in a frame, or that of its condition.
+
+    None if it is none. `node` is a tree of `ast` or None; no code of the program runs.
+    """
     try:
         found = paths.resolved(node, frame) if node is not None else None
     except LookupError:
@@ -145,7 +160,7 @@ def lock_at(node: Any, frame: Any) -> Any:
 
 
 def as_lock(found: Any) -> Any:
-    """Return a lock or a semaphore, or the lock of a condition; None for all else."""
+    """Return a lock or semaphore of a known library itself, or the lock of a condition; None for all else."""
     module, kind = paths.kind_of(found)
     if not module.startswith(MODULES) or kind not in LOCKS:
         return None
@@ -153,12 +168,12 @@ def as_lock(found: Any) -> Any:
 
 
 def is_of_tasks(lock: Any) -> bool:
-    """Whether tasks wait for a lock, not threads."""
+    """Return whether tasks, not threads, wait for a lock."""
     return not paths.kind_of(lock)[0].startswith(("_thread", "threading"))
 
 
 def leaves(frames: list[Any], lock: Any) -> bool:
-    """Whether one of the frames has left a lock to wait for its condition."""
+    """Return whether one of the frames waits for the condition of a lock, and so has released that lock."""
     for frame in frames:
         own = frame.f_locals.get("self") if frame.f_code.co_name == "wait" else None
         if (
@@ -171,7 +186,7 @@ def leaves(frames: list[Any], lock: Any) -> bool:
 
 
 def owner_of(lock: Any) -> Any:
-    """Return the task, or the thread's number, that Python knows to hold a lock; None: none is known."""
+    """Return the task, or the number of the thread, that Python knows to hold a lock; None: it knows none."""
     module, kind = paths.kind_of(lock)
     if module == "_thread":
         owner = OWNER.search(repr(lock))
@@ -182,7 +197,7 @@ def owner_of(lock: Any) -> Any:
 
 
 def limit_of(lock: Any) -> Any:
-    """Return how many may hold a semaphore; None if it does not tell."""
+    """Return how many may hold a semaphore at once; None if it does not tell."""
     for name in ("_initial_value", "_bound_value", "_max_value"):
         limit = awaiting.own(lock, name)
         if limit is not None:
@@ -194,12 +209,15 @@ def limit_of(lock: Any) -> Any:
 
 
 def plain(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, without code of its class."""
+    """Return the attributes of an object by name, without code of its class."""
     return held.attributes(value, type(value))
 
 
 def name_of(value: Any, frame: Any) -> str:
-    """Return how a frame's code may call a value: a variable, an attribute, or an item with its key."""
+    """Return an expression by which a frame's code may name a value; empty if none is found.
+
+    It is looked for among variables, attributes of variables, and their items.
+    """
     local = {**frame.f_locals}
     named = [*local.items(), *[*frame.f_globals.items()]]
     attributes = [*itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
@@ -217,7 +235,10 @@ def name_of(value: Any, frame: Any) -> str:
 
 
 def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of variables, each with its name behind the variable's."""
+    """Yield name and value of each attribute of some variables, named as `VARIABLE.ATTRIBUTE`.
+
+    `space` is a dict of variables; modules, functions and classes are left out.
+    """
     for name, each in [*space.items()]:
         if paths.kind_of(each) in NOT_SEARCHED:
             continue
@@ -227,12 +248,15 @@ def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
 
 
 def is_or_has(one: Any, value: Any) -> bool:
-    """Whether a value is what is looked for, or a condition whose lock that is."""
+    """Return whether `one` is the value that is looked for, or a condition whose lock that is."""
     return one is value or (type(one).__name__ == "Condition" and as_lock(one) is value)
 
 
 def keys_of(value: Any, container: Any) -> Iterator[str]:
-    """Yield the indices or keys at which a list, a tuple or a dictionary has a value."""
+    """Yield the index or key, as text, of each place at which a list, tuple or dictionary has a value.
+
+    It yields nothing for other containers, or those of more than `MAX_SEARCHED_ITEMS`.
+    """
     kind: Any = type(container)  # pyright: ignore[reportUnknownVariableType]
     if kind not in (list, tuple, dict) or len(container) > MAX_SEARCHED_ITEMS:
         return
@@ -241,14 +265,17 @@ def keys_of(value: Any, container: Any) -> Iterator[str]:
 
 
 def size_of(queue: dict[str, Any]) -> int:
-    """Return how many items the attributes of a queue hold."""
+    """Return how many items a queue has; `queue` are the attributes of it; 0 also if unknown."""
     items: Any = queue.get("queue", queue.get("_queue", queue.get("data")))
     kind: Any = type(items)  # pyright: ignore[reportUnknownVariableType]
     return len(items) if kind is list or kind is collections.deque else 0
 
 
 def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
-    """Return why one waits for an object of a library, as far as it shows."""
+    """Return in words why one waits for an object of a library; empty if it does not show.
+
+    `kind` is the name of its class, `function` the method in which one waits, `mine` its attributes.
+    """
     if "Queue" in kind or "Channel" in kind:
         queue = plain(mine["_state"]) if "_state" in mine else mine
         size, limits = size_of(queue), ("maxsize", "_maxsize", "max_buffer_size")
@@ -269,6 +296,6 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
 
 
 def called(function: Any) -> str:
-    """Return the name of a function; `a function` where it has none of its own."""
+    """Return the qualified name of a function of Python; `a function` for anything else."""
     known = type(function) is types.FunctionType
     return function.__qualname__ if known else "a function"

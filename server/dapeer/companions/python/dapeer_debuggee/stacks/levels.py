@@ -42,7 +42,10 @@ class DebuggerWithFrames:
 
 
 def listed(debugger: Any, frames: Any) -> list[Any]:
-    """Return the frames of a stack that pydevd lists: those of all files but its own."""
+    """Return the frames of a stack that pydevd lists: those of all files but its own.
+
+    `debugger` is pydevd's `PyDB`; `frames` are the frames of the program, the innermost first, whose order is kept.
+    """
     own: object = debugger.PYDEV_FILE
     known: dict[int, bool] = {}
     found: list[Any] = []
@@ -59,7 +62,11 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
 
 
 def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
-    """Return a frame for each place of the `selected` ones, and for each of these its number."""
+    """Return a frame for each distinct place of the `selected` frames, and the number of each one's.
+
+    The second list has for each selected frame the index of its place in the first one. A place is function, line and, in a traceback,
+    columns. `frames` is pydevd's `FramesList`, which knows the lines.
+    """
     described: list[Any] = []
     numbers: dict[tuple[object, ...], int] = {}
     like: list[int] = []
@@ -101,7 +108,13 @@ LEVELS = patching.Row(
 
 @LEVELS
 def describe_few(row: Any) -> None:
-    """Describe only the frames that a client asks for."""
+    """Apply the row: pydevd describes only the frames of a stack that a `stackTrace` request asks for.
+
+    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`.
+
+    Raises:
+        Misfit: pydevd numbers frames in another way.
+    """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     ids: Any = importlib.import_module("_pydevd_bundle._debug_adapter.pydevd_base_schema")
     number_of = ids.BaseSchema._translate_id_to_dap
@@ -123,7 +136,13 @@ def describe_few(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Return pydevd's response to `stackTrace`, with the frames from `start_frame` on, `levels` of them.
+
+        Where all are asked for (0), a filter of files is on, or the stack has causes of exceptions, pydevd's own function does it.
+        """
+
         def of(debugger: Any, first: int, most: int) -> Any:
+            """Return pydevd's own response with the frames of `debugger`, from `first` on, `most` of them."""
             about = (seq, thread_id, topmost_frame, fmt, must_be_suspended, first, most)
             return stock(self, debugger, *about, *rest, **named)
 

@@ -37,7 +37,11 @@ SECONDS_TO_EVALUATE = 2
 
 
 def variables_of(frame: Any) -> list[tuple[str, Any]]:
-    """Return the local variables of a frame; of a module, what it has not imported or defined."""
+    """Return the local variables of a frame, as pairs of name and value.
+
+    Names that begin with `__` or `@` are left out. Of a module's frame, modules, classes and functions are left out. `frame` is a frame of
+    the program.
+    """
     named = [*dict(frame.f_locals).items()]
     if frame.f_code.co_name == "<module>":
         known = (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)
@@ -48,18 +52,21 @@ def variables_of(frame: Any) -> list[tuple[str, Any]]:
 
 
 def row(name: str, value: Any) -> list[str]:
-    """Return name, value and type, as texts."""
+    """Return name, value (in `MAX_VARIABLE_CHARS` characters) and type of a variable, as texts."""
     return [name, held.text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
 
 
 def kind_of(value: Any) -> tuple[str, str]:
-    """Return the module and the name of an object's class, whatever its metaclass says."""
+    """Return the module and the name of an object's class; neither the class nor its metaclass is asked."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return str(MODULE.__get__(kind)), str(held.NAME.__get__(kind))
 
 
 def parts(value: Any) -> list[tuple[str, Any]]:
-    """Return the members of a container or an object."""
+    """Return the first `MAX_MEMBERS` members of a container or object as pairs of a label and a value.
+
+    Labels are a dictionary's keys, indices such as `[0]`, or names of attributes. No code of the program runs.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, dict):
         known: Any = dict
@@ -78,12 +85,12 @@ class NeedsCodeError(LookupError):
 
 
 def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
-    """Return the value of a path such as `self.orders[3].price`; if it `runs`, of any expression.
+    """Return a value in a frame: of a path such as `self.orders[3].price`, or any expression if it `runs`.
 
-    A thread of the debugger's evaluates that.
+    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates what needs code (see `ran`).
 
     Raises:
-        LookupError: There is none, or code of the program would have to run.
+        LookupError: There is no such value, it does not parse, it raises, or code of the program would have to run.
     """
     try:
         tree = ast.parse(path.strip(), mode="eval")
@@ -98,7 +105,9 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
 
 
 def ran(code: types.CodeType, frame: Any) -> Any:
-    """Return what code evaluates to with the names of a frame, by a thread that is not debugged.
+    """Return what a compiled expression gives with a frame's names, in a thread that is not debugged.
+
+    The wait is limited to `SECONDS_TO_EVALUATE`; what takes longer runs on in that thread.
 
     Raises:
         LookupError: It raises, or is not over in time.
@@ -108,6 +117,7 @@ def ran(code: types.CodeType, frame: Any) -> Any:
     ends: list[tuple[str, Any]] = []
 
     def run() -> None:
+        """Evaluate the code; append the error (empty: none) and the value to `ends`, and release the lock."""
         try:
             ends.append(("", eval(code, frame.f_globals, dict(frame.f_locals))))
         except BaseException as error:
@@ -129,10 +139,14 @@ def ran(code: types.CodeType, frame: Any) -> Any:
 
 
 def resolved(node: Any, frame: Any) -> Any:
-    """Return the value of names, attributes and items.
+    """Return the value of an expression in a frame, if it needs no code of the program.
+
+    That is names, attributes, items, constants, and operators of whole numbers. `node` is its tree, of the module `ast`. No code of the
+    program is run.
 
     Raises:
-        LookupError: There is no such, or it has code of the program run.
+        LookupError: There is no such name or item.
+        NeedsCodeError: Code of the program would have to run.
     """
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         return computed(node, frame)
@@ -152,10 +166,13 @@ def resolved(node: Any, frame: Any) -> Any:
 
 
 def computed(node: Any, frame: Any) -> Any:
-    """Return what an operator makes of whole numbers, which needs no code.
+    """Return the result of an operator with whole numbers, or of a minus sign before one.
+
+    `node` is an `ast.BinOp` or `ast.UnaryOp`, `frame` has its names.
 
     Raises:
-        LookupError: They are none, or too large.
+        NeedsCodeError: These are no whole numbers, or too large, or it divides by zero.
+        LookupError: There is no such name or item.
     """
     minus = isinstance(node, ast.UnaryOp)
     left = 0 if minus else resolved(node.left, frame)
@@ -168,12 +185,18 @@ def computed(node: Any, frame: Any) -> Any:
 
 
 def index(node: Any) -> Any:
-    """Return the index of a subscript; Python 3.8 wraps it."""
+    """Return the tree of the index of an `ast.Subscript`, which Python 3.8 wraps."""
     return getattr(node.slice, "value", node.slice) if sys.version_info < (3, 9) else node.slice
 
 
 def attribute(value: Any, name: str, text: str) -> Any:
-    """Return an attribute that needs no code to be read."""
+    """Return the attribute `name` of a value, read without code of the program.
+
+    `text` is the expression, for errors. A name with two leading underscores is also found in its mangled form.
+
+    Raises:
+        NeedsCodeError: There is none, or it is a descriptor or property.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     mine = held.attributes(value, kind)
     if kind is types.ModuleType:
@@ -190,7 +213,12 @@ def attribute(value: Any, name: str, text: str) -> Any:
 
 
 def item(value: Any, key: Any, text: str) -> Any:
-    """Return an item of a list, a tuple or a dictionary."""
+    """Return the item of a list, tuple or dictionary at a plain key; `text` is the expression, for errors.
+
+    Raises:
+        LookupError: It has no such item.
+        NeedsCodeError: It is another kind of container or key, so code would have to run.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     plain = type(key) in (int, str, bytes, bool, float, type(None))
     containers: Any = (dict, list, tuple)

@@ -82,11 +82,15 @@ THREADS = patching.Row(
 
 @THREADS
 def name_threads(row: Any) -> None:
-    """List the threads with the names that Python keeps of them."""
+    """Apply the row: the response to `threads` has the names that Python keeps.
+
+    A property of the thread's class is not asked.
+    """
     lists: Any = importlib.import_module(JSON)
 
     @row.replace(LIST)
     def make(stock: Any, self: Any, py_db: Any, seq: int, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's response to `threads`; threads that are new are reported as pydevd does."""
         names: dict[Any, str] = {}
         for each in filter(lists.is_thread_alive, lists.get_non_pydevd_threads()):
             number = lists.get_thread_id(each)
@@ -113,7 +117,7 @@ REPORTED_OF_MODULES = ("__version__", "__package__")
 
 @VERSIONS
 def report_versions(row: Any) -> None:
-    """Report the version and the package of a module where they are texts."""
+    """Apply the row: pydevd reports a module's version and package only where they are strings."""
 
     @row.replace(TRACK)
     def track(
@@ -125,6 +129,7 @@ def report_versions(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Call the stock function with a frame that has only these strings as global names."""
         found = {each: frame.f_globals.get(each) for each in REPORTED_OF_MODULES}
         texts = {name: value for name, value in found.items() if type(value) is str}
         plain = types.SimpleNamespace(f_globals=texts)
@@ -148,9 +153,9 @@ PYTHON = "text/x-python"
 
 @TEXTS
 def report_texts(row: Any) -> None:
-    """Report the source of code without a file, where it is known, and which text is such a source.
+    """Apply the row: `source` responses have the source of code without a file, where that is known.
 
-    pydevd lists instructions instead.
+    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")
@@ -175,10 +180,14 @@ def report_texts(row: Any) -> None:
 
 @TASKS
 def follow_tasks(row: Any) -> None:
-    """List frames with those of awaiting tasks, without dapeer's own."""
+    """Apply the row: below a task's frames, a stack lists those of the tasks that await it.
+
+    Frames of dapeer's, and those that only start the program, are left out. In an exception group, its members' frames follow.
+    """
     lists: Any = importlib.import_module(LISTS)
 
     def create(stock: Any, *given: Any, **named: Any) -> Any:
+        """Return pydevd's list of frames (`FramesList`) with these changes."""
         frames = stock(*given, **named)
         with contextlib.suppress(Exception):  # classes of the program
             known: list[Any] = frames._frames
@@ -199,7 +208,11 @@ def follow_tasks(row: Any) -> None:
 
 
 def add_members(frames: Any, error: Any, lists: Any) -> None:
-    """Add the frames of an exception group's members behind all others, each after a label with its name."""
+    """Append the frames of an exception group's members to a chain of frames, behind labels.
+
+    Each label has the member's name. `frames` is pydevd's `FramesList`, which is changed; `error` the exception, which may be no group;
+    `lists` pydevd's module of frames.
+    """
     for member in tracebacks.group_of(error)[: tracebacks.MAX_MEMBERS]:
         # pydevd lists the frames of what it takes for a cause.
         holder = types.SimpleNamespace(__cause__=member)
@@ -216,11 +229,12 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
 
 @CAUSES
 def label_causes(row: Any) -> None:
-    """List the frames of an exception's cause after a label with its name."""
+    """Apply the row: the frames of an exception's cause follow a label with its name."""
     lists: Any = importlib.import_module(LISTS)
 
     @row.replace(FROM_CAUSE)
     def create(stock: Any, *given: Any, **named: Any) -> Any:
+        """Return pydevd's list of a cause's frames, the label first."""
         frames = stock(*given, **named)
         with contextlib.suppress(Exception):  # classes of the program
             error: Any = frames.exc_desc
@@ -232,7 +246,7 @@ def label_causes(row: Any) -> None:
 
 
 def is_starter(frame: Any) -> bool:
-    """Whether the outermost frame only starts a module or a child process, or ends the program."""
+    """Return whether an outermost frame only starts a module or a child process, or ends the program."""
     path, name = frame.f_code.co_filename, frame.f_code.co_name
     return (
         path == "<frozen runpy>"
@@ -243,7 +257,10 @@ def is_starter(frame: Any) -> bool:
 
 
 def follow(known: list[Any], lists: Any) -> None:
-    """Add the frames of the tasks that await the current task after its own."""
+    """Insert the frames of tasks that await this thread's task into `known`, behind the task's own.
+
+    `known` is a list of frames, the innermost first, and unchanged where no task runs; `lists` is pydevd's module of frames, for labels.
+    """
     task = awaits.current_task()
     root = getattr(task and awaits.coroutine_of(task), "cr_frame", None)
     place = next((n for n, each in enumerate(known) if each is root), None)
@@ -258,7 +275,7 @@ def follow(known: list[Any], lists: Any) -> None:
 
 
 class Whole:
-    """pydevd's debugger, except that it leaves out no frame."""
+    """Passes on pydevd's `PyDB`, but with no filter of files, so that no frame is left out."""
 
     is_files_filter_enabled = False
 
@@ -272,11 +289,12 @@ class Whole:
 
 @ALL_FRAMES
 def show_all(row: Any) -> None:
-    """Make pydevd list stacks with all frames."""
+    """Apply the row: pydevd lists stacks with all frames, also those of libraries with `justMyCode`."""
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
 
     @row.replace(MAKE, again=True)
     def make(stock: Any, self: Any, py_db: Any, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's response to `stackTrace`, with labels as DAP has them."""
         made = stock(self, Whole(py_db), *rest, **named)
         if made is None or LABEL.encode() not in made._as_bytes:
             return made
@@ -286,7 +304,10 @@ def show_all(row: Any) -> None:
 
 
 def as_label(frame: dict[str, Any]) -> dict[str, Any]:
-    """Return a frame as DAP's label, if it is one, without pydevd's prefix."""
+    """Return a DAP stack frame; one of the file `LABEL` becomes a frame with the hint `label`.
+
+    pydevd's prefix is removed from its `name`, also in the `frame` that is given.
+    """
     source: dict[str, Any] = frame.get("source") or {}
     frame["name"] = frame["name"].replace(f"[Chained Exc: {LABEL}] ", "")
     if source.get("path") != LABEL:

@@ -51,7 +51,11 @@ OLD_OPERATORS = {
 
 
 def stacks(steps: list[Any]) -> list[list[Any]]:
-    """Return what is known of the stack before each instruction, the top last; None: not known."""
+    """Return for each instruction what is known of the value stack before it.
+
+    That is a list of expressions, the top last. `steps` are the `dis.Instruction`s of a function. An element is a tree of `ast`; None: an
+    unknown value, `NULL`: none of the program's. A list may be shorter than the stack: what is below is unknown.
+    """
     found: list[list[Any]] = []
     stack: list[Any] = []
     for step in steps:
@@ -62,7 +66,7 @@ def stacks(steps: list[Any]) -> list[list[Any]]:
 
 
 def after(step: Any, stack: list[Any]) -> list[Any]:
-    """Return the stack behind an instruction."""
+    """Return the stack behind one `dis.Instruction`, before which `stack` is known (see `stacks`)."""
     name = step.opname
     if name in SILENT:
         return stack
@@ -79,7 +83,7 @@ def after(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def loaded(step: Any) -> list[Any]:
-    """Return what an instruction puts on the stack; empty if it does anything else."""
+    """Return the expressions that an instruction pushes on the stack; empty if it does anything else."""
     name, arg = step.opname, step.argval
     if name == "PUSH_NULL":
         return [NULL]
@@ -92,7 +96,10 @@ def loaded(step: Any) -> list[Any]:
 
 
 def moved(step: Any, stack: list[Any]) -> list[Any]:
-    """Return the stack behind a copy or a swap; empty behind an instruction that is not known."""
+    """Return the stack behind a copy or a swap.
+
+    Empty, so nothing is known, behind an instruction that is not known.
+    """
     arg = step.argval
     if step.opname == "COPY" and len(stack) >= arg:
         return [*stack, stack[-arg]]
@@ -104,7 +111,7 @@ def moved(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def attributed(step: Any, stack: list[Any]) -> list[Any]:
-    """Return the stack behind an instruction that gets an attribute, or a method to be called."""
+    """Return the stack behind an instruction that replaces its top by an attribute or a method."""
     name = str(step.argval if step.opname != "LOAD_SPECIAL" else step.argrepr)
     owner = stack[-1] if stack else None
     found = None if owner is None else ast.Attribute(value=owner, attr=name)
@@ -113,7 +120,10 @@ def attributed(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def binary(step: Any, stack: list[Any]) -> Any:
-    """Return an item, or what an operator makes of two values; None: not known."""
+    """Return the expression of an item, or of an operator with two values, that an instruction makes.
+
+    None: unknown.
+    """
     left, right = stack[-2:] if len(stack) > 1 else (None, None)
     if left is None or right is None:
         return None
@@ -132,7 +142,10 @@ def has_names(step: Any) -> bool:
 
 
 def size_of(step: Any) -> int:
-    """Return how much of the stack a call takes away."""
+    """Return how many elements of the stack a call instruction removes.
+
+    1000, so all, where that is unknown.
+    """
     if step.opname in ("CALL_FUNCTION_EX", "CALL_FINALLY") or "INTRINSIC" in step.opname:
         return 1000
     twice = step.opname in ("CALL", "CALL_METHOD", "CALL_KW")
@@ -140,7 +153,10 @@ def size_of(step: Any) -> int:
 
 
 def call(step: Any, stack: list[Any]) -> Any:
-    """Return the call that an instruction makes, with the arguments that are known; None: not known."""
+    """Return the `ast.Call` that an instruction makes.
+
+    None: the stack below, or what is called, is unknown. It has the positional arguments, but no names of keyword arguments.
+    """
     size = size_of(step)
     if len(stack) < size:
         return None
@@ -154,14 +170,17 @@ def call(step: Any, stack: list[Any]) -> Any:
 
 
 def limited(node: Any) -> Any:
-    """Return the call that `asyncio.wait_for` awaits; any other expression unchanged."""
+    """Return the awaitable that a call of `asyncio.wait_for` gets; any other expression unchanged."""
     if isinstance(node, ast.Call) and node.args and text(node.func).endswith("wait_for"):
         return node.args[0]
     return node
 
 
 def receiver(node: Any, method: str) -> Any:
-    """Return whose method of that name an expression calls; None if it calls another, or none."""
+    """Return the expression before `.METHOD(…)` if `node` is a call of that method.
+
+    None: it calls another, or none.
+    """
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
@@ -172,7 +191,10 @@ def receiver(node: Any, method: str) -> Any:
 
 
 def is_changed(node: Any, step: Any) -> bool:
-    """Whether an instruction may change what an expression stands for."""
+    """Return whether an instruction stores or deletes a name, attribute or item of an expression.
+
+    False for None in place of the expression.
+    """
     if node is None or not step.opname.startswith(STORES):
         return False
     arg: Any = step.argval
@@ -189,14 +211,20 @@ def is_changed(node: Any, step: Any) -> bool:
 
 
 def line_of(step: Any, before: Any) -> Any:
-    """Return the line of an instruction; `before` is that of the one before."""
+    """Return the line of a `dis.Instruction`.
+
+    Where it has none of its own, `before`, which is that of the one before.
+    """
     if hasattr(step, "line_number"):
         return step.line_number or before
     return step.starts_line or before
 
 
 def text(node: Any) -> str:
-    """Return an expression as text; empty if it has none."""
+    """Return the source text of an expression of names, attributes, items and operators.
+
+    `?` for anything else.
+    """
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

@@ -37,7 +37,7 @@ KEPT: dict[Any, Any] = {}
 
 
 class Taking:
-    """What takes a lock: an item of a `with`, or a call of `acquire`."""
+    """A place in a function that takes a lock: an item of a `with`, or a call of `acquire`."""
 
     def __init__(self, node: Any, line: int, *, awaited: bool, inside: bool) -> None:
         self.node, self.line = node, line
@@ -61,10 +61,14 @@ class Followed:
         self.known = self._follow()
 
     def number(self, offset: int) -> int:
-        """Return the number of the instruction at an offset, or in whose cache it is."""
+        """Return the index in `steps` of the instruction at an offset, or in whose cache that offset is."""
         return max((n for n, each in enumerate(self.steps) if each.offset <= offset), default=0)
 
     def _takings(self) -> dict[int, Taking]:
+        """Return each place that takes a lock, by the index of its instruction.
+
+        An item of a `with` is in it also where its expression (`node`) is unknown.
+        """
         found: dict[int, Taking] = {}
         line = None
         for number, (step, stack) in enumerate(zip(self.steps, self.stacks)):
@@ -89,7 +93,10 @@ class Followed:
     # -- which `with` an instruction is inside of
 
     def entered(self, number: int) -> list[int]:
-        """Return the items of `with` that are entered at an instruction, the outermost first."""
+        """Return the indices of the `with` items in whose body an instruction is, the outermost first.
+
+        `number` is the instruction's index; each result is a key of `takings`.
+        """
         if not HAS_TABLE:
             inside = [
                 each
@@ -115,12 +122,20 @@ class Followed:
         return next((each for each in self.entries if each.start <= offset < each.end), None)
 
     def _enter_before(self, number: int) -> int:
+        """Return the index of the last `with` item that is entered before the instruction `number`.
+
+        0: there is none.
+        """
         return max((n for n, each in self.takings.items() if each.inside and n < number), default=0)
 
     # -- what holds on every way
 
     def _follow(self) -> dict[int, frozenset[tuple[str, int]]]:
-        """Return by instruction what is so before it, whichever way has led there."""
+        """Return for each reachable instruction, by index, what is so before it on each path to it.
+
+        That is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`. As a side effect it fills
+        `blocks`.
+        """
         known: dict[int, frozenset[tuple[str, int]]] = {0: frozenset()}
         self.blocks[0] = ()
         todo = [0]
@@ -134,7 +149,10 @@ class Followed:
         return known
 
     def _ways(self, number: int, state: frozenset[tuple[str, int]]) -> Any:
-        """Yield each instruction that may be next, what is so there, and in which blocks it is."""
+        """Yield each instruction that may run next: its index, the state there, and its blocks.
+
+        These are the `try` and `with` blocks around it. `number` is the index of the instruction, `state` what is so before it.
+        """
         step, blocks = self.steps[number], self.blocks[number]
         after = self._after(number, state)
         entry = self._entry(step.offset) if HAS_TABLE else None
@@ -158,7 +176,10 @@ class Followed:
             yield number + 1, frozenset() if called else on_next(step.opname, after), blocks
 
     def _after(self, number: int, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
-        """Return what is so behind an instruction."""
+        """Return the state behind the instruction with the index `number`, if it neither jumps nor raises.
+
+        `state` is what is so before it. A `release`, or a change of the names in a lock's expression, removes what was taken by that.
+        """
         step, stack = self.steps[number], self.stacks[number]
         made = symbols.call(step, stack) if step.opname.startswith("CALL") else None
         freed = symbols.receiver(made, "release")
@@ -194,31 +215,34 @@ class Followed:
 
 
 def without(state: frozenset[tuple[str, int]], *kinds: str) -> frozenset[tuple[str, int]]:
-    """Return a state without what is not sure yet."""
+    """Return the pairs of a state whose first part is none of `kinds` (`maybe`, `pending`)."""
     return frozenset(each for each in state if each[0] not in kinds)
 
 
 def surely(state: frozenset[tuple[str, int]], kind: str) -> frozenset[tuple[str, int]]:
-    """Return a state in which what was not sure is so."""
+    """Return a state in which the pairs of this `kind` have become `held`."""
     return frozenset(("held" if how == kind else how, each) for how, each in state)
 
 
 def on_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
-    """Return what is so where an instruction has jumped."""
+    """Return the state where the instruction `name` has jumped.
+
+    A result of `acquire` that was tested is known there.
+    """
     if name == "SEND":
         return surely(state, "pending")
     return surely(state, "maybe") if name.endswith("IF_TRUE") else without(state, "maybe")
 
 
 def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
-    """Return what is so where an instruction has not jumped."""
+    """Return the state where the instruction `name` has not jumped."""
     if name == "YIELD_FROM":
         return surely(state, "pending")
     return surely(state, "maybe") if name.endswith("IF_FALSE") else state
 
 
 def followed(code: types.CodeType) -> Any:
-    """Return what the instructions of a function say of locks; None if it takes none."""
+    """Return the `Followed` of a function, kept for later calls; None if its code takes no lock."""
     if code not in KEPT:
         if len(KEPT) >= MAX_KEPT:
             KEPT.clear()
@@ -229,9 +253,9 @@ def followed(code: types.CodeType) -> Any:
 
 
 def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
-    """Return what a call has taken: the `with` items that it is inside of, and by `acquire`.
+    """Return what the call of a frame has surely taken: by `with` around it, and by `acquire`.
 
-    The outermost comes first. Of an item whose names have changed since, `node` is None.
+    Both are lists, the outermost first. Of a `with` item that is not sure, such as because its names have changed since, `node` is None.
     """
     found = followed(frame.f_code)
     if found is None or frame.f_lasti < 0:
@@ -247,7 +271,11 @@ def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
 
 
 def taking_now(frame: Any) -> tuple[Any, bool]:
-    """Return the expression whose lock a call takes now, in C, and whether that has a limit."""
+    """Return the expression of the lock that a frame takes now in C code, and if that has arguments.
+
+    The expression is a tree of `ast`; arguments may be a limit. A call of something else than `acquire` gives what is called. None: the
+    instruction takes or calls nothing.
+    """
     if frame.f_lasti < 0:
         return None, False
     code = frame.f_code

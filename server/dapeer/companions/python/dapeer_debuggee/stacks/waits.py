@@ -36,7 +36,7 @@ class ThreadOrTask:
 
 
 class Wait:
-    """What a member waits for."""
+    """What a thread or task waits for, and who could end that."""
 
     def __init__(
         self, what: str, state: str = "", *, timed: bool = False, by: Any = (), on: Any = None
@@ -53,9 +53,10 @@ class Wait:
 
 
 def look(question: str) -> str:
-    """Answer in JSON: `{}` what waits for what; `id`, `number`, `place` a frame's variables.
+    """Return the answer, in JSON, to a question in JSON: what waits for what, or the variables of a frame.
 
-    With a `path` as well it is the value there.
+    `{}` asks for the former (see `graph`). With `id` of a thread or task, `number` of a frame in it and its `place` it asks for the latter,
+    with a `path` as well for the value there; `runs` lets an expression run code.
     """
     asking = json.loads(question)
     members = [*threads(), *tasks()][:MAX_MEMBERS]
@@ -63,7 +64,7 @@ def look(question: str) -> str:
 
 
 def threads() -> Iterator[ThreadOrTask]:
-    """Yield the threads, but the debugger's."""
+    """Yield a `ThreadOrTask` for each thread of the program, not of the debugger."""
     of_python: Any = sys
     now = of_python._current_frames()
     known: Any = threading
@@ -76,7 +77,7 @@ def threads() -> Iterator[ThreadOrTask]:
 
 
 def tasks() -> Iterator[ThreadOrTask]:
-    """Yield the unfinished tasks of asyncio."""
+    """Yield a `ThreadOrTask` for each unfinished task of asyncio and trio."""
     for task in awaiting.pending():
         steps = awaiting.steps_of(awaiting.coroutine_of(task))
         frames = [awaiting.frame_of(each) for each in steps]
@@ -84,7 +85,11 @@ def tasks() -> Iterator[ThreadOrTask]:
 
 
 def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables of a frame, or of a value in it; an `error` if it is no longer there."""
+    """Return `variables` of a frame, or `value` and parts of a value in it.
+
+    `error` if it is no longer there. `question` has the keys that `look` names. `variables` are rows of name, value and type; `value` is
+    such a row or None.
+    """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
     if frame is None or awaiting.place(frame) != question["place"]:
@@ -103,7 +108,11 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
 
 
 def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
-    """Return what each member waits for, and the members of a circle, if there is one."""
+    """Set `wait` of each member, and return as a JSON object what each of them waits for.
+
+    Its keys are `waits` (see `described`), `circle` (indices of members that wait for each other; empty: none) and `members` (kind, name,
+    id).
+    """
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
     stuck = deadlocked(members)
@@ -115,7 +124,10 @@ def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
 
 
 def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
-    """Return what a member waits for, as JSON has it."""
+    """Return what a member waits for as a JSON object; members are their indices in `members`.
+
+    `by` is a list of who has to go on first: index, how, and since where.
+    """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]
     return {
@@ -129,7 +141,10 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
 
 
 def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
-    """Return what a thread waits for; None if that is not known, or if the debugger has stopped it."""
+    """Return the `Wait` of a thread; None if what it waits for is unknown, or the debugger has stopped it.
+
+    `members` are all threads and tasks, as elsewhere here.
+    """
     inner = user = None
     if member.stopped:
         return None
@@ -150,7 +165,10 @@ def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 
 
 def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
-    """Return what a task waits for; None if that is not known."""
+    """Return the `Wait` of a task; None if what it waits for is unknown.
+
+    A task that is ready waits for its turn in the thread that runs its event loop.
+    """
     user = next((each for each in member.frames if not holding.is_library(each)), None)
     inner = [each for each in member.frames if holding.waits_in(each)]
     ends, of_trio = awaiting.waiting_for(member.own), awaiting.is_of_trio(member.own)
@@ -168,7 +186,10 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 
 
 def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
-    """Return what is waited for in a method of Python's library that a frame of the program has called."""
+    """Return the `Wait` of a frame of Python's library that waits.
+
+    `user` is the program's frame that has called it. What is waited for is named as `user` names it.
+    """
     function, local = frame.f_code.co_name, frame.f_locals
     own = local.get("self")
     _module, kind = paths.kind_of(own)
@@ -204,7 +225,11 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
 def of_lock(
     lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
-    """Return a wait for a lock, with its holder: as Python has it, or by the frames inside of its `with`."""
+    """Return the `Wait` for a lock, with its holders.
+
+    Python knows these, or they are the members with a frame inside of its `with`. `name` is the lock's name in the program (empty: none),
+    `timed` whether the wait has a limit, `condition` whether it is the lock of a condition.
+    """
     module, kind = paths.kind_of(lock)
     kind = "Condition" if condition else kind.replace("lock", "Lock")
     kind = next((f"{each} {kind}" for each in ("asyncio", "trio") if module.startswith(each)), kind)
@@ -229,12 +254,18 @@ def of_lock(
 
 
 def held_since(member: ThreadOrTask, lock: Any) -> str:
-    """Return where a member has taken a lock that it holds; empty: it does not, as far as its calls show."""
+    """Return the place (`FILE:LINE`) where a member has taken a lock that it holds.
+
+    Empty: its calls show none.
+    """
     return next((where for each, where in member.held if each is lock), "")
 
 
 def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
-    """Return a wait for a future or a task, with who has to end it."""
+    """Return the `Wait` for a future or a task, with the members that have to end it.
+
+    `name` is its name in the program; empty: none.
+    """
     task = next((each for each in members if each.own is future), None)
     _module, kind = paths.kind_of(future)
     kind = {"_GatheringFuture": "gather"}.get(kind, kind)
@@ -252,7 +283,10 @@ def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
 
 
 def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
-    """Return the members that never go on: all that could end their waits are among them."""
+    """Return the members that never go on: all that could end their waits are among them.
+
+    A wait with a limit, or that others could end, counts as one that ends.
+    """
     stuck = [
         each
         for each in members
@@ -270,7 +304,10 @@ def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
 
 
 def circle(stuck: list[ThreadOrTask]) -> list[ThreadOrTask]:
-    """Return the members of a circle among those that are stuck, in order; empty if there is none."""
+    """Return the members of a circle of waits among those that are `stuck`, in their order.
+
+    Empty: there is none.
+    """
     seen: list[ThreadOrTask] = []
     each = stuck[0] if stuck else None
     while each is not None and each not in seen:
@@ -280,6 +317,9 @@ def circle(stuck: list[ThreadOrTask]) -> list[ThreadOrTask]:
 
 
 def next_of(member: ThreadOrTask, stuck: list[ThreadOrTask]) -> Any:
-    """Return for whom a member that is stuck waits, another one if there is one."""
+    """Return a member of `stuck` for which a member waits, another one than itself if possible.
+
+    None: there is none.
+    """
     found = [each for each, *_ in member.wait.by if each in stuck]
     return next((each for each in found if each is not member), found[0] if found else None)
