@@ -20,7 +20,11 @@ NAME = "<script>"
 
 
 def main() -> int:
-    """Run the script, and return its exit code."""
+    """Run the script that standard input holds, and return its exit code: 0, or 1 after an error.
+
+    The first argument of the command line is the descriptor of the connection to the server. The script's own reads of standard
+    input find its end.
+    """
     code = sys.stdin.buffer.read().decode()
     # The script's own reads find an end, and not the connection.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -34,7 +34,11 @@ class Session(Methods):
         attached: bool = False,
         kept: bool = False,
     ) -> None:
-        """`attached`: its end detaches from the program; `kept`: it does not end with its block."""
+        """Keep the session with this number, of the server at `connection`.
+
+        `answer` is that of the tool that has started it. `attached`: its end detaches from the program; `kept`: it does not end
+        with its block.
+        """
         self._connection = connection
         self.session_id = session_id
         self.answer = answer
@@ -43,10 +47,13 @@ class Session(Methods):
         self._is_kept = kept
 
     def call_tool(self, tool: str, **arguments: Any) -> Answer:  # noqa: ANN401 - any argument of a tool
-        """Call a tool by its whole name; one that acts on a session acts on this one.
+        """Call a tool by its whole name, keep its answer in `answer`, and return that.
+
+        A tool that acts on a session acts on this one, unless the arguments have another `session_id`.
 
         Raises:
             ToolError: The tool has failed.
+            ServerGone: The server has ended.
         """
         if tool in OF_SESSION and arguments.get("session_id") is None:
             arguments["session_id"] = self.session_id
@@ -55,12 +62,12 @@ class Session(Methods):
 
     @property
     def stopped(self) -> bool:
-        """Whether the program is stopped now."""
+        """Whether the program is stopped now; the server is asked."""
         return self._status().get("state") == "stopped"
 
     @property
     def ended(self) -> bool:
-        """Whether the session has ended."""
+        """Whether the session has ended, or is not listed any more; the server is asked."""
         return self._status().get("state") in {None, "ended"}
 
     @property
@@ -75,7 +82,10 @@ class Session(Methods):
 
     @property
     def place(self) -> str:
-        """Where the program is stopped, as `shop.py:27 in total`; empty while it is not."""
+        """Where the program is stopped, as `shop.py:27 in total`.
+
+        Empty while it runs, or if no source line is known.
+        """
         row = self._status()
         if row.get("state") != "stopped" or "line" not in row:
             return ""
@@ -85,7 +95,7 @@ class Session(Methods):
         """Evaluate an expression in the frame that is shown, and return its value.
 
         Numbers, texts, lists, dicts, True, False and None come as Python's, if they are shown whole; anything else is the text that
-        dapeer shows for it.
+        dapeer shows for it. The evaluation may run code of the program.
 
         Raises:
             ToolError: The expression cannot be evaluated, or the program is not stopped.
@@ -98,6 +108,8 @@ class Session(Methods):
     def stack(self, levels: int = MAX_LEVELS) -> list[str]:
         """Return the innermost frames of the thread that stopped, each as `total shop.py:27`.
 
+        There are at most `levels`; frames that dap_stacktrace folds are one line.
+
         Raises:
             ToolError: The program is not stopped.
         """
@@ -108,12 +120,19 @@ class Session(Methods):
         return [_frame(each) for each in answer.data["frames"]][:levels]
 
     def keep(self) -> None:
-        """Have the session outlive this script, or this block; whoever uses the server next finds it."""
+        """Have the session outlive this script, or this block; whoever uses the server next finds it.
+
+        It sends a notification to the server.
+        """
         self._is_kept = True
         self._connection.notify(KEEP, {"sessionId": self.session_id})
 
     def end(self) -> None:
-        """End a launched program, detach from an attached one; nothing happens to a session that has ended."""
+        """Terminate a launched program, or detach from an attached one; a session that has ended stays so.
+
+        Raises:
+            ToolError: The tool has failed.
+        """
         if not self.ended:
             self.call_tool("dap_disconnect" if self._is_attached else "dap_terminate")
 
@@ -127,7 +146,7 @@ class Session(Methods):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End the session, unless it is kept."""
+        """End the session, unless it is kept; an exception of the block is not suppressed."""
         if not self._is_kept:
             self.end()
 
@@ -152,7 +171,11 @@ class Debugger(Methods):
     """
 
     def __init__(self, connection: Connection | None = None) -> None:
-        """Use a connection; None: start a server of one's own in this folder, which joins no other one."""
+        """Use a connection; None: start a server of one's own in this folder, which joins no other server.
+
+        Raises:
+            ServerGone: The server that was started does not answer.
+        """
         self._server: subprocess.Popen[bytes] | None = None
         if connection is None:
             command = [sys.executable, "-m", "dapeer", "stdio", "--no-bridge", "--nvim", "none"]
@@ -173,6 +196,8 @@ class Debugger(Methods):
     def run(self, program: str | None = None, **arguments: Any) -> Session:  # noqa: ANN401 - those of dap_run
         """Start a program with the arguments of dap_run, and return its session at its first stop or its end.
 
+        With `request="attach"`, the session's end detaches from the program.
+
         Raises:
             ToolError: It could not be started.
         """
@@ -180,7 +205,10 @@ class Debugger(Methods):
         return self._session(answer, attached=arguments.get("request") == "attach")
 
     def attach(self, pid: int | None = None, **arguments: Any) -> list[Session]:  # noqa: ANN401 - those of dap_run
-        """Attach to a process, and return its session; with `tree=True` those of its descendants, too.
+        """Attach to a process, and return its session in a list.
+
+        With `tree=True` those of its descendants too. `pid` is the process; other arguments are those of dap_run, such as
+        the port of an adapter.
 
         Raises:
             ToolError: It could not be attached to.
@@ -190,16 +218,25 @@ class Debugger(Methods):
         return [self._session(Answer(answer, each), attached=True) for each in members]
 
     def session(self, session_id: int) -> Session:
-        """Return a session that is there already, by its number; it is not ended with the script."""
+        """Return the session of the server with this number; it is not ended with the script or its block.
+
+        Nothing is asked: whether there is such a session shows at its first use.
+        """
         return Session(self._connection, session_id, Answer(""), kept=True)
 
     def sessions(self) -> Iterator[Session]:
-        """Yield all sessions that are there, those of other clients and of a Neovim, too."""
+        """Yield all sessions of the server, those of other clients and of a Neovim too.
+
+        None ends with the script.
+        """
         for row in self.call_tool("dap_status").data.get("sessions", []):
             yield self.session(row["session_id"])
 
     def close(self) -> None:
-        """End the server that this object has started, and all of its sessions."""
+        """End the server that this object has started, with all of its sessions, and wait for its end.
+
+        A server that was there before is left as it is.
+        """
         if self._server is not None:
             stdout, stdin = _pipes(self._server)
             stdin.close()
@@ -220,11 +257,12 @@ class Debugger(Methods):
         self.close()
 
     def _session(self, answer: Answer, *, attached: bool) -> Session:
+        """Return the session that an answer of dap_run describes."""
         return Session(self._connection, answer.data["session_id"], answer, attached=attached)
 
 
 def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    """Return standard output and input of a server.
+    """Return standard output and standard input of a server's process, in this order.
 
     Raises:
         ServerGone: They are no pipes.
@@ -235,14 +273,17 @@ def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _place(row: Mapping[str, Any]) -> str:
-    """Return the file, relative to this folder where it is below it, and the line of a row or a frame."""
+    """Return `file:line` of a row of dap_status or a frame; a file below this folder is relative to it."""
     path, here = Path(row["file"]), Path.cwd()
     shown = path.relative_to(here) if path.is_relative_to(here) else path
     return f"{shown}:{row['line']}"
 
 
 def _frame(frame: Mapping[str, Any]) -> str:
-    """Return a frame of dap_stacktrace as a line; some that it has folded are one."""
+    """Return a frame of dap_stacktrace as a line, such as `total shop.py:27`.
+
+    Frames that it has folded are one line, in parentheses: a description, or the repeated frame and how many times.
+    """
     if "folded" in frame:
         of, times = frame["of"], frame["folded"]
         return f"({of})" if isinstance(of, str) else f"({_frame(of)}, {times} times)"

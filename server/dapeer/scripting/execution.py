@@ -12,7 +12,9 @@ from dapeer.scripting.wire import Answer, ServerGone, ToolError
 
 
 def execute(code: str, name: str, debugger: Debugger) -> int:
-    """Run a script, and return 1 if it has raised an error, whose traceback is printed; else 0.
+    """Run a script; return 0, or 1 if it has raised an error, whose traceback is printed to stderr.
+
+    The current folder is appended to `sys.path`. `SystemExit` and other exceptions that are no errors pass through.
 
     Args:
         code: Its text.
@@ -34,7 +36,10 @@ def execute(code: str, name: str, debugger: Debugger) -> int:
 
 
 def _print_traceback(error: Exception, name: str, code: str) -> None:
-    """Print the traceback of a script's error, without the frames of this module and of the library."""
+    """Print the traceback of a script's error to stderr, without the frames of dapeer's scripting modules.
+
+    `name` and `code` are the script's file name and text, from which its lines are shown.
+    """
     ours, lines = str(Path(__file__).parent), code.splitlines()
     frames = traceback.extract_tb(error.__traceback__)
     shown = [

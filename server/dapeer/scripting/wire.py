@@ -55,9 +55,9 @@ class Connection:
         name: str,
         extensions: Mapping[str, Mapping[str, Any]] = NOTHING,
     ) -> None:
-        """Introduce a client of this name to the server at the other end.
+        """Begin MCP with the server at the other end of two streams, as a client of this `name`.
 
-        `extensions` of MCP are what it is besides, with their settings.
+        `extensions` of MCP are declared besides dapeer's own, each with its settings.
 
         Raises:
             ServerGone: It does not answer.
@@ -80,7 +80,9 @@ class Connection:
         self.notify("notifications/initialized", {})
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Call a tool with those of the arguments that are not None, and wait for its answer.
+        """Call a tool with those of the arguments that are not None, and return its answer.
+
+        What the server has to say besides is added to `news`.
 
         Raises:
             ToolError: The tool has failed, or there is none of that name.
@@ -106,7 +108,7 @@ class Connection:
         self._sent("tools/call", {"name": tool, "arguments": arguments}, takes_error=False)
 
     def close(self) -> None:
-        """Close both ends."""
+        """Close both streams."""
         self._writer.close()
         self._reader.close()
 
@@ -119,7 +121,9 @@ class Connection:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request, and return its result.
+        """Send a request, wait for its answer, and return the result; other messages meanwhile are dropped.
+
+        An answer to a call of `call_beside` may come first, and is returned instead.
 
         Raises:
             ToolError: The server answers by an error.
@@ -141,12 +145,23 @@ class Connection:
             return message["result"]
 
     def _sent(self, method: str, params: Mapping[str, Any], *, takes_error: bool) -> None:
-        """Send a request whose answer is awaited from here on, also an error if it `takes_error`."""
+        """Send a request, and count its answer among those that `request` returns.
+
+        Errors only if it `takes_error`.
+
+        Raises:
+            ServerGone: The server has ended.
+        """
         self._id += 1
         self._awaited[self._id] = takes_error
         self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
 
     def _send(self, message: Mapping[str, Any]) -> None:
+        """Write a message of JSON-RPC as a line.
+
+        Raises:
+            ServerGone: The server has ended.
+        """
         try:
             self._writer.write(json.dumps(message).encode() + b"\n")
             self._writer.flush()
@@ -154,6 +169,11 @@ class Connection:
             raise ServerGone("The dapeer server has ended.") from error
 
     def _received(self) -> dict[str, Any]:
+        """Wait for the next line, and return its message of JSON-RPC.
+
+        Raises:
+            ServerGone: The server has ended.
+        """
         try:
             line = self._reader.readline()
         except OSError:

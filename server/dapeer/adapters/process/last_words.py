@@ -24,10 +24,10 @@ class LastWords:
     """Owns a small process that holds the connection, too, and speaks there once dapeer has gone."""
 
     def __init__(self, stream: ByteStream, pid: int) -> None:
-        """Start the process.
+        """Start a process that removes the breakpoints of an attached program if dapeer is killed.
 
         Args:
-            stream: The connection, a socket.
+            stream: The connection to the adapter, a socket; the process inherits it.
             pid: The program.
         """
         self._removals: dict[tuple[str, str], Body] = {}
@@ -45,7 +45,10 @@ class LastWords:
         )
 
     def note(self, message: Message) -> None:
-        """Note a request that sets breakpoints, or removes them."""
+        """Keep what removes the breakpoints that a request sets, and send the process all of that.
+
+        A request without breakpoints needs no removal any more. Other messages change nothing.
+        """
         match message:
             case Request(command="setBreakpoints" | "setFunctionBreakpoints" as command):
                 source = as_object(message.arguments.get("source"))
@@ -60,7 +63,7 @@ class LastWords:
                 pass
 
     async def aclose(self) -> None:
-        """Say nothing, and end the process: the session has ended as it should."""
+        """Have the process end without sending anything, and wait for that, after the session's proper end."""
         self._removals.clear()
         self._write()
         if self._child.stdin is not None:
@@ -69,6 +72,7 @@ class LastWords:
             await anyio.to_thread.run_sync(self._child.wait)
 
     def _write(self) -> None:
+        """Send the process the requests that it is to send once dapeer has gone; they replace those before."""
         requests = [(command, body) for (command, _), body in self._removals.items()]
         # It may have been killed just now; debugging continues without it.
         if self._child.stdin is not None:
@@ -84,16 +88,16 @@ class NotedTransport(Transport):
         self._words = words
 
     async def send(self, message: Message) -> None:
-        """Note a message, and send it."""
+        """Note the breakpoints of a message for the last words, and send the message."""
         self._words.note(message)
         await self._transport.send(message)
 
     async def receive(self) -> Message:
-        """Return the next message."""
+        """Wait for the adapter's next message and return it."""
         return await self._transport.receive()
 
     async def send_eof(self) -> None:
-        """Say that nothing more will be sent."""
+        """Tell the adapter that nothing more will be sent."""
         await self._transport.send_eof()
 
     async def aclose(self) -> None:

@@ -45,10 +45,13 @@ class Command:
 
     @classmethod
     def of(cls, title: str, transport: TransportTable, values: Mapping[str, object]) -> Command:
-        """Fill in the values of a definition's placeholders.
+        """Return the command of an adapter, with `values` for the placeholders of its definition.
+
+        Parts of the command for what is not always there (a terminal, a process id) are left out without a value.
+        `title` is the adapter's name for errors; `cwd` among the values is the folder whose environment is used.
 
         Raises:
-            AdapterFailed: One of them has no value.
+            AdapterFailed: A placeholder has no value.
         """
         filled = fill_list(transport.command, values)
         folder = fill(transport.cwd, values) if transport.cwd else UNSET
@@ -74,19 +77,22 @@ class Spawned:
         """The end of its stderr, and of a server's stdout."""
 
     def listen(self, listener: Callable[[str, str], None]) -> None:
-        """Report the program's output on the server's own pipes: stdout or stderr, and the text."""
+        """Call `listener` with the program's output on the server's pipes: `stdout` or `stderr`, and text.
+
+        It gets the output from its beginning. A transport whose `output` is `log` has none.
+        """
         for category, words in self._pipes.words.items():
             words.listen(lambda text, category=category: listener(category, text))
 
     def failed(self, what: str) -> AdapterFailed:
-        """Return the error with its last output, which often has the reason."""
+        """Return an error with `what` the adapter did and its last output, which often has the reason."""
         words = cause(self.tail.text())[-MAX_ERROR_CHARS:]
         last_words = f" It said: {words.rstrip('.')}." if words else ""
         hint = lack_of_tasks() or "`dapeer doctor` checks the adapter."
         return AdapterFailed(f"{self.command.title} {what}.{last_words}", hint)
 
     async def died(self) -> AdapterFailed:
-        """Return the error for its early end, when all about it is known."""
+        """Return the error for its early end, after waiting a moment for its last output and its exit code."""
         await self.settle()
         # Its pipes close a moment before its exit code is known, or it continues without them.
         with anyio.move_on_after(SECONDS_OF_LAG):
@@ -97,20 +103,23 @@ class Spawned:
         return self.failed(f"ended at once, with exit code {code}")
 
     async def settle(self) -> None:
-        """Wait for the last output of a process that has ended, which may be late."""
+        """Wait for the last output of a process that has ended, at most `SECONDS_OF_LAG`; it may be late."""
         with anyio.move_on_after(SECONDS_OF_LAG):
             for tail in self._pipes.tails:
                 await tail.settle()
 
     async def end(self, *, by_signal: bool) -> None:
-        """Ask it to end, by the end of its input and, if `by_signal`, a server by SIGTERM; wait for its end."""
+        """Ask the adapter to end, and wait for its end without a timeout.
+
+        Its input is closed; with `by_signal` a server gets SIGTERM, too.
+        """
         if by_signal and self.command.transport.kind != "stdio":
             self.process.terminate()
         self.process.close_pipes()
         await self.process.wait()
 
     def close(self) -> None:
-        """Listen to it no more."""
+        """Stop reading its stderr, and a server's stdout."""
         self._pipes.close()
 
 
@@ -129,7 +138,11 @@ class Pipes:
     async def open(
         cls, transport: TransportTable, descriptors: ExitStack
     ) -> tuple[Pipes, int, int]:
-        """Return them, and the child's stderr and stdout, until the stack closes."""
+        """Return the pipes, and the descriptors for the child's stderr and stdout, in this order.
+
+        `descriptors` closes both descriptors in this process when it is closed. They are the same one where the transport's output is a
+        log.
+        """
         if transport.output == "log":
             tail, stderr = await Tail.open()
             descriptors.callback(os.close, stderr)
@@ -142,7 +155,7 @@ class Pipes:
         return cls(tail, (tail, printed), words), stderr, stdout
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading the pipes."""
         for tail in self.tails:
             tail.close()
 
@@ -154,14 +167,15 @@ async def spawn(
     *,
     outlives: bool = False,
 ) -> Spawned:
-    """Start the adapter's process.
+    """Start the adapter's process, and return it with its pipes.
 
-    Over stdio its stdin and stdout are the wire. On a server's stdin nothing comes; its stdout
-    belongs to its last words, or is the program's. `mark` is in its environment. With a `terminal`, all of them are in there.
-    With `outlives`, it may have to detach from a program when dapeer has gone.
+    Over stdio its stdin and stdout carry DAP. On a server's stdin nothing comes; its stdout
+    is kept with its stderr, or is the program's. `mark` is added to its environment. With a `terminal`, stdin, stdout and
+    stderr are that. With `outlives`, SIGPIPE does not end it: it may have to detach from a program when dapeer has gone.
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
+        SystemRefuses: The system has no process or descriptor to give.
     """
     transport, arguments = command.transport, list(command.arguments)
     stdio = transport.kind == "stdio"
@@ -198,15 +212,21 @@ async def spawn(
 
 
 def _spare(template: str, value: object) -> bool:
-    """Whether to leave out a part of a command: it contains what is not there at each start.
+    """Return whether to leave out a part of a command, since an optional placeholder in it has no value.
 
-    That may be the program, in an option: an attach by process id needs none.
+    `value` is what the part was filled in to, `UNSET` if its placeholder has no value. The program may be left out in an
+    option: an attach by process id needs none.
     """
     own = ("tty", "trusted", "pid", *(["program"] if template != "${program}" else ()))
     return value is UNSET and any(f"${{{name}}}" in template for name in own)
 
 
 def _text(template: str, value: object) -> str:
+    """Return a filled part of a command as text; `template` is the part before.
+
+    Raises:
+        AdapterFailed: It has no value.
+    """
     if value is UNSET:
         raise AdapterFailed(
             f"`{template}` in the adapter's command has no value.", "Give it as an argument."
@@ -225,7 +245,10 @@ class Started:
     """Its program was not started by dapeer, and lives on."""
 
     async def end(self) -> None:
-        """Give it a moment to end by itself, then kill it and what it owns, unless it has to detach."""
+        """End the adapter: it has `SECONDS_TO_END` to end by itself, then it and what it owns are killed.
+
+        The debugger of an attached program gets no signal, and is left to the reaper until it has detached.
+        """
         with anyio.move_on_after(SECONDS_TO_END, shield=True):
             # A debugger that a signal ends in a call of its program takes that with it.
             await self.spawned.end(by_signal=not self.attached)
@@ -239,7 +262,9 @@ async def start(
     terminal: Terminal | None = None,
     attached: int | None = None,
 ) -> Started:
-    """Start an adapter's process, which the reaper ends if dapeer is killed.
+    """Start an adapter's process, which the reaper ends if dapeer is killed, and return it.
+
+    A cancelled start ends the process, too.
 
     Args:
         command: How it is started.
@@ -249,6 +274,7 @@ async def start(
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
+        SystemRefuses: The system has no process or descriptor to give.
     """
     processes = Processes(reaper, attached=attached)
     spawning = asyncio.create_task(

@@ -31,7 +31,11 @@ class StdioStream(ByteStream):
         """Whether anything has been received."""
 
     async def send(self, item: bytes) -> None:
-        """Write."""
+        """Write bytes to the adapter's stdin.
+
+        Raises:
+            anyio.BrokenResourceError: The adapter has closed it.
+        """
         try:
             self._stdin.write(item)
             await self._stdin.drain()
@@ -39,7 +43,13 @@ class StdioStream(ByteStream):
             raise anyio.BrokenResourceError from error
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Read; the end is reported after the last output of stderr, which often has the reason."""
+        """Return the next bytes of the adapter's stdout, at most `max_bytes`.
+
+        The end is reported after the last output of stderr, which often has the reason.
+
+        Raises:
+            anyio.EndOfStream: The adapter has closed it.
+        """
         data = await self._stdout.read(max_bytes)
         if not data:
             await self._tail.settle()
@@ -48,11 +58,11 @@ class StdioStream(ByteStream):
         return data
 
     async def send_eof(self) -> None:
-        """End the adapter's stdin."""
+        """Close the adapter's stdin."""
         self._stdin.close()
 
     async def aclose(self) -> None:
-        """Close both directions."""
+        """Close the adapter's stdin and stdout."""
         self._process.close_pipes()
 
 
@@ -83,12 +93,23 @@ class PromptStream(ByteStream):
         return self._stream.extra_attributes
 
     async def send(self, item: bytes) -> None:
-        """Write."""
+        """Write bytes to the socket.
+
+        Raises:
+            anyio.ClosedResourceError: The stream was closed here.
+            anyio.BrokenResourceError: The connection broke.
+        """
         with self._in_use():
             await self._stream.send(item)
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Read."""
+        """Return the next bytes, at most `max_bytes`, and acknowledge them at once.
+
+        Raises:
+            anyio.EndOfStream: The other end has closed the connection.
+            anyio.ClosedResourceError: The stream was closed here.
+            anyio.BrokenResourceError: The connection broke.
+        """
         self._acknowledge()
         with self._in_use():
             data = await self._stream.receive(max_bytes)
@@ -116,7 +137,11 @@ class PromptStream(ByteStream):
 
     @contextlib.contextmanager
     def _in_use(self) -> Generator[None]:
-        """Count a call that reads or writes."""
+        """Count a call that reads or writes, while the body runs.
+
+        Turn its errors into ClosedResourceError after `aclose`. `_unused` is set when the last such call has returned after
+        `aclose`.
+        """
         self._pending += 1
         try:
             yield
@@ -130,6 +155,7 @@ class PromptStream(ByteStream):
                 self._unused.set()
 
     def _acknowledge(self) -> None:
+        """Set TCP_QUICKACK on the socket, where the system has it and the socket is one of TCP."""
         if self._option is not None:
             # A socket that is closed meanwhile is the reader's to report.
             with contextlib.suppress(OSError):
@@ -137,21 +163,21 @@ class PromptStream(ByteStream):
 
 
 async def connect(host: str, port: int, *, here: bool = False) -> PromptStream:
-    """Connect to an adapter; one that is `here` is a process of this machine.
+    """Connect to an adapter over TCP, and return the stream; `here` says that it must be on this machine.
 
     Raises:
         OSError: Nothing listens there.
-        Stranger: Another user of this machine does.
+        Stranger: Another user of this machine does; nothing was sent.
     """
     return await _checked(await anyio.connect_tcp(host, port), f"{host}:{port}", here=here)
 
 
 async def connect_unix(path: str) -> PromptStream:
-    """Connect to an adapter at a Unix socket.
+    """Connect to an adapter at the Unix socket at `path`, and return the stream.
 
     Raises:
         OSError: Nothing listens there.
-        Stranger: Another user does.
+        Stranger: Another user does; nothing was sent.
     """
     return await _checked(await anyio.connect_unix(path), path, here=True)
 
@@ -159,7 +185,14 @@ async def connect_unix(path: str) -> PromptStream:
 async def _checked(
     stream: SocketStream | UNIXSocketStream, where: str, *, here: bool
 ) -> PromptStream:
-    """Return a new connection, if the other end has the right owner."""
+    """Return the stream of a new connection, unless the other end is another user's; else close it.
+
+    `where` is the address for the error; `here` says that the other end must be on this machine.
+
+    Raises:
+        OSError: The connection is to itself, was closed, or is not `here`.
+        Stranger: Another user has the other end.
+    """
     connection = _socket(stream)
     try:
         # Where nothing listens yet, a socket may be given the very port it connects to, and so itself.
@@ -177,7 +210,10 @@ def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
 
 
 def lacking_loopback() -> tuple[str, str]:
-    """Return what is missing where 127.0.0.1 does not work, and how to get it, as parts of sentences."""
+    """Return what is missing where 127.0.0.1 does not work, and how to get it.
+
+    The first part ends a sentence that begins with what needs it; the second begins one.
+    """
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
         probe.connect(("::1", 9))
         address = "127.0.0.1, an address that no interface has here."
@@ -187,7 +223,7 @@ def lacking_loopback() -> tuple[str, str]:
 
 
 def has_loopback() -> bool:
-    """Whether programs of this machine reach each other at 127.0.0.1; in some containers they do not."""
+    """Return whether the system can reach 127.0.0.1; in some containers it cannot. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             # Nothing is sent; the system only looks for a way.

@@ -30,6 +30,7 @@ class Tail(asyncio.Protocol):
     """Reads a pipe at full speed, so that the writer never blocks, and keeps the end."""
 
     def __init__(self, words: OutputFilter | None = None) -> None:
+        """Keep the end of what a pipe brings; `words`, if given, gets all of it as the program's output."""
         self.word = secrets.token_hex(8)
         """What a line has that tells of a patch, so that none of the program's does."""
         self._words = words
@@ -45,7 +46,10 @@ class Tail(asyncio.Protocol):
 
     @classmethod
     async def open(cls, words: OutputFilter | None = None) -> tuple[Tail, int]:
-        """Return a tail, and the descriptor for a child to write to, which the caller closes."""
+        """Create a pipe that is read from now on; return its tail, and the descriptor for a child to write to.
+
+        The caller closes that descriptor. `words` gets all that is written as the program's output.
+        """
         ours, theirs = os.pipe()
         pipe = os.fdopen(ours, "rb", 0)
         loop = asyncio.get_running_loop()
@@ -53,11 +57,11 @@ class Tail(asyncio.Protocol):
         return tail, theirs
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember a pipe to close."""
+        """Keep the pipe's transport, to close it."""
         self._pipe = cast("asyncio.ReadTransport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Keep the newest bytes."""
+        """Keep the newest `MAX_KEPT_BYTES`, report patches that are off, and pass the data on as output."""
         self._kept += data
         del self._kept[:-MAX_KEPT_BYTES]
         self._look_for_patches(data)
@@ -65,13 +69,20 @@ class Tail(asyncio.Protocol):
             self._words.hear(data)
 
     def on_patch_off(self, listener: Callable[[Body], None]) -> None:
-        """Report what the adapter's process says of patches of ours that are off there, from its beginning."""
+        """Call `listener` with each patch of ours that the process reports as off, those so far first.
+
+        The body has `name`, `lost` and `why`.
+        """
         self._report_patch_off = listener
         for body in self._off:
             listener(body)
         self._off.clear()
 
     def _look_for_patches(self, data: bytes) -> None:
+        """Report, or keep until there is a listener, what whole lines say of patches that are off.
+
+        The beginning of a line is kept until its end comes.
+        """
         *lines, rest = (self._line + data).split(b"\n")
         for line in lines:
             for body in patches_off(line.decode("utf-8", "replace"), self.word):
@@ -81,33 +92,40 @@ class Tail(asyncio.Protocol):
         self._line = rest if begins and len(rest) < MAX_KEPT_BYTES else b""
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """Note the end."""
+        """Pass on the last output, and wake those who wait in `settle`."""
         if self._words is not None:
             self._words.hear(b"", final=True)
         self._ended.set()
 
     def text(self) -> str:
-        """Return the kept output, without colours and control characters."""
+        """Return the kept output without colours, control characters and lines on patches.
+
+        Stripped, maybe empty.
+        """
         text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n")
         text = re.sub(rf"(?m)^{MARK}{self.word} .*\n?", "", text)
         return _CONTROL.sub("", _ANSI.sub("", text)).strip()
 
     async def settle(self) -> None:
-        """Wait for the last output of a process that has ended, which may be late."""
+        """Wait until the pipe has ended, at most `SECONDS_OF_LAG`: the last output may be late."""
         with anyio.move_on_after(SECONDS_OF_LAG):
             await self._ended.wait()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading the pipe."""
         if self._pipe is not None:
             self._pipe.close()
 
 
 def without_patches_off(text: str, word: str) -> tuple[str, list[Body]]:
-    """Return a program's output without what rows in it say of patches of ours that are off, and that."""
+    """Return a text without the lines that report patches of ours that are off, and these reports.
+
+    `word` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
+    """
     found: list[Body] = []
 
     def taken(line: re.Match[str]) -> str:
+        """Keep the reports of a line, and return what stays of it."""
         bodies = [*patches_off(line[0].lstrip("\n"), word)]
         found.extend(bodies)
         return "" if bodies else line[0]
@@ -117,7 +135,10 @@ def without_patches_off(text: str, word: str) -> tuple[str, list[Body]]:
 
 
 def patches_off(text: str, word: str) -> Iterator[Body]:
-    """Yield what lines with a word say of patches of ours that are off."""
+    """Yield the reports of patches of ours that are off in the lines of a text; others are ignored.
+
+    `word` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
+    """
     mark = f"{MARK}{word} "
     for line in text.splitlines():
         with contextlib.suppress(ValueError):
@@ -130,7 +151,7 @@ class OutputFilter:
     """A program's output on the stdout or stderr of its adapter, without the adapter's own lines."""
 
     def __init__(self, hide: Sequence[str]) -> None:
-        """`hide` are the beginnings of the adapter's own lines."""
+        """Leave out lines that begin with one of `hide`: they are the adapter's own."""
         self.listener: Callable[[str], None] | None = None
         """Gets the output; until it is set, output is kept."""
         self._hide = tuple(hide)
@@ -140,16 +161,19 @@ class OutputFilter:
         """A part of the current line has been passed on."""
 
     def hide(self, beginning: str) -> None:
-        """Leave lines out that begin so, too."""
+        """Also leave out lines that begin like this."""
         self._hide = (*self._hide, beginning)
 
     def listen(self, listener: Callable[[str], None]) -> None:
-        """Pass the output on, from its beginning."""
+        """Call `listener` with the output, from its beginning, and with what comes."""
         self.listener = listener
         self.hear(b"")
 
     def hear(self, data: bytes, *, final: bool = False) -> None:
-        """Take in output."""
+        """Pass a piece of output on to the listener, without hidden lines; keep it while there is no listener.
+
+        The beginning of a line is kept back as long as the line may have to be hidden. `final`: nothing more comes, so all is passed on.
+        """
         self._held += self._decoder.decode(data, final)
         if self.listener is None:
             return
@@ -169,6 +193,7 @@ class OutputFilter:
             self.listener("".join(shown))
 
     def _may_be_hidden(self, beginning: str) -> bool:
+        """Return whether the line with this beginning is, or may become, one to hide."""
         return any(
             beginning.startswith(hidden) or hidden.startswith(beginning) for hidden in self._hide
         )

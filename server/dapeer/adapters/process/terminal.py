@@ -28,10 +28,12 @@ SECONDS_TO_TYPE = 5.0
 
 
 def _opened() -> tuple[int, int, str]:
-    """Open a pseudo-terminal; return both ends, and the device of the second.
+    """Open a pseudo-terminal; return dapeer's end, the program's end, and the device of the latter.
+
+    Both ends are descriptors that the caller closes.
 
     Raises:
-        SystemRefuses: There is none to be had.
+        SystemRefuses: The system has none to give.
     """
     ends: list[int] = []
     try:
@@ -47,10 +49,10 @@ def _opened() -> tuple[int, int, str]:
 
 
 def check_terminal() -> None:
-    """Look whether a terminal can be opened, before an adapter asks for one.
+    """Open a pseudo-terminal and close it again, to know whether an adapter could have one.
 
     Raises:
-        SystemRefuses: It cannot.
+        SystemRefuses: It could not.
     """
     for each in _opened()[:2]:
         os.close(each)
@@ -64,7 +66,13 @@ class Terminal:
     """
 
     def __init__(self, hide: Sequence[str] = ()) -> None:
-        """`hide` are the beginnings of lines that the adapter prints there, too."""
+        """Open a pseudo-terminal, and begin to read it in the running event loop.
+
+        Lines that begin with one of `hide` are left out of the output: the adapter prints them there.
+
+        Raises:
+            SystemRefuses: The system has no pseudo-terminal to give.
+        """
         self._words = OutputFilter(hide)
         self.pid = 0
         """The program that was run in it."""
@@ -80,7 +88,7 @@ class Terminal:
         asyncio.get_running_loop().add_reader(self._master, self._read)
 
     def listen(self, printed: Callable[[str], None]) -> None:
-        """Pass the output on, from its beginning."""
+        """Call `printed` with all output, from its beginning, and with what comes."""
         self._words.listen(printed)
 
     def run(
@@ -91,12 +99,14 @@ class Terminal:
         *,
         screen: bool = False,
     ) -> int:
-        """Start a program in it, and return its process.
+        """Start a program in it, and return its process id.
 
-        `env` is added to dapeer's environment; None removes a variable. `screen`: the program may draw on it.
+        Then only the programs in it keep the terminal open. `env` is added to dapeer's environment; None removes a
+        variable. `screen`: the program may draw on it, so TERM names a terminal that can. It is not killed with dapeer, or
+        with the terminal.
 
         Raises:
-            AdapterFailed: The folder is not there, or the program cannot be started.
+            AdapterFailed: The folder is not there, or the program cannot be started; the terminal is closed then.
         """
         around = surroundings(Path(cwd or "."))
         own = around.get("TERM", PLAIN)
@@ -130,17 +140,19 @@ class Terminal:
         return process.pid
 
     def let_go(self) -> None:
-        """Hold it open no more: it is over when the programs in it have left."""
+        """Close dapeer's copy of the program's end, so that the terminal is over when its programs have left."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
     async def type(self, text: str) -> None:
-        r"""Type; a line feed is the Enter key, `\x04` at the start of a line the end of input.
+        r"""Type a text into the terminal, and wait until the program's side has room for all of it.
+
+        A line feed is the Enter key, and `\x04` at the start of a line the end of input.
 
         Raises:
             ArgumentError: A line is longer than a terminal takes.
-            NotStopped: The program has left the terminal, or does not read.
+            NotStopped: The program has left the terminal, or has not read within `SECONDS_TO_TYPE`.
         """
         data = text.encode(errors="replace")
         if any(len(line) > LONGEST_LINE for line in data.splitlines()):
@@ -161,6 +173,10 @@ class Terminal:
             raise NotStopped("The program has closed its terminal.", "dap_status shows its state.")
 
     async def _write(self, data: bytes) -> int:
+        """Write what fits, and return how many bytes that was.
+
+        0: there was no room, and it has waited for some.
+        """
         loop = asyncio.get_running_loop()
         try:
             return os.write(self._master, data)
@@ -174,13 +190,16 @@ class Terminal:
             return 0
 
     async def drained(self, seconds: float) -> None:
-        """Wait until nothing is left to be read, because every process has left it."""
+        """Wait until every process has left the terminal and all output was read, at most `seconds`.
+
+        Calls `let_go`, so no program can be started in it afterwards.
+        """
         self.let_go()
         with anyio.move_on_after(seconds):
             await self._over.wait()
 
     def close(self) -> None:
-        """Close it; the system signals the processes in it."""
+        """Close the terminal; the system sends SIGHUP to the processes in it."""
         self.let_go()
         if not self._over.is_set():
             self._over.set()
@@ -188,6 +207,7 @@ class Terminal:
             os.close(self._master)
 
     def _read(self) -> None:
+        """Read what was printed into `tail`; close the terminal if every process has left it."""
         try:
             data = os.read(self._master, 65536)
         except BlockingIOError:
@@ -202,12 +222,12 @@ class Terminal:
 
 
 def within(command: Sequence[str]) -> list[str]:
-    """Return the command that starts a program in the terminal that it gets as its stdin."""
+    """Return the command that starts a program in the terminal that the new process gets as its stdin."""
     return [sys.executable, "-I", "-S", str(_LAUNCHER), *command]
 
 
 def _quiet(terminal: int) -> None:
-    """Have a terminal neither echo nor add carriage returns."""
+    """Set a terminal, by its descriptor, to neither echo nor add carriage returns, and set its size."""
     import termios  # noqa: PLC0415 - not everywhere
 
     attributes = termios.tcgetattr(terminal)
