@@ -80,46 +80,59 @@ class Adapter:
         return self._spawned.process.pid if self._spawned else None
 
     def close(self) -> None:
-        """Close everything besides the process."""
+        """Close the terminal of the program, if dapeer has opened one."""
         if self.terminal is not None:
             self.terminal.close()
 
     async def settle(self, seconds: float = SECONDS_TO_END) -> None:
-        """Wait a moment for the end of the adapter, whose connection has just ended."""
+        """Wait for the end of the adapter's process, whose connection has just ended, at most `seconds`."""
         if self._spawned is not None:
             with anyio.move_on_after(seconds):
                 await self._spawned.process.wait()
 
     @property
     def killer(self) -> str | None:
-        """The signal that has ended the adapter; None if none has, or dapeer has not started it."""
+        """The name of the signal that has ended the adapter, such as `SIGSEGV`; None if there is none.
+
+        None too while it runs, and if dapeer has not started it.
+        """
         code = self._spawned.process.returncode if self._spawned else None
         with contextlib.suppress(ValueError):
             return signal.Signals(-(code or 0)).name
         return None
 
     def stderr_tail(self) -> str:
-        """Return the end of the adapter's stderr."""
+        """Return the end of the adapter's stderr; empty if dapeer has not started it."""
         return self._spawned.tail.text() if self._spawned else ""
 
     def on_patch_off(self, listener: Callable[[Body], None]) -> None:
-        """Report each patch of ours that is off in the adapter's process, or here."""
+        """Call `listener` with each patch of ours that is off in the adapter's process, or here.
+
+        The body has `name`, `lost` and `why`.
+        """
         if self._patch_off is not None:
             listener(self._patch_off)
         if self._spawned is not None:
             self._spawned.tail.on_patch_off(listener)
 
     def open_terminal(self) -> Terminal:
-        """Open the terminal that its program is to run in."""
+        """Open a terminal for its program, keep it in `terminal`, and return it.
+
+        Raises:
+            SystemRefuses: The system has none to give.
+        """
         self.terminal = Terminal()
         return self.terminal
 
     def own(self, pid: int) -> None:
-        """Make a program that dapeer has started end with the adapter, with the process group that it leads."""
+        """Have a program that dapeer has started end with the adapter, with the process group that it leads."""
         self.processes.add(pid)
 
     def claim(self, pid: int) -> bool:
-        """Have a debuggee that the adapter names end with it; return whether it was started for the session."""
+        """Have a debuggee that the adapter names end with it.
+
+        Return whether it descends from the session's processes. One that does not is left alone.
+        """
         return self.processes.claim(pid)
 
     def release(self, pid: int) -> None:
@@ -137,7 +150,7 @@ class Adapter:
         self.processes.kill_all_but(self.pid)
 
     def wake(self) -> None:
-        """Continue the adapter, where somebody has stopped it."""
+        """Send SIGCONT to the adapter's processes, in case somebody has stopped them."""
         self.processes.wake()
 
     async def kill(self) -> None:
@@ -156,13 +169,15 @@ class Adapter:
 async def open_adapter(
     definition: Definition, request: RequestName, inputs: Inputs, reaper: Reaper
 ) -> AsyncGenerator[Adapter]:
-    """Start an adapter, or connect to one; at exit it ends, with its debuggees.
+    """Start an adapter, or connect to one, and yield it; at exit it ends, with its debuggees.
 
-    At exit the wire is closed, the adapter has a moment to end by itself, and is then killed.
+    At exit the connection is closed, the adapter has a moment to end by itself, and is then killed. `inputs` are the
+    values for the definition's placeholders, such as `pid`, `port`, `terminal`.
 
     Raises:
         AdapterMissing: It is not installed.
         AdapterFailed: It did not start, or ended without having said anything.
+        SystemRefuses: There is no loopback, terminal or folder for it.
     """
     table = definition.transport_of(request, inputs)
     _check_system(definition, table, wants_terminal=bool(inputs.get("terminal")))
@@ -206,13 +221,18 @@ async def open_adapter(
 
 
 def _log_points(definition: Definition) -> LogPoints:
+    """Return the log points of a new program, as the adapter's definition describes its log messages."""
     failed = definition.quirks.failed.get("log_message", "")
     collect = definition.collect
     return LogPoints(failed, conditions=collect.conditions, value=collect.value)
 
 
 def _check_system(definition: Definition, table: TransportTable, *, wants_terminal: bool) -> None:
-    """Look whether the system has what the adapter will wait for."""
+    """Raise if the system lacks what the adapter needs: the loopback, or a terminal.
+
+    Raises:
+        SystemRefuses: It does.
+    """
     if (table.loopback or table.kind == "tcp") and not has_loopback():
         what, way = lacking_loopback()
         raise SystemRefuses(
@@ -223,7 +243,11 @@ def _check_system(definition: Definition, table: TransportTable, *, wants_termin
 
 
 def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
-    """Create the folder of a session, which is removed at its end, or by the reaper."""
+    """Create the folder of a session, and return its path; it is removed with `stack`, or by the reaper.
+
+    Raises:
+        SystemRefuses: No temporary folder is writable.
+    """
     try:
         folder = str(stack.enter_context(held()))
     except OSError as error:
@@ -239,7 +263,10 @@ def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
 def _terminal(
     definition: Definition, request: RequestName, inputs: Inputs, stack: AsyncExitStack
 ) -> Terminal | None:
-    """Open a terminal for the program, where one is asked for and the adapter opens none itself."""
+    """Open a terminal for the program, where one is asked for and the adapter opens none itself.
+
+    The result is None otherwise. It is closed with `stack`.
+    """
     if not (request == "launch" and inputs.get("terminal") and definition.needs_terminal):
         return None
     terminal = Terminal(definition.transport.hide)
@@ -255,7 +282,11 @@ def _transport(
     own: Mapping[str, object],
     sent: Sent,
 ) -> Transport:
-    """Return the messages of an adapter, normalized if it has quirks."""
+    """Return a transport that normalizes the adapter's messages, if it has quirks; else `wire` itself.
+
+    `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `own` are values that
+    are known only now, by placeholder.
+    """
     if not definition.tamed:
         return wire
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
@@ -278,7 +309,11 @@ def _noted(
     stream: ByteStream,
     inputs: Inputs,
 ) -> Transport:
-    """Return the messages of an adapter, noted where it has to remove its breakpoints if dapeer is killed."""
+    """Return a transport by which breakpoints are removed if dapeer is killed, where that is needed.
+
+    That is so where the attached program would stop at them for ever; else `transport` itself comes back. The process for
+    that ends with `stack`.
+    """
     pid, leaves = inputs.get("pid"), definition.quirks.leaves_stopped
     if not (isinstance(pid, int) and leaves and processes.are_attached):
         return transport
@@ -290,7 +325,7 @@ def _noted(
 async def _values(
     definition: Definition, request: RequestName, inputs: Inputs
 ) -> dict[str, object]:
-    """Return the values of the placeholders in the adapter's command.
+    """Return the values of the placeholders in the adapter's command, looking for the installed adapter.
 
     Raises:
         AdapterMissing: The adapter is not installed.
@@ -309,6 +344,9 @@ async def _values(
 
 
 def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:
-    """Return where a server is to listen; not the `host` and `port` that the user attaches to."""
+    """Return the values of `tmpdir`, `socket`, and for a server over TCP `host` and a free `port`.
+
+    They are where a server is to listen, not the `host` and `port` that the user attaches to.
+    """
     own: dict[str, object] = {"tmpdir": tmpdir, "socket": str(Path(tmpdir) / "socket")}
     return own | ({"host": LOOPBACK, "port": free_port(LOOPBACK)} if table.kind == "tcp" else {})

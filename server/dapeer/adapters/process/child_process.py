@@ -32,7 +32,10 @@ class ChildProcess:
     """A process that leads a POSIX session of its own."""
 
     def __init__(self, popen: subprocess.Popen[bytes]) -> None:
-        """Watch a process that has been started, in the running event loop."""
+        """Watch a process that has been started, in the running event loop.
+
+        Its exit code is taken when it ends.
+        """
         self.pid = popen.pid
         self.stdin: asyncio.StreamWriter | None = None
         """What it reads; None: it has no such pipe."""
@@ -60,8 +63,9 @@ class ChildProcess:
         env: Mapping[str, str],
         outlives: bool = False,
     ) -> ChildProcess:
-        """Start a process, and open its pipes where `subprocess.PIPE` is given.
+        """Start a process in a POSIX session of its own, and return it.
 
+        `stdin`, `stdout` and `stderr` are descriptors or constants of `subprocess`; pipes are opened as streams for `PIPE`.
         With `outlives`, SIGPIPE does not end it: it may print when nobody reads that any more.
 
         Raises:
@@ -73,6 +77,7 @@ class ChildProcess:
         return child
 
     async def _open(self, stdin: IO[bytes] | None, stdout: IO[bytes] | None) -> None:
+        """Set `stdin` and `stdout` to streams over the process's pipes; None: it has no such pipe."""
         loop = asyncio.get_running_loop()
         if stdin is not None:
             protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader())
@@ -99,7 +104,10 @@ class ChildProcess:
         self._popen.terminate()
 
     def close_pipes(self) -> None:
-        """Close its input, and read no more of what it prints; whoever still reads gets `ClosedResourceError`."""
+        """Close its input, and stop reading its output; whoever still reads gets `ClosedResourceError`.
+
+        Input that it has not read when this is called a second time is dropped.
+        """
         if self.stdin is not None:
             pipe = self.stdin.transport
             if pipe.is_closing() and pipe.get_write_buffer_size():
@@ -111,7 +119,7 @@ class ChildProcess:
             self._printed.close()
 
     def _bury(self) -> None:
-        """Take the exit code of a process that has ended."""
+        """Take the exit code of the process, which has ended, and wake those who wait for that."""
         if self._file is not None:
             asyncio.get_running_loop().remove_reader(self._file)
             os.close(self._file)
@@ -120,7 +128,10 @@ class ChildProcess:
         self._ended.set()
 
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait in a thread, where the system has no descriptors of processes."""
+        """Wait in a thread for the end of the process, where the system has no descriptors of processes.
+
+        Then those who wait in `loop` are woken.
+        """
         self._popen.wait()
         # The loop may have been closed meanwhile.
         with contextlib.suppress(RuntimeError):
@@ -137,6 +148,7 @@ def _started(
     *,
     outlives: bool,
 ) -> subprocess.Popen[bytes]:
+    """Start a process in a POSIX session of its own; `outlives`: it ignores SIGPIPE, as dapeer does."""
     return _Outliving(
         arguments,
         bufsize=0,

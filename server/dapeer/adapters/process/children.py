@@ -31,7 +31,9 @@ LAST_PORT = 65535
 async def open_child(
     definition: Definition, configuration: Mapping[str, object], parent: Adapter, reaper: Reaper
 ) -> AsyncGenerator[Adapter]:
-    """Connect to where a debuggee's child is debugged; it ends at exit, unless it was released.
+    """Connect to where a debuggee's child process is debugged, and yield its adapter; at exit, it ends.
+
+    `configuration` is what the parent's adapter gives for the child. A process of it that was released lives on.
 
     Raises:
         AdapterFailed: Nothing accepts connections there.
@@ -74,6 +76,7 @@ async def open_child(
 
 
 def _normalized(transport: Transport, definition: Definition, parent: Adapter) -> Transport:
+    """Return a transport that applies the definition's quirks to the messages of a child process."""
     settle = anyio.lowlevel.checkpoint
     return NormalizedTransport(
         transport,
@@ -87,7 +90,7 @@ def _normalized(transport: Transport, definition: Definition, parent: Adapter) -
 
 
 def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[ByteStream]] | None:
-    """Return a function that connects to the parent's server, if children are debugged there."""
+    """Return a function that connects to the parent's server, if children are debugged there; else None."""
     table = definition.children
     return parent.connect_again if table is not None and table.connect == "server" else None
 
@@ -116,6 +119,11 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPor
 
 
 def _named(configuration: Mapping[str, object]) -> HostAndPort:
+    """Return host and port that a child's configuration names in `connect`; without a host, the loopback.
+
+    Raises:
+        Overstepped: It names no valid port.
+    """
     match configuration.get("connect"):
         case {"host": str(host), "port": int(port)} if 0 < port <= LAST_PORT:
             return host, port

@@ -29,10 +29,11 @@ Connector: TypeAlias = Callable[[], Awaitable[PromptStream]]
 
 
 async def connect_to(address: HostAndPort, seconds: float) -> PromptStream:
-    """Connect to another process's adapter within some seconds.
+    """Connect to the adapter of another process, within `seconds`, and return the stream.
 
     Raises:
         AdapterFailed: No process listens there, or it disconnects.
+        Stranger: Another user of this machine listens there.
     """
     host, port = address
     try:
@@ -69,7 +70,9 @@ def connector(table: TransportTable, values: Inputs) -> Connector | None:
 async def stream_of(
     spawned: Spawned, again: Connector | None, seconds: float
 ) -> StdioStream | PromptStream:
-    """Return the stream of an adapter that dapeer started: its stdio, or a timely connection by `again`.
+    """Return the stream to an adapter that dapeer started: its stdio, or a connection.
+
+    `again` connects to a server, and is tried until the server listens, for `seconds` at most; None: the adapter uses its stdio.
 
     Raises:
         AdapterFailed: It does not listen in time, has ended, or another user listens in its place.
@@ -88,7 +91,9 @@ async def stream_of(
 
 
 async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
-    """Connect as soon as the server listens.
+    """Connect as soon as the server listens, and return the stream; there is no timeout.
+
+    `again` makes one attempt.
 
     Raises:
         AdapterFailed: It has ended.

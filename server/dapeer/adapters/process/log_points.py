@@ -49,9 +49,11 @@ class LogPoints:
     """The log points of one program, with a mark of their own, which no program prints by chance."""
 
     def __init__(self, failed: str = "", *, conditions: bool = True, value: str = VALUE) -> None:
-        """Keep a pattern of what a message has for an expression that failed; empty: none is known.
+        """Begin with a new secret mark, and without log points.
 
-        The adapter heeds their `conditions`; `value` asks for one that is collected.
+        `failed` is a pattern of the text that the adapter prints for an expression that failed; empty: none is known.
+        `conditions`: the adapter heeds conditions where a breakpoint prints. `value` is the form of an expression in a log
+        message, with a placeholder for the expression that is collected.
         """
         self._value = value
         self._conditions = conditions
@@ -64,11 +66,14 @@ class LogPoints:
 
     @property
     def any(self) -> bool:
-        """Whether there has been one."""
+        """Whether the program has ever had a log point."""
         return bool(self._places)
 
     def marked(self, request: Request) -> Request:
-        """Return a request with marks around its log messages."""
+        """Return a request for the adapter, with marks around log messages; collection points become these.
+
+        Any other request comes back as it is. Each log point gets a number, by which `place` finds it.
+        """
         requested = as_array(request.arguments.get("breakpoints"))
         if request.command not in _SETS or not any(map(_SPEAKS.intersection, requested)):
             return request
@@ -77,6 +82,7 @@ class LogPoints:
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+        """Return a breakpoint with its message between marks, and keep its place; `path` is the source file."""
         place = path, int(requested.get("line") or 0), log_rows.points(requested)
         if "collect" in requested:
             requested = log_rows.as_log_point(
@@ -93,7 +99,10 @@ class LogPoints:
         }
 
     def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
-        """Return a log point without what the adapter would not heed there: that is looked at here."""
+        """Return a log point without the conditions that the adapter would not heed there, and keep these.
+
+        Its message begins with the condition's value, by which dapeer decides; hits are counted here. `place` is path and line.
+        """
         own = {"condition"}
         hits = str(point.get("hitCondition") or "").strip()
         if hits.isdecimal():
@@ -106,7 +115,11 @@ class LogPoints:
         return {**rest, "logMessage": message}
 
     def place(self, number: int) -> Body:
-        """Return the fields of an output event that say where a log point is."""
+        """Return what to add to an output event's body for the log point with this number.
+
+        The result is empty if there is none. The keys are `source`, `line`, `LOG_POINT`, and the numbers of collection
+        points, if it has any.
+        """
         if number >= len(self._places):
             return {}
         path, line, points = self._places[number]
@@ -114,7 +127,11 @@ class LogPoints:
         return {**location, log_rows.POINT: points} if points else location
 
     def events_of(self, body: Body) -> Iterator[Event]:
-        """Yield the output event of a body, and an event for each part of a log message that failed."""
+        """Yield the events for an output event's body: the output itself, collected rows, and failures.
+
+        A log point whose condition does not hold, or that has hits to pass, yields nothing. Each expression that failed in it
+        yields an event of `failures.EVENT`.
+        """
         text = str(body.get("output") or "")
         if points := body.get(log_rows.POINT):
             for each in log_rows.as_rows(points, text, self.mark, self._failed):
@@ -126,6 +143,10 @@ class LogPoints:
             yield Event("output", body)
 
     def _message(self, body: Body, text: str) -> Iterator[Event]:
+        """Yield the event of a log point's message, if its condition and hits let it print, and its failures.
+
+        In the text, an expression that failed is replaced by its error in braces.
+        """
         heeded = self._heeded.get((body["source"]["path"], body["line"]))
         condition, decided, rest = text.partition(log_rows.decides(self.mark))
         if heeded is not None and decided:
@@ -141,6 +162,7 @@ class LogPoints:
         events: list[Event] = []
 
         def replaced(found: re.Match[str]) -> str:
+            """Record the failure of an expression, and return the text in place of it."""
             groups = found.groupdict()
             error, expression = error_of(groups), groups.get("expression") or ""
             events.append(self._failure("log message", expression, body, error))
@@ -153,6 +175,7 @@ class LogPoints:
 
     @staticmethod
     def _failure(kind: str, expression: str, body: Body, error: str) -> Event:
+        """Return the event for a failed expression of the log point that `body` names; `kind` is what it was."""
         place = {"path": body["source"]["path"], "line": body["line"]}
         return Event(EVENT, {"kind": kind, "expression": expression, **place, "error": error})
 
@@ -169,7 +192,11 @@ class LogPointReader:
         """Categories whose last output was a message, whose line end may follow."""
 
     def read(self, body: Body) -> Iterator[Body]:
-        """Yield the bodies that replace the body of an output event."""
+        """Yield the bodies that replace the body of an output event, in order.
+
+        Each message of a log point is one body, without marks and with the log point's location; other output comes in
+        between. The possible beginning of a message is kept for the next call, so there may be none.
+        """
         category, text = category_of(body), str(body.get("output") or "")
         found = self._begin.search(text) if body.get("line") else None
         if not self._points.any or not text:
@@ -188,7 +215,7 @@ class LogPointReader:
                 yield {**body, "output": part, **place}
 
     def listener(self, printed: Callable[[Body], None]) -> Callable[[str], None]:
-        """Return a function that passes the text of a program's terminal on as bodies of output events."""
+        """Return a function that takes a terminal's text and calls `printed` with bodies of output events."""
 
         def listen(text: str) -> None:
             for body in self.read({"category": "stdout", "output": text}):
@@ -197,13 +224,16 @@ class LogPointReader:
         return listen
 
     def last(self) -> Iterator[Body]:
-        """Yield the output that was held back, when nothing follows it."""
+        """Yield bodies of the output that was held back, when nothing follows it; it is held no longer."""
         for category, text in self._held.items():
             yield {"category": category, "output": text}
         self._held = {}
 
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
-        """Yield the output in parts, each with the location of its log point."""
+        """Yield the output of a category in parts: the text, and its log point's location, maybe empty.
+
+        What may be the beginning of a message stays in `_held`.
+        """
         text, at = self._held.pop(category, "") + self._past_line_end(category, text), 0
         while (start := self._begin.search(text, at)) is not None:
             if start.start() > at:
@@ -252,12 +282,20 @@ class LogPointTransport:
         self._ready: deque[Message] = deque()
 
     async def send(self, message: Message) -> None:
-        """Send a message; log messages in it with their marks."""
+        """Send a message to the adapter, with marks around the log messages in it."""
         marked = self._points.marked(message) if isinstance(message, Request) else message
         await self._inner.send(marked)
 
     async def receive(self) -> Message:
-        """Return the next message."""
+        """Return the adapter's next message; its output as the events of `LogPoints.events_of`.
+
+        What is held back is returned before the end is raised.
+
+        Raises:
+            anyio.EndOfStream: The adapter has closed the connection.
+            anyio.BrokenResourceError: The connection broke.
+            ProtocolError: The adapter has sent what is no message.
+        """
         while not self._ready:
             try:
                 message = await self._inner.receive()
@@ -275,7 +313,7 @@ class LogPointTransport:
         return self._ready.popleft()
 
     async def send_eof(self) -> None:
-        """Say that nothing more will be sent."""
+        """Tell the adapter that nothing more will be sent."""
         await self._inner.send_eof()
 
     async def aclose(self) -> None:

@@ -28,16 +28,21 @@ def between(mark: str) -> str:
 
 
 def points(requested: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the numbers of the collection points of a breakpoint."""
+    """Return the numbers of the collection points of a breakpoint, its `others` included.
+
+    Empty: it has none.
+    """
     return tuple(int(each["point"]) for each in _each(requested) if each.get("point"))
 
 
 def as_log_point(
     requested: Mapping[str, Any], mark: str, value: str, *, conditions: bool
 ) -> dict[str, Any]:
-    """Return a breakpoint that collects as one that logs.
+    """Return a breakpoint that collects as one that logs: its expressions become a `logMessage`.
 
-    Unless the adapter heeds `conditions` there, or where it collects for several clients, a condition is the first value.
+    `mark` separates their values, and `value` is the form of an expression in a log message. Unless the adapter heeds
+    `conditions` there, or where it collects for several clients (`others`), a condition's value comes first in the message
+    instead.
     """
     whole = conditions and not requested.get("others")
     message = apart(mark).join(
@@ -50,10 +55,15 @@ def as_log_point(
 
 
 def _each(requested: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a breakpoint and its `others`: those of other clients that collect at the same place."""
     return [requested, *(requested.get("others") or ())]
 
 
 def _message(requested: Mapping[str, Any], mark: str, value: str, *, whole: bool) -> str:
+    """Return the part of the log message for one client's expressions.
+
+    With its condition first, unless `whole`.
+    """
     message = between(mark).join(
         value.replace("${expression}", each) for each in requested["collect"]
     )
@@ -72,7 +82,9 @@ def as_rows(
 ) -> Iterator[Event]:
     """Yield an event for each row whose condition holds, and for each condition that is an error.
 
-    `failed` knows these errors.
+    `numbers` are those of the collection points, `text` what the log point has printed, `mark` its secret, and `failed` a
+    pattern of errors. A row is an `output` event with `ROW`, an object of `point` and `cells`; an error an event of
+    `failures.EVENT` with `error`.
     """
     parts = text.removesuffix("\n").split(apart(mark))
     for point, part in zip(numbers, parts, strict=False):
@@ -106,12 +118,13 @@ def decides(mark: str) -> str:
 
 
 def _cell(text: str, failed: re.Pattern[str] | None) -> str:
+    """Return a value as a cell of a row: escaped, and after `FAILED` if it is an error."""
     text = text.removesuffix("\r")
     error = failure(text, failed)
     return f"{FAILED}{error.translate(_ESCAPES)}" if error else text.translate(_ESCAPES)
 
 
 def failure(text: str, failed: re.Pattern[str] | None) -> str:
-    """Return the error that stands in place of a value; empty: it is a value."""
+    """Return the error that stands in place of a value, by the pattern `failed`; empty: it is a value."""
     found = failed.search(text) if failed is not None and is_legible(text) else None
     return "" if found is None else error_of(found.groupdict())

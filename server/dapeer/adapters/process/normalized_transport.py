@@ -35,10 +35,11 @@ class NormalizedTransport:
         sent: Sent,
         word: str = "",
     ) -> None:
-        """Keep what the adapter's messages are normalised by.
+        """Begin to receive from the adapter at `inner`, in a task of its own.
 
-        `own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the
-        program's output; with `word` the adapter tells of patches that are off.
+        `own` are values by placeholder, known only once the adapter runs, for the arguments of `launch` and `attach`; `settle`
+        waits, at the end, for the program's output; by `word` the adapter tells of patches that are off. `sent` has the
+        breakpoints that all processes of the program got.
         """
         self._inner = inner
         self._own = own
@@ -50,12 +51,12 @@ class NormalizedTransport:
         self._pump = BackgroundTask(self._receive())
 
     def printed(self, category: str, text: str) -> None:
-        """Handle output of the program that does not come from the adapter."""
+        """Queue output of the program that does not come by the adapter's messages; `category` is DAP's."""
         for message in self._tame(Event("output", {"category": category, "output": text})):
             self._messages.put(message)
 
     async def send(self, message: Message) -> None:
-        """Send one message, unless it does harm."""
+        """Send a message, as this adapter needs it; a request that its quirks refuse is answered here instead."""
         if isinstance(message, Request) and (why := self._quirks.refusal(message)):
             self._messages.put(Response(message.seq, message.command, success=False, message=why))
             return
@@ -65,18 +66,23 @@ class NormalizedTransport:
         await self._inner.send(self._tamer.ordered(message))
 
     async def receive(self) -> Message:
-        """Return the next message."""
+        """Wait for the next normalized message and return it.
+
+        Raises:
+            anyio.EndOfStream: The adapter has closed the connection, or it broke.
+            ProtocolError: The adapter has sent what is no message.
+        """
         try:
             return await self._messages.take()
         except anyio.EndOfStream as end:
             raise self._breach or end from None
 
     async def send_eof(self) -> None:
-        """Say that nothing more will be sent."""
+        """Tell the adapter that nothing more will be sent."""
         await self._inner.send_eof()
 
     async def aclose(self) -> None:
-        """Close both directions."""
+        """Stop receiving, and close the connection."""
         self._pump.cancel()
         self._messages.end()
         await self._inner.aclose()
@@ -90,6 +96,10 @@ class NormalizedTransport:
             return [message]
 
     async def _receive(self) -> None:
+        """Queue the adapter's normalized messages until its end, and send it the requests that they call for.
+
+        After the end, the program's last output is awaited, and what was held back is queued.
+        """
         try:
             while True:
                 for message in self._tame(await self._inner.receive()):
@@ -109,7 +119,10 @@ class NormalizedTransport:
 
 
 def _with(value: Value, own: Mapping[str, object]) -> Value:
-    """Return a JSON value with these placeholders filled in; other similar text is the user's."""
+    """Return a JSON value in which the placeholders of `own` are replaced by their values, in texts only.
+
+    Other similar text is the user's, and stays.
+    """
     if isinstance(value, str):
         for name, known in own.items():
             value = value.replace(f"${{{name}}}", str(known))

@@ -39,7 +39,11 @@ class Normalizer:
     def __init__(
         self, quirks: Quirks, *, stop_on_entry: bool, sent: Sent | None = None, word: str = ""
     ) -> None:
-        """`word` is the one by which the adapter tells of patches that are off; empty: it does not."""
+        """Keep what an adapter's messages are normalized by.
+
+        `quirks` are of its definition; `stop_on_entry`: the first stop is wanted. `sent` has the breakpoints that all processes
+        of the program got. `word` is the secret by which the adapter tells of patches that are off; empty: it does not.
+        """
         self._quirks = quirks
         self._word = word
         self._all = Sent() if sent is None else sent
@@ -66,7 +70,7 @@ class Normalizer:
         """By category: a CR at the end of output, whose LF may follow."""
 
     def sent(self, message: Message) -> None:
-        """Record a message to the adapter."""
+        """Record a message that goes to the adapter, by which its later answers and stops are understood."""
         if isinstance(message, Request):
             self._misfires.sent(message)
             if message.command == "pause":
@@ -77,7 +81,10 @@ class Normalizer:
                 self._unfinished.discard(self._stepper)
 
     def ordered(self, message: Message) -> Message:
-        """Return a message as the adapter is to get it."""
+        """Return a message with what this adapter needs otherwise: quoted expressions, hit counts, conditions.
+
+        Only `evaluate` and requests with `breakpoints` are changed; the argument itself is not.
+        """
         quirks = self._quirks
         if not isinstance(message, Request):
             return message
@@ -95,15 +102,22 @@ class Normalizer:
         return replace(message, arguments={**message.arguments, "breakpoints": breakpoints})
 
     def tame(self, message: Message) -> Iterator[Message]:
-        """Yield the messages that replace a message; a request goes to the adapter."""
+        """Yield the messages that replace a message of the adapter, maybe none.
+
+        A `Request` with the number `OURS` is to be sent to the adapter; all others are for the session.
+        """
         if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
             yield from self._ordinary(message)
 
     def last(self) -> Iterator[Message]:
-        """Yield what was held back, when nothing more comes."""
+        """Yield the messages that were held back, when nothing more comes from the adapter."""
         yield from self._misfires.held()
 
     def _ordinary(self, message: Message) -> Iterator[Message]:
+        """Yield the messages for one that is not to be dropped as no news.
+
+        An unwanted entry stop of a child process is answered by a `continue`; the responses to such requests are dropped.
+        """
         match message:
             case Event(event="stopped", body=body) if self._is_childs_entry(body):
                 yield Request(OURS, "continue", {"threadId": body.get("threadId")})
@@ -126,6 +140,10 @@ class Normalizer:
                 yield message
 
     def _answer(self, message: Response) -> Response:
+        """Return a response as an ordinary adapter would have sent it, by the quirks for its command.
+
+        Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are changed.
+        """
         match message:
             case Response(success=False) if self._quirks.error_text:
                 return replace(message, message=self._quirks.error_in(message.failure()), body={})
@@ -163,7 +181,10 @@ class Normalizer:
                 return message
 
     def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
-        """Whether an event only reports what the adapter does in order to respond."""
+        """Return whether an event is to be dropped, as it only reports what the adapter does to respond.
+
+        After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events.
+        """
         if name in self._no_news:
             self._no_news.discard(name)
             return True
@@ -175,13 +196,19 @@ class Normalizer:
         return False
 
     def _is_childs_entry(self, body: Mapping[str, Any]) -> bool:
-        """Whether another process of the program has stopped at its entry, and nothing else stops this one."""
+        """Return whether a process, not the program's first, has stopped at its entry and at nothing else.
+
+        `body` is that of the `stopped` event. The first process that has stopped so is remembered.
+        """
         if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
             return False
         return not self._all.enters_first(self)
 
     def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
-        """Return why the program has stopped, in the words of an ordinary adapter, and note which steps go on."""
+        """Return the reason for a `stopped` event's body as an ordinary adapter would give it.
+
+        It also records which interrupted steps go on, so that their later stops count as steps.
+        """
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
         reads = quirks.pause_reads if is_legible(text) else ""
@@ -199,6 +226,10 @@ class Normalizer:
         return reason
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        """Yield the `stopped` event with its real reason, or a `continue` request for an unwanted first stop.
+
+        Nothing is yielded for a stop before all breakpoints are set, or one that the adapter repeats.
+        """
         reason, quirks = self._reason(body), self._quirks
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
         unwanted = bool(reason) and quirks.skip_first_stop == reason
@@ -220,6 +251,11 @@ class Normalizer:
         yield Event("stopped", {**body, "reason": reason})
 
     def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        """Yield the events for an `output` event's body: failures, patches that are off, output, an exit.
+
+        The adapter's own lines, crash reports and carriage returns of a terminal are removed as its quirks say; an exit code
+        in the text becomes an `exited` event.
+        """
         text = str(body.get("output") or "")
         if body.get("category") != "stdout":
             text = self._before_crash(text)
@@ -247,14 +283,17 @@ class Normalizer:
                 yield Event("exited", {"exitCode": int(found[1])})
 
     def _before_crash(self, text: str) -> str:
-        """Return the adapter's output as far as its crash report, behind which there is no more."""
+        """Return the adapter's output up to its crash report; after one, later output is dropped, too."""
         before = self._quirks.before_crash(text)
         self._over |= before is not text
         return before
 
 
 def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
-    """Return a description of a variable or a thread without a part of one of its texts."""
+    """Return a dict with all matches of the pattern `part` removed from the text at `key`, if any.
+
+    `described` stays as it is.
+    """
     text = described.get(key)
     if not isinstance(text, str) or not is_legible(text):
         return dict(described)
@@ -262,7 +301,10 @@ def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _unproven(made: object) -> Body:
-    """Return a function breakpoint that is pending where the adapter has not looked for its function."""
+    """Return a verified function breakpoint as pending, since the adapter verifies any name.
+
+    Others as they are.
+    """
     told = as_object(made)
     if not told.get("verified"):
         return told
@@ -278,14 +320,14 @@ def _quoted(evaluation: Request, pattern: str) -> Request:
 
 
 def _passing(requested: dict[str, Any]) -> dict[str, Any]:
-    """Return a breakpoint whose hit condition counts the hits to pass, not up to the hit to stop at."""
+    """Return a breakpoint whose numeric hit condition is one less: the hits before the stop."""
     number = str(requested.get("hitCondition") or "").strip()
     passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
     return {**requested, **passed}
 
 
 def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
-    """Return a breakpoint whose expressions the adapter can compile wherever it does."""
+    """Return a breakpoint with the expressions of its condition and message as this adapter compiles them."""
     sent = dict(point)
     if "condition" in point:
         sent["condition"] = quirks.compiled_inside(str(point["condition"]))
@@ -297,13 +339,14 @@ def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
 
 
 def unfolded(body: Body) -> Body:
-    """Return an answer to `stackTrace` with all its frames.
+    """Return the body of a `stackTrace` response with all its frames; without the key `FRAMES` as it is.
 
     That of dapeer's part in a Python program has a frame for each place, and in `dapeerFrames` all frames: their `ids`, and
     `like`, the number of the frame at their place (`dapeer_debuggee/stacks/levels.py`).
 
     Raises:
-        LookupError: A frame is like none that is told.
+        LookupError: A frame's place is not in the response.
+        ValueError: There are not as many ids as places.
     """
     if FRAMES not in body:
         return body

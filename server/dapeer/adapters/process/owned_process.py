@@ -57,14 +57,17 @@ class Processes:
         """Processes that have left those, each with the time of its start."""
 
     def add(self, pid: int) -> None:
-        """Make a process that dapeer started end with the others; never dapeer or the system's first."""
+        """Have a process that dapeer started end with the others, and be watched by the reaper.
+
+        dapeer itself and the system's first process are never added.
+        """
         if pid > 1 and pid != os.getpid() and pid not in self._owned:
             self._keep(OwnedProcess(pid))
 
     def claim(self, pid: int) -> bool:
-        """Make a process that an adapter names end with the others; return whether it descends from them.
+        """Have a process that an adapter names end with the others, if it descends from them.
 
-        The number alone says nothing: it may be one of a container, or of another machine.
+        Return whether it does. The number alone says nothing: it may be one of a container, or of another machine.
         """
         if pid in self._owned or pid <= 1 or pid == os.getpid():
             return pid in self._owned
@@ -77,7 +80,7 @@ class Processes:
         return pid in self._owned
 
     def started(self, pid: int) -> bool:
-        """Whether one of these has started a process, itself or through others.
+        """Return whether one of these has started a process, itself or through others.
 
         It is in the session of one, or below one; or its parents have ended, and it carries our mark.
         Where the system tells no parents, the session alone counts.
@@ -91,6 +94,7 @@ class Processes:
         )
 
     def _keep(self, process: OwnedProcess) -> None:
+        """Own a process: it ends with the others, and the reaper watches it."""
         self._owned[process.pid] = process
         session = session_of(process.pid)
         if session is not None and session != os.getsid(0):
@@ -101,19 +105,19 @@ class Processes:
             self._reaper.watch_attached(process.pid, self._attached)
 
     def discard(self, pid: int) -> None:
-        """Let a process live on."""
+        """Own a process no more: it lives on, and the reaper forgets it. An unknown one changes nothing."""
         owned = self._owned.pop(pid, None)
         if owned is not None:
             owned.close()
             self._reaper.forget(pid)
 
     def release(self, pid: int) -> None:
-        """Let a debuggee continue, with its descendants."""
+        """Let a debuggee live on, with its descendants: `detached` finds none from now on."""
         self._released = True
         self.discard(pid)
 
     def detached(self) -> list[int]:
-        """Return their living descendants that left their POSIX sessions: daemons, servers.
+        """Return the ids of living descendants that left the POSIX sessions of these: daemons, servers.
 
         They carry our mark, or were below one of these when this was asked before. Nothing is known where the system
         tells no processes, or a process was released, as what it has started may be wanted.
@@ -131,7 +135,10 @@ class Processes:
         return list(self._detached)
 
     async def kill_detached(self) -> list[int]:
-        """Kill what has left the POSIX sessions of these, and wait for its end; return the processes."""
+        """Kill what `detached` finds until it finds no more, wait for its end, and return the process ids.
+
+        It gives up if killed processes have not ended within `SECONDS_TO_BE_GONE`.
+        """
         killed: list[OwnedProcess] = []
         # A process may have started another one before it was killed.
         while found := [OwnedProcess(pid) for pid in self.detached()]:
@@ -148,7 +155,7 @@ class Processes:
         return [each.pid for each in killed]
 
     def kill_all_but(self, pid: int | None) -> None:
-        """Kill all but one, and wait for nothing."""
+        """Kill all processes but the one with this id (None: all), and return at once."""
         _kill([process for process in self._owned.values() if process.pid != pid])
 
     @property
@@ -162,13 +169,16 @@ class Processes:
             process.wake()
 
     def detach(self) -> None:
-        """Leave an attached program's debugger, whose input has ended, to the reaper, which has it detach."""
+        """Leave the debugger of an attached program to the reaper, which has it detach and end.
+
+        Its input must have ended. The processes are owned no more.
+        """
         for pid in [*self._owned]:
             self._reaper.detach(pid)
             self.discard(pid)
 
     async def kill(self) -> None:
-        """Kill them, and wait for their end, for some seconds at most.
+        """Kill the processes and the rest of their POSIX sessions; wait some seconds at most for their end.
 
         The debugger of an attached program is left to the reaper: it is to detach first.
 
@@ -191,7 +201,7 @@ class Processes:
                 process.close()
 
     async def aclose(self) -> None:
-        """Kill them, and release them."""
+        """Kill the processes as `kill` does, then own them no more."""
         try:
             await self.kill()
         finally:
@@ -225,6 +235,7 @@ class OwnedProcess:
         self._send(signal.SIGKILL)
 
     def _send(self, number: signal.Signals) -> None:
+        """Send a signal to the process group that it leads, or else to the process; an ended one gets none."""
         with contextlib.suppress(OSError):
             if self._leads and not self.reused():
                 os.killpg(self.pid, number)
@@ -234,7 +245,10 @@ class OwnedProcess:
                 os.kill(self.pid, number)
 
     def left(self) -> list[OwnedProcess]:
-        """Kill the rest of the POSIX session that it leads, and return it."""
+        """Kill the other members of the POSIX session that it leads, until there are none, and return them.
+
+        The caller closes them. Empty if it leads none.
+        """
         left: list[OwnedProcess] = []
         # A process may have started another one before it was killed.
         while self._leads_session and not self.reused():
@@ -257,16 +271,16 @@ class OwnedProcess:
         await process_end.over(self.pid, self._file)
 
     def close(self) -> None:
-        """Release it."""
+        """Close the descriptor of the process."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def reused(self) -> bool:
-        """Whether the process has ended and another one has its number.
+        """Return whether the process has ended and another one has its number.
 
         A group outlives its leader, and keeps its number from being used again; so when nobody has
-        the number, the group is still ours.
+        the number, the group is still ours. False where the system has no descriptors of processes.
         """
         if self._file is None:
             return False
@@ -278,7 +292,7 @@ class OwnedProcess:
 
 
 def _kill(processes: Sequence[OwnedProcess]) -> None:
-    """Kill several; none of them runs on because another one has gone."""
+    """Stop all processes, then kill them, so that none runs on because another one has gone."""
     for process in processes:
         process.hold()
     for process in processes:
@@ -286,6 +300,7 @@ def _kill(processes: Sequence[OwnedProcess]) -> None:
 
 
 def _group(pid: int) -> int | None:
+    """Return the process group of a process; None if there is no such process."""
     with contextlib.suppress(OSError):
         return os.getpgid(pid)
     return None

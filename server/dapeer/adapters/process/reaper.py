@@ -42,7 +42,7 @@ class Reaper:
         self._add(str(pid), line_of(pid).encode())
 
     def watch_attached(self, pid: int, number: int) -> None:
-        """Have the debugger of an attached program detach when dapeer dies; then it ends.
+        """Have the debugger of an attached program detach and end when dapeer dies.
 
         Args:
             pid: The debugger's process, which leads a POSIX session.
@@ -51,7 +51,7 @@ class Reaper:
         self._add(str(pid), attached_line_of(pid, number).encode())
 
     def detach(self, pid: int) -> None:
-        """Have a watched debugger detach now, whose input has ended, and end then; nobody waits for that.
+        """Have a watched debugger detach now and end, and return at once; its input must have ended.
 
         It is on no list any more: dapeer's own end changes nothing of it.
         """
@@ -65,15 +65,18 @@ class Reaper:
         self._add(name, b"folder %s\n" % name.encode())
 
     def forget(self, pid: int) -> None:
-        """Remove the process from the lists: it has ended, or is released."""
+        """Stop watching the process: it has ended, or is to live on."""
         self._forget(str(pid))
 
     def forget_folder(self, folder: str) -> None:
-        """Remove the folder from the lists."""
+        """Stop watching the folder: it is removed, or is to stay."""
         self._forget(os.fsencode(folder).hex())
 
     async def aclose(self) -> None:
-        """End the children, which clean up what is still on their lists. A later `watch` starts new ones."""
+        """End the child processes, which kill and remove what is still on their lists, and wait for their end.
+
+        A later `watch` starts new ones.
+        """
         children = [*self._children.values()]
         self._children.clear()
         self._lines.clear()
@@ -84,6 +87,7 @@ class Reaper:
                 await anyio.to_thread.run_sync(_wait, child)
 
     def _add(self, name: str, line: bytes) -> None:
+        """Send a line to all child processes, and keep it under `name`; start the processes that do not run."""
         self._lines[name] = line
         if self._children:
             self._write_to_all(line)
@@ -91,6 +95,7 @@ class Reaper:
             self._start(number)
 
     def _forget(self, name: str) -> None:
+        """Remove a name from the lists of all child processes, if it is on them."""
         if self._lines.pop(name, None) is not None:
             self._write_to_all(b"forget %s\n" % name.encode())
 
@@ -99,6 +104,7 @@ class Reaper:
             _write(child, line)
 
     def _start(self, number: int) -> None:
+        """Start a child process with the whole list, and watch for its end."""
         # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_PROGRAM), str(number)],
@@ -116,7 +122,7 @@ class Reaper:
             asyncio.get_running_loop().add_reader(child.stdout, self._ended, number, child)
 
     def _ended(self, number: int, child: subprocess.Popen[bytes]) -> None:
-        """Replace a child that was killed."""
+        """Start a child process anew that was killed; `number` is its place among the twins."""
         _close(child)
         child.wait()
         if self._children.get(number) is child:
@@ -124,6 +130,7 @@ class Reaper:
 
 
 def _write(child: subprocess.Popen[bytes], line: bytes) -> None:
+    """Write a line to a child process; one that has ended gets none."""
     # A child may have been killed just now; debugging continues without it.
     if child.stdin is not None:
         with contextlib.suppress(OSError):
@@ -140,7 +147,7 @@ def _wait(child: subprocess.Popen[bytes]) -> None:
 
 
 def _close(child: subprocess.Popen[bytes]) -> None:
-    """Close the pipes of a child."""
+    """Close the pipes of a child process, which ends it."""
     if child.stdout is not None and not child.stdout.closed:
         asyncio.get_running_loop().remove_reader(child.stdout)
         child.stdout.close()

@@ -26,10 +26,12 @@ HASTENED = patching.Row(
 async def hasten(
     definition: Definition, configuration: Mapping[str, object], adapter: int | None
 ) -> Body | None:
-    """Make a debuggee's child send without delay, to the definition's relay or to the adapter's process.
+    """Make a debuggee's child process send without delay to the definition's relay, or to the adapter.
 
-    If that fails in any way, each message may take 40 ms longer, and nothing else is different: return what tells that. Another
-    program is tried again, since the system allows or refuses this for each process by itself.
+    `configuration` is the one that the adapter gives for the child, and `adapter` the adapter's process, None if unknown.
+    None comes back where nothing is to be done or all went well. If it fails in any way, each message may take 40 ms longer,
+    and nothing else is different: then a report of the patch comes back, with `name`, `lost` and `why`. Another program is
+    tried again, since the system allows or refuses this for each process by itself.
     """
     table = definition.children
     if table is None or not table.relay:
@@ -45,6 +47,10 @@ async def hasten(
 
 
 def _hasten(pid: int, relay: str, adapter: int | None) -> None:
+    """Turn off the delay of the connections of process `pid` to its descendants that match `relay`.
+
+    A `pid` of 0: of the connections of all processes that are connected to the `adapter`.
+    """
     if pid:
         relays = [each for each in descendants(pid) if re.search(relay, command_line(each))]
         pairs = [(pid, relays)]
