@@ -152,8 +152,8 @@ class Sessions(Mapping[int, Session]):
     def ended(self, session: Session, *, failed: bool) -> None:
         """Move a session from the live ones to the ended ones, which stay readable, and notify the listeners.
 
-        `failed`: it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and what they
-        have collected is bounded together.
+        `failed`: it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and the rows of
+        those that ended first are dropped if all have too many.
         """
         del self._held[session.id]
         if failed:

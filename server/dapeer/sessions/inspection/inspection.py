@@ -160,7 +160,7 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _keep_source(self, stop: Stop) -> None:
-        """Keep the source around a stop's top frame in the mirror, as it is now, with a warning if the file has changed.
+        """Keep the source around a stop's top frame in the mirror, and a warning if its file has changed.
 
         Nothing is done if this frame's source was kept last.
         """
@@ -227,7 +227,7 @@ class Inspection(Fetching):
             looked.set()
 
     def _keep_printed_place(self, stop: Stop) -> None:
-        """Record, with its source, the place that a printed report names, if the stop has no frame of the user's."""
+        """Record the place that a printed report names, with its source, if no frame is the user's."""
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
         if not (pattern and stop.raised and known) or whose.foremost(known):
@@ -252,7 +252,7 @@ class Inspection(Fetching):
         await together(self._locals(stop), *beside)
 
     async def _locals(self, stop: Stop) -> None:
-        """Fetch the stack, the top frame's source, scopes and locals of a stop, and explain why it has stopped."""
+        """Fetch stack, source, scopes and locals of a stop, and find out why the program has stopped."""
         frame = await self.top(stop)
         if frame is None:
             return
@@ -374,7 +374,7 @@ class Inspection(Fetching):
     def source(
         self, path: str, line: int, around: int, function: str = ""
     ) -> tuple[int, list[str]] | None:
-        """Return the lines around a line as the program has loaded them: the first one's number, and their text.
+        """Return the lines around a line as the program has loaded them: the first's number, and texts.
 
         `around` is how many lines on either side, `function` the name of the frame there. None: they cannot be read. A file that may hold
         secrets gives one line that says so.

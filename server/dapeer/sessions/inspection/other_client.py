@@ -119,7 +119,7 @@ class OtherClient:
         stop = self._mirror.stop
 
         def over() -> bool:
-            """Return whether there is nothing to wait for: the request is not expected any more, or the stop is over."""
+            """Return whether there is nothing to wait for: the request is not expected, or the stop is over."""
             return not self._expects(command, arguments) or self._mirror.stop is not stop
 
         if not await self._patiently(over) and self._mirror.stop is stop:
@@ -133,7 +133,7 @@ class OtherClient:
             await self._wait_for(lambda: not waits(), SECONDS_TO_ANSWER)
 
     async def looked(self) -> None:
-        """Wait until the person's client has asked all that it wants to know of the current stop, if it looks first.
+        """Wait until the person's client has asked all that it wants of the stop, if it looks first.
 
         Return at once if dapeer looks first.
         """
@@ -188,7 +188,7 @@ class OtherClient:
 
 
 def _is_same(request: Request, command: str, arguments: Body) -> bool:
-    """Return whether a pending request asks for the same as `command` with `arguments`, from the first item on."""
+    """Return whether a pending request asks for the same as `command`, from the first item on."""
     if request.command != command or any(request.arguments.get(each) for each in PARTS):
         return False
     return all(

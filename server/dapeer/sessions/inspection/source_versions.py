@@ -136,9 +136,10 @@ class SourceVersions:
             self._kept[path] = lines if _modified(path) <= since else None
 
     def load(self, path: str, at: float) -> None:
-        """Record that the program has loaded a file at a time, in seconds since 1970, and keep its present text.
+        """Record that the program has loaded a file `at` this time, and keep the file's present text.
 
-        If another text was kept, that one is kept as old code. Files whose text was never kept only have the time recorded.
+        The time is in seconds since 1970. If another text was kept, that one is kept as old code. Files whose text was never kept only
+        have the time recorded.
         """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
             self._loaded[path] = at
@@ -152,7 +153,7 @@ class SourceVersions:
     def find_old(
         self, path: str, frames: Iterable[tuple[str, int]], functions: Iterable[str]
     ) -> None:
-        """Record which frames (name and line) and functions still run or hold a file's old text, if there is one."""
+        """Record which frames (name and line) and functions still have a file's old text, if any is kept."""
         if path in self._old:
             self._old[path] = OldCode(self._old[path].text, frozenset(frames), tuple(functions))
 
@@ -178,7 +179,7 @@ class SourceVersions:
     def window(
         self, path: str, line: int, around: int, function: str = ""
     ) -> tuple[int, list[str]] | None:
-        """Return the lines around a 1-based line, as loaded if that is known: the first's number, and their text.
+        """Return the lines around a 1-based line, as loaded if known: the first's number, and their text.
 
         `around` is how many lines on either side. `function` is the name of the frame there, which may run old code. None: the file
         cannot be read, is not text, or has no such line.

@@ -220,7 +220,7 @@ class Whereabouts:
     async def read(
         self, frame_id: int, path: str = "", *, runs: bool = False
     ) -> Mapping[str, Value]:
-        """Ask the program for a running thread's variables in a frame, or the `value` at `path` and what is in it.
+        """Ask the program for a running thread's variables in a frame, or for the `value` at `path`.
 
         `frame_id` is an id that `frame_id()` has given. With `runs`, an expression that cannot be read is evaluated by another thread of
         the program. The key `error` says why nothing was read.

@@ -27,7 +27,11 @@ UNSEEN = " (or not seen: tracing failed)"
 def at_functions(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
-    """Yield state, name and reason of each; at the end also those that were not hit, or never called."""
+    """Yield state, name and reason of each function where the program does not stop or collect.
+
+    `first` is the program's first session, `sessions` are those with a process. With `final` (the program comes to no more breakpoints)
+    also those that were not hit, or never called. Only functions that this program awaits are judged.
+    """
     yield from _with_hint(first, _not_stopping(first, sessions, breakpoints, final=final))
     yield from _with_hint(first, _not_collecting(first, sessions, breakpoints, final=final))
 
@@ -35,6 +39,7 @@ def at_functions(
 def _not_stopping(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
+    """Yield state, name and reason of each function breakpoint that is rejected, pending, or was not hit."""
     able = [each for each in sessions if each.supports("setFunctionBreakpoints")]
     for text in breakpoints.functions:
         name = function_breakpoint(text)["name"]
@@ -52,7 +57,10 @@ def _not_stopping(
 
 
 def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tuple[State, str, str]]:
-    """Yield a function that no adapter has confirmed, if the program has not been there."""
+    """Yield a function breakpoint that no adapter has confirmed, if the program was not seen at it.
+
+    At most one. `text` is what the user gave, `name` the function's name in it, `placed` the breakpoints of each adapter.
+    """
     made = [each for one in placed for known, each in one.functions if known == name]
     seen = any(each.reaches_function(name) for each in placed)
     states = {breakpoint_state(each) for each in made}
@@ -64,6 +72,7 @@ def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tupl
 def _not_collecting(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
+    """Yield state, name and reason of each function where the program should collect and does not."""
     for (_, title), point in breakpoints.collecting.items():
         if (title, 0) not in first.program.awaited.places:
             continue
@@ -83,7 +92,10 @@ def _not_collecting(
 def _with_hint(
     first: Session, found: Iterable[tuple[State, str, str]]
 ) -> Iterator[tuple[State, str, str]]:
-    """Say behind the last of Python's functions without a module how those of libraries are named."""
+    """Yield what was found.
+
+    The last of Python's functions without a module gets a hint on those of libraries.
+    """
     every = list(found)
     bare = [
         each
@@ -96,7 +108,10 @@ def _with_hint(
 
 
 def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
-    """Return a doubt about a breakpoint without a hit; a `mute` adapter reports no failed conditions."""
+    """Return why a breakpoint may have had no hit though the program came to it, in brackets.
+
+    Empty: no doubt. A `mute` adapter does not report conditions that could not be evaluated.
+    """
     if mute and "condition" in requested:
         return HELD
     late = first.inspect.editions.is_late(path, requested["line"])
@@ -108,10 +123,16 @@ def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bo
 
 
 def replaced_by(first: Session, path: str) -> str:
-    """Return what runs in place of a file, such as a compiled module; empty: nothing is known."""
+    """Return a clause on what runs in place of a file, such as a compiled module beside it.
+
+    Empty: nothing is known.
+    """
     return first.advice.of_beside(path, names_beside(path))
 
 
 def unseen(first: Session) -> str:
-    """Return a doubt about all that was not seen of a program that has ended its debugger's tracing."""
+    """Return a doubt in brackets if tracing has failed in the program, so that hits were missed.
+
+    Else empty.
+    """
     return UNSEEN if any(each.kind == TRACING for each in first.program.failures) else ""

@@ -28,10 +28,14 @@ SendChange = Callable[[Session], Awaitable[object]]
 
 
 async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-    """Make `requested` a file's breakpoints; a program that loaded another version of it gets no new ones.
+    """Make `requested` all breakpoints of a file in a session; if its file has changed, send no new ones.
+
+    A program that has loaded another version keeps those breakpoints that it has, on their old lines. Those that it does not get are
+    recorded in `program.awaited`.
 
     Raises:
-        SourceChanged: It has not taken some of them.
+        SourceChanged: The program does not get some of them.
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     if session.inspect.editions.change(path) is not None:
         await quietly(session.inspect.look_for_reload(path))
@@ -54,6 +58,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
 
 
 def _line(requested: RequestedBreakpoint) -> int:
+    """Return a breakpoint's line, as a key for sorting."""
     return requested["line"]
 
 
@@ -69,7 +74,10 @@ class Broadcast:
         *,
         taken: bool = False,
     ) -> None:
-        """`what` describes the change for callers; `taken` is the session that has it already."""
+        """Start a task for each session that calls `send`; `what` names the change in texts.
+
+        `taken`: a session that is not among these has the change already, so the others are not waited for long.
+        """
         self._what = what
         self._clock = anyio.current_time
         self._taken_at = self._clock() if taken else None
@@ -82,7 +90,7 @@ class Broadcast:
             tasks.start_soon(self._send, send, session)
 
     async def _send(self, send: SendChange, session: Session) -> None:
-        """Send it to one session; return why the session has not applied it, empty if it has."""
+        """Call `send` for one session, and keep why the session has not applied the change (empty: it has)."""
         why = "dapeer did not wait for it"
         try:
             await send(session)
@@ -99,10 +107,10 @@ class Broadcast:
             self._news = anyio.Event()
 
     async def untaken(self) -> list[str]:
-        """Return a line for each session that has not taken it, and why.
+        """Wait for the sessions; return a line for each that has not applied the change, with the reason.
 
-        Once one has taken it the others are waited for during `PATIENCE` only; they take it later,
-        if they can.
+        Once one has applied it, the others are waited for during `SECONDS_FOR_OTHERS` only; they go on applying it. Sessions whose
+        program has ended are left out.
         """
         while self._waits and self._taken_at is None:
             await self._news.wait()
@@ -123,6 +131,7 @@ class Broadcast:
         return any(each not in self._answers for each in self._sessions)
 
     def _why(self, session: Session) -> str:
+        """Return why a session has not applied the change, to be put behind the line; empty: it has."""
         if session not in self._answers:
             owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
             return f" yet: its adapter does not answer{owed}"

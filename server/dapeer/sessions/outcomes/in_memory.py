@@ -41,7 +41,7 @@ class MemoryRow:
         return unsupported(self.session.mirror, cast("RequestedBreakpoint", self.requested))
 
     def text(self) -> str:
-        """Return it as one line."""
+        """Return the breakpoint as one line: kind, place, options, state, and unsupported options."""
         labels = (("accessType", "on"), ("condition", "if"), ("hitCondition", "hits"))
         options = [
             f"{label} {self.requested[key]}" for key, label in labels if key in self.requested
@@ -53,7 +53,7 @@ class MemoryRow:
         return continued(f"{self.kind} {self.place}{extra} {state}{note}")
 
     def data(self) -> dict[str, Any]:
-        """Return it as facts."""
+        """Return the breakpoint as the dict of a tool's structured result, without empty values."""
         facts = {
             "access": self.requested.get("accessType"),
             "condition": self.requested.get("condition"),
@@ -74,7 +74,10 @@ async def added(
     known: Watchpoints,
     more: Mapping[str, Any] | None = None,
 ) -> MemoryRow:
-    """Set a data breakpoint with `more` options, beside the others of a session.
+    """Set a data breakpoint on what `path` names, beside the others of the session; return it as a row.
+
+    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id); `more` are further keys of the DAP breakpoint.
+    If the adapter does not verify it, it is removed again.
 
     Raises:
         ArgumentError: It cannot be set; nothing has changed.
@@ -98,7 +101,7 @@ async def added(
 
 
 async def take_away(session: Session, row: MemoryRow) -> None:
-    """Remove a data breakpoint."""
+    """Send the session's data breakpoints without the one of `row`."""
     placed = [each for each, _ in session.mirror.placed.data]
     await send_data(session, [each for each in placed if each != row.requested])
 
@@ -106,7 +109,10 @@ async def take_away(session: Session, row: MemoryRow) -> None:
 async def _data_info(
     session: Session, path: str, frame: int | None, watchpoints: Watchpoints
 ) -> Body:
-    """Ask the adapter what can be watched at a path: a shown variable, or what an expression names."""
+    """Send `dataBreakpointInfo` for a shown variable, or else for an expression.
+
+    Return the response's body. If the adapter rejects it, the body has only its reason as `description`.
+    """
     found, container = await evaluating.known(session, path, frame)
     if found is not None:
         shown: DataBreakpointInfoArguments = {
@@ -128,6 +134,11 @@ async def _data_info(
 
 
 def _data_id(info: Body, path: str, access: str) -> str:
+    """Return the `dataId` of a `dataBreakpointInfo` body.
+
+    Raises:
+        ArgumentError: The adapter gives none, or not for this `access`.
+    """
     data_id = info.get("dataId")
     if not data_id:
         lines = str(info.get("description") or "the adapter does not say why").strip().splitlines()
@@ -146,26 +157,29 @@ def _data_id(info: Body, path: str, access: str) -> str:
 
 
 async def send_data(session: Session, requested: Sequence[DataBreakpoint]) -> None:
-    """Make these the data breakpoints of a session."""
+    """Send these as all data breakpoints of a session; nothing is sent if it has none and gets none."""
     if requested or session.mirror.placed.data:
         await session.request("setDataBreakpoints", {"breakpoints": list(requested)})
 
 
 async def send_instructions(session: Session, requested: Sequence[InstructionBreakpoint]) -> None:
-    """Make these the instruction breakpoints of a session."""
+    """Send these as all instruction breakpoints of a session.
+
+    Nothing is sent if it has none and gets none.
+    """
     if requested or session.mirror.placed.instructions:
         await session.request("setInstructionBreakpoints", {"breakpoints": list(requested)})
 
 
 def data_rows(session: Session) -> Iterator[MemoryRow]:
-    """Yield the data breakpoints of a session."""
+    """Yield a row for each data breakpoint of a session, from the mirror."""
     for data_point, made in session.mirror.placed.data:
         place = session.mirror.placed.names.get(data_point["dataId"], data_point["dataId"])
         yield MemoryRow(session, "data", place, data_point, made)
 
 
 def instruction_rows(session: Session) -> Iterator[MemoryRow]:
-    """Yield the instruction breakpoints of a session."""
+    """Yield a row for each instruction breakpoint of a session, from the mirror."""
     for instruction_point, made in session.mirror.placed.instructions:
         yield MemoryRow(
             session,

@@ -66,7 +66,10 @@ class BreakpointOutcomes:
     _awaited: Awaited
 
     def mark_reported(self) -> None:
-        """Take note that the caller knows them."""
+        """Record in the program's `awaited` that the caller was told these outcomes.
+
+        They are not new again then.
+        """
         self._awaited.mark_reported(self._keys, self._known)
 
 
@@ -78,12 +81,17 @@ def unreported(
     hits: str = "",
     cut_short: bool = False,
 ) -> BreakpointOutcomes:
-    """Return the breakpoints that did not work as requested, as far as the caller does not know it.
+    """Return the breakpoints that did not work as requested, without those that the caller knows.
 
-    Those of the program that are meant: that were set for it, or in files that it has loaded. At its
-    end all are named that it never had, or never came to; the latter also where an exception is about to
-    end it. An adapter that is `mute` takes a condition that it cannot evaluate for one that does not hold;
-    one of whose hit conditions `hits` is the pattern takes no notice of others. Of a program that is `cut_short` those are named that it has not come to by then.
+    Judged are those that were set for this program, or lie in files that it has loaded. At its end, or at an uncaught exception that ends
+    it, those that it never came to are added. Nothing is marked as reported here.
+
+    Args:
+        session: Any session of the program.
+        breakpoints: The shared set.
+        mute: The adapter does not report conditions that it cannot evaluate.
+        hits: The pattern of hit conditions that the adapter understands; empty: all.
+        cut_short: The program counts as ended now, though it runs on.
     """
     program = session.program
     first, sessions, ended = program.first, program.debugged, not program.runs
@@ -116,7 +124,7 @@ class _Situation:
 
 
 def _at_functions(situation: _Situation) -> Iterator[BreakpointOutcome]:
-    """Yield the outcomes of function breakpoints and of points at functions."""
+    """Yield the outcome of each function breakpoint, and each function to collect at, that did not work."""
     first = situation.first
     found = at_functions(first, situation.sessions, situation.breakpoints, final=situation.is_final)
     for state, name, why in found:
@@ -126,6 +134,7 @@ def _at_functions(situation: _Situation) -> Iterator[BreakpointOutcome]:
 
 
 def _texts(first: Session, new: Iterable[BreakpointOutcome], *, mute: bool) -> dict[str, list[str]]:
+    """Return the lines to show for these outcomes, by state."""
     by_state: dict[str, list[BreakpointOutcome]] = {}
     for each in new:
         by_state.setdefault(each.state, []).append(each)
@@ -133,7 +142,7 @@ def _texts(first: Session, new: Iterable[BreakpointOutcome], *, mute: bool) -> d
 
 
 def _bounded(first: Session, outcomes: Sequence[BreakpointOutcome], *, mute: bool) -> Iterator[str]:
-    """Yield the first outcomes of one state, and how many more there are."""
+    """Yield a line for each of the first outcomes of one state, and one on how many more there are."""
     for each in outcomes[:MAX_LISTED_BREAKPOINTS]:
         yield _text(first, each, mute=mute)
     if (left := len(outcomes) - MAX_LISTED_BREAKPOINTS) > 0:
@@ -141,7 +150,7 @@ def _bounded(first: Session, outcomes: Sequence[BreakpointOutcome], *, mute: boo
 
 
 def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
-    """Return a place, and the reason where it was not reported yet."""
+    """Return the place of an outcome, with its reason unless that was reported before."""
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", path, line)}:
@@ -151,9 +160,9 @@ def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
 
 
 def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
-    """Return something that differs when something else may be told while the program goes on.
+    """Return a value that is equal as long as no new outcome can have come up while the program goes on.
 
-    That the program has come to a breakpoint is not part of it: then there is less to tell.
+    That the program has come to a breakpoint does not change it: then there is less to tell.
     """
     awaited = first.program.awaited
     mirrors = [
@@ -171,7 +180,10 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
 
 
 def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
-    """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
+    """Return a breakpoint on the line that it had before the file changed, if the adapter has it there.
+
+    In any other case `requested` itself is returned.
+    """
     change = session.inspect.editions.known(path)
     if change is None:
         return requested
@@ -181,7 +193,10 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
 
 
 def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
-    """Yield the outcomes of breakpoints on lines that were set for the program, or in its files."""
+    """Yield the outcome of each breakpoint on a line that did not work.
+
+    Those in question were set for this program, or lie in files that it has loaded.
+    """
     awaited = situation.first.program.awaited
     loaded = _loaded(each.mirror for each in situation.sessions)
     for path in situation.breakpoints.paths:
@@ -199,7 +214,7 @@ def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
 
 
 def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) -> BreakpointFacts:
-    """Read what the sessions know of a breakpoint."""
+    """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`."""
     first, sessions = situation.first, situation.sessions
     changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
     loaded = (as_loaded(session, path, requested) for session in changed)
@@ -236,7 +251,7 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
 def _answers(
     mirrors: Iterable[Mirror], path: str, requested: RequestedBreakpoint
 ) -> Iterator[BreakpointAnswer]:
-    """Yield what each adapter that has got a breakpoint has answered."""
+    """Yield the answer of each adapter that has this breakpoint."""
     for mirror in mirrors:
         made = answered(mirror, path, requested)
         if made is not None:
@@ -252,7 +267,10 @@ def _why_not_collected(
     path: str,
     requested: RequestedBreakpoint,
 ) -> str:
-    """Say why nothing is collected at a breakpoint that should; empty: it is."""
+    """Return why nothing is collected at a breakpoint that should collect.
+
+    Empty: something is, or it should not.
+    """
     roads = {session.lines.road for session in sessions} - {""}
     if "collect" not in requested or TRACER in roads:
         return ""
@@ -267,7 +285,10 @@ def _why_not_collected(
 def _ignored_options(
     situation: _Situation, path: str, requested: RequestedBreakpoint
 ) -> tuple[tuple[str, ...], str]:
-    """Return the names of options that the adapter lacks, and the hit condition if it is unknown."""
+    """Return the names of options that the adapter lacks, and a hit condition that it does not know.
+
+    Both are empty for a breakpoint that was not set for this program.
+    """
     if (path, requested["line"]) not in situation.first.program.awaited.places:
         return (), ""
     mirrors = (each.mirror for each in situation.sessions)
@@ -281,14 +302,14 @@ def _ignored_options(
 
 
 def _may_have_printed(first: Session, message: str) -> bool:
-    """Whether a log message may be in a program's output, judged by its literal parts."""
+    """Return whether a log message may be in the program's output, judged by the message's literal parts."""
     parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
     log = first.program.output.read()
     return bool(message) and (log.dropped > 0 or all(part in log.text for part in parts))
 
 
 def _ends_it(session: Session) -> bool:
-    """Whether the first thread of a process has stopped at an uncaught exception."""
+    """Return whether the process is about to end: its first thread has not caught an exception."""
     stop = session.mirror.stop
     first = next(iter(session.mirror.threads), None)
     if stop is None or stop.exception is None or stop.thread_id != first:
@@ -297,13 +318,13 @@ def _ends_it(session: Session) -> bool:
 
 
 def _reached(mirror: Mirror, path: str, line: int) -> bool:
-    """Whether a program was seen at a breakpoint, or its log message."""
+    """Return whether the program was seen at a line: it stopped, logged, or collected there."""
     logged = (path, line) in mirror.printed.logged.points
     return logged or (path, line) in mirror.placed.reached or mirror.gathered.reached(path, line)
 
 
 def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
-    """Return the files that adapters have reported, and those of the programs themselves."""
+    """Return the paths of the sources that adapters have reported, and of the programs themselves."""
     paths: set[str] = set()
     for mirror in mirrors:
         paths |= mirror.loaded.sources.keys()

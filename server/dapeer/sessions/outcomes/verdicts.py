@@ -77,7 +77,11 @@ class BreakpointFacts:
 
 
 def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
-    """Yield what the caller should know of a breakpoint: nothing of one that works or has worked."""
+    """Yield what the caller should know of a breakpoint; nothing if it works, or has worked.
+
+    At most one verdict is about its place; further ones are about options that the adapter ignores, and about the program's own name of
+    the file.
+    """
     if facts.not_collected:
         yield Verdict("not collected", f" ({facts.not_collected})")
     else:
@@ -92,7 +96,7 @@ def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
 
 
 def unknown_verdict(adapter: str) -> Verdict:
-    """Return what stands for a verdict that only an adapter which sees the whole program can prove."""
+    """Return the verdict "not known", for an adapter that has ended before it could tell."""
     return Verdict("not known", f" ({adapter} ended before it could tell)")
 
 
@@ -103,11 +107,12 @@ def quoted_reason(messages: Iterable[str]) -> str:
 
 
 def _is_unproven(verdict: Verdict) -> bool:
+    """Return whether a verdict would be wrong if the adapter has missed something."""
     return verdict.state == "not hit" or UNMET in verdict.detail
 
 
 def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
-    """Return whether it was bound, where, and whether the program came there; None if all went well."""
+    """Return the verdict on a breakpoint's place: not bound, moved, or not hit; None: all is well."""
     states = {each.state for each in facts.answers}
     if facts.is_reached or facts.has_failed or "verified" in states:
         return _verdict_on_bound(facts)
@@ -129,6 +134,7 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
 
 
 def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
+    """Return "moved" or "not hit" for a breakpoint that is bound or was reached; None: all is well."""
     bound = next((each for each in facts.answers if each.state == "verified"), None)
     has_moved = bound is not None and bound.line != facts.line
     is_hit = facts.is_over and facts.is_reached
@@ -144,6 +150,7 @@ def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
 
 
 def _verdicts_on_options(facts: BreakpointFacts) -> Iterator[Verdict]:
+    """Yield at most one verdict that the program stops anyway, because the adapter ignores an option."""
     if facts.ignored_options:
         names = " and no ".join(facts.ignored_options)
         yield Verdict("stops anyway", f" ({facts.adapter} has no {names})")

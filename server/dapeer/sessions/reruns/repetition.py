@@ -35,10 +35,10 @@ class Repetition:
     report_progress: ReportProgress
 
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
-        """Run it so often, or until a run does not pass or the time is up; return the last session and tally.
+        """Run the program up to `times` times, until a run does not pass or `seconds` are over.
 
-        A run that passes ends wholly, with all that it has started. What the last run has come to stays as it is: stopped at its failure, say, or
-        running. Whoever cancels this ends the run, too.
+        Return the last session and the tally. A run that passes is terminated with all that it has started, and all but the last of them
+        are forgotten. What the last run has come to stays: stopped at its failure, say, or running. A cancelled call terminates its run.
 
         Raises:
             DapeerError: A run does not start.
@@ -59,6 +59,12 @@ class Repetition:
             await self.report_progress(f"{count} of {times} runs passed", count, times)
 
     async def _started(self, tally: Tally) -> Session:
+        """Start a run and return its session.
+
+        Raises:
+            AdapterFailed: A later run than the first did not start; the text says which.
+            DapeerError: The first run did not start.
+        """
         try:
             return await self.begin()
         except DapeerError as error:
@@ -68,7 +74,10 @@ class Repetition:
             raise AdapterFailed(what, error.hint) from error
 
     def _keep(self, session: Session, tally: Tally, seconds: float) -> None:
-        """Count a run that has passed, and forget the one before it: they are all alike."""
+        """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
+
+        `seconds` is how long it took.
+        """
         if tally.kept is not None:
             self.debugger.sessions.forget(tally.kept)
         detached = session.program.first.detached
@@ -76,7 +85,10 @@ class Repetition:
         tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
-        """Wait for the outcome of a run."""
+        """Wait for the outcome of a run until the time `end`; record and return it.
+
+        Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: it has not ended in time.
+        """
         clock = anyio.current_time
         while True:
             stopped_session = await session.program.next_stop(session, 0, end - clock())
@@ -97,12 +109,12 @@ class Repetition:
 
 
 def _is_failure(stop: Stop) -> bool:
-    """Whether the stop is a failure: an exception, a failed assertion, a signal."""
+    """Return whether a stop was not planned: an exception, a failed assertion, a signal."""
     return not stop.planned and stop.reason != "pause"
 
 
 def _end(session: Session) -> Verdict:
-    """Return the outcome of an ended run."""
+    """Return the verdict on a run that has ended: by its exit code, and by what has ended it."""
     if session.by_us:
         return Verdict.ENDED
     failed = session.cause is not None or _code(session) not in {None, 0}
@@ -110,7 +122,7 @@ def _end(session: Session) -> Verdict:
 
 
 def _untested(session: Session) -> str | None:
-    """Return why a program that was to run tests has run none."""
+    """Return why a program that was to run tests has run none; None: it has, or that is not known."""
     if session.by_us:
         return None
     first = session.program.first
@@ -118,4 +130,5 @@ def _untested(session: Session) -> str | None:
 
 
 def _code(session: Session) -> int | None:
+    """Return the exit code of the session's program; None: it has none, or has not ended."""
     return session.program.first.mirror.exit_code

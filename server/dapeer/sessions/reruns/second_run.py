@@ -38,7 +38,9 @@ NOTHING = RecordedLife(None, [], in_time=True)
 
 
 def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
-    """Return how to run a session's program again, to collect one call line by line and stop nowhere.
+    """Return a plan that runs a program again, to record one call line by line and stop nowhere.
+
+    Nothing is started.
 
     Args:
         session: A session of the first run.
@@ -46,7 +48,7 @@ def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
         recorded: The call.
 
     Raises:
-        ArgumentError: It was not started here.
+        ArgumentError: The program was not launched by dapeer.
     """
     first = session.program.first
     if not isinstance(first, DirectSession) or not first.plan.launched:
@@ -75,7 +77,9 @@ def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
 async def life(
     debugger: Debugger, plan: Plan, recorded: CollectedRow, seconds: float
 ) -> RecordedLife:
-    """Run a program again, for so long at most, and return what one of its calls has done.
+    """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
+
+    The focus stays on the session that has it.
 
     Args:
         debugger: Starts it, beside what it debugs.
@@ -98,7 +102,10 @@ async def life(
 
 
 async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
-    """Whether the call, or the program, is over in time; the program is resumed at its stops."""
+    """Resume the second run at each stop until the recorded call has come up again; return whether it has.
+
+    True also if the program has ended; False: `seconds` are over.
+    """
     clock = anyio.current_time
     end = clock() + seconds
     while (
@@ -115,7 +122,10 @@ async def _over(session: Session, recorded: CollectedRow, seconds: float) -> boo
 
 
 def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
-    """Return what a process of the second run has told of the call, the process whose call is most alike."""
+    """Return the call that is most like `recorded` of all processes of the second run, with its lines.
+
+    `NOTHING` if no process has collected yet.
+    """
     collected = session.program.collected
     processes: dict[int, RecordedLife] = {}
     for (process, number), each in collected.collections.items():
@@ -131,7 +141,7 @@ def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
 
 
 def likeness(call: CollectedRow | None, other: CollectedRow) -> int:
-    """Return in how much two calls are alike: function, arguments and result; `WHOLE_LIKENESS`: in all."""
+    """Return in how many of function, arguments and result two calls are equal; -1: `call` is None."""
     if call is None:
         return -1
     return sum(call.cells[which] == other.cells[which] for which in (FUNCTION, ARGUMENTS, RESULT))

@@ -38,10 +38,13 @@ class NoConditions(DapeerError):
 async def places(
     session: Session, debugger: Debugger, scope: ScopeSpec, known: Until, frame: StackFrame | None
 ) -> list[ConditionPlace]:
-    """Return the lines at which to look.
+    """Return the places at which breakpoints with a condition are to look at an expression in a scope.
+
+    They are the lines of the scope's files, or of the user's loaded files. Lines that cannot have another condition are left out. `known`
+    is how the definition does it; `frame` is the frame where the program is stopped.
 
     Raises:
-        NoConditions: There are too many, or none.
+        NoConditions: There are too many files or lines, or none.
     """
     paths = scope.get("files") or await _own(session, debugger, known.files, frame)
     if functions := scope.get("functions"):
@@ -61,7 +64,11 @@ async def places(
 async def _own(
     session: Session, debugger: Debugger, files: str, frame: StackFrame | None
 ) -> list[str]:
-    """Return the loaded files that are the user's."""
+    """Return the files that the program has loaded and that are the user's, of the project or of `frame`.
+
+    `files` is an expression of the definition that lists loaded files; empty: the adapter has reported them. If neither is known, files
+    of the same kind beside the frame's count.
+    """
     paths = [frame_path(frame)] if frame else []
     if files and frame:
         paths += (await _evaluated(session, files, frame)).splitlines()
@@ -79,22 +86,24 @@ async def _own(
 
 
 def _real(path: str) -> str:
+    """Return a path if it is absolute, else an empty text."""
     return path if Path(path).is_absolute() else ""
 
 
 def _beside(path: str) -> list[str]:
-    """Return the files of the same kind in a file's folder and below."""
+    """Return the files with the same suffix in a file's folder and below, `MOST_FILES` + 1 at most."""
     found = foreign_files.matching(Path(path).parent, f"**/*{Path(path).suffix}") if path else ()
     return [str(each) for each, _ in zip(found, range(MOST_FILES + 1), strict=False)]
 
 
 def _is_users(session: Session, path: str) -> bool:
+    """Return whether frames of a file count as the user's."""
     frame = StackFrame(id=0, name="", line=1, column=1, source={"path": path})
     return session.frames.is_users(frame)
 
 
 def _naming(paths: Iterable[str], functions: Sequence[str]) -> list[str]:
-    """Return the files that have the names of functions in them."""
+    """Return those of the files in whose text the last part of one of the function names occurs."""
     names = [re.split(r"[.:#]", each)[-1].replace("*", "") for each in functions]
     texts = ((path, text_of(path)) for path in paths)
     return [path for path, text in texts if any(name in text for name in names)]
@@ -109,7 +118,10 @@ def text_of(path: str) -> str:
 
 
 async def _evaluated(session: Session, expression: str, frame: StackFrame) -> str:
-    """Return a text that an expression of the definition tells; empty where it fails."""
+    """Evaluate an expression of the definition in a frame.
+
+    Return the text of its result, empty: it failed.
+    """
     try:
         body = await evaluate(session, expression, frame["id"], "watch", SECONDS_TO_LIST_FILES)
     except DapeerError:
@@ -120,9 +132,10 @@ async def _evaluated(session: Session, expression: str, frame: StackFrame) -> st
 async def _lines(
     session: Session, path: str, known: Until, frame: StackFrame | None
 ) -> list[tuple[int, int]]:
-    """Return a file's lines that can have a breakpoint, but for those whose condition is taken.
+    """Return line and column (0: none) of a file's lines that can get a breakpoint with a condition.
 
-    Such a line has a breakpoint of somebody's, with no room for another condition.
+    They are asked of the adapter if it can tell, else all lines with code. Lines with a breakpoint of somebody's that has no room for
+    another condition are left out.
     """
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
@@ -151,7 +164,7 @@ async def _lines(
 
 
 def unshared(session: Session, path: str, known: Until) -> set[int]:
-    """Return the lines of a file with a breakpoint of somebody's that has no room for another condition."""
+    """Return the lines of a file with a breakpoint whose condition cannot be combined with another one."""
     placed = session.mirror.placed.at(path)
     return {
         int(each.get("line", sent["line"]))

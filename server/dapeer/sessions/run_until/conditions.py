@@ -50,6 +50,7 @@ class ByConditions(Driving):
         known: Until,
         debugger: Debugger,
     ) -> None:
+        """Set no breakpoints yet; `known` is how the definition runs until something by conditions."""
         super().__init__(session, watch, scope, seconds)
         self.bounded = False
         self._end = float("inf")
@@ -73,7 +74,9 @@ class ByConditions(Driving):
         """Where was looked before the stop; None: it is not known."""
 
     async def begin(self, frame_id: int | None) -> None:
-        """Look at the value, and set the breakpoints.
+        """Evaluate the expression at the present stop, and set a breakpoint on each line of the scope.
+
+        Nothing is set if the condition holds already.
 
         Raises:
             NoConditions: Conditions cannot tell it here; nothing is set.
@@ -100,20 +103,23 @@ class ByConditions(Driving):
             raise NoConditions("the adapter has not taken the conditions", "") from error
 
     async def go(self, stop: Stop) -> None:
-        """Set what has changed, and go on."""
+        """Send the breakpoints again if their condition is another one now, and send `continue`."""
         if self._condition(0) != self._set:
             await self._place_all()
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
     def stays(self, stop: Stop) -> bool:
-        """Whether something else has stopped the program."""
+        """Return whether something else than a condition has stopped the program, so that it stays there."""
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._known.failed and re.search(self._known.failed, shown)
         mine = stop.reason == "breakpoint" or failed
         return not mine or self._theirs or self._at(stop.top) not in self._lines
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return the line that was looked at before this stop; where that is not known, the stop's own."""
+        """Return function, file and line (as texts) of the line that was looked at before this stop.
+
+        If that is not known, it is the stop's own line. Doubts are recorded in the watch.
+        """
         self.watch.doubt(seen=self._before is None)
         if self._before is None:
             return place_of(stop.top)
@@ -133,7 +139,7 @@ class ByConditions(Driving):
         return of, path, str(line)
 
     async def _passed_by(self, frame: StackFrame) -> str:
-        """Return the lines of a frame's function that were not looked at."""
+        """Return the lines of a frame's function that have no condition, as "file:line, …"; empty: none."""
         path, name, at = frame_path(frame), frame["name"], frame["line"]
         lines = (await in_thread(text_of, path)).splitlines()
         alone = is_outside(lines, at)
@@ -145,7 +151,7 @@ class ByConditions(Driving):
         return ", ".join(passed[:LINES_NAMED])
 
     async def end(self) -> None:
-        """Take the breakpoints away, and what was recorded."""
+        """Send the wanted breakpoints in place of those with conditions; the program records no more."""
         for path in dict.fromkeys(path for path, _, _ in self._places):
             await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
         stop = self.session.mirror.stop
@@ -153,6 +159,10 @@ class ByConditions(Driving):
             await self._evaluated(self._known.end, await self.top(stop))
 
     async def _look(self, stop: Stop) -> bool:
+        """Look at the value at a stop, as `Driving` does; return whether the wanted thing has come about.
+
+        If it has not, and the condition has stopped the program, that is undone in the program where needed.
+        """
         frame = await self.top(stop)
         own = self._shared.get(self._at(frame))
         self._theirs = own is not None and (
@@ -166,7 +176,10 @@ class ByConditions(Driving):
         return done
 
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
-        """Read the conditions' records: the last look is the one that stopped the program, if that is `ours`."""
+        """Read what the conditions have recorded in the program: the value, and the line before this stop.
+
+        With `ours` the last look was at this stop itself.
+        """
         self._before = None
         shown = await self._evaluated(self._known.read, frame) if self._known.read else None
         found = _RECORDED.search(shown or "")
@@ -178,7 +191,10 @@ class ByConditions(Driving):
         self._before = self._places[number] if 0 <= number < len(self._places) else ("", 0, 0)
 
     async def _pass(self, frame: StackFrame) -> None:
-        """Go on at a stop that was none: in other code, or where the expression has no value."""
+        """Prepare going on from a stop at which the wanted thing has not come about.
+
+        Either the program's record is undone, or a line at which the expression has no value gets no condition any more.
+        """
         if self._known.undo:
             await self._evaluated(self._known.undo, frame)
         elif await self.evaluated(frame) is None:
@@ -186,6 +202,7 @@ class ByConditions(Driving):
             self._set = ""
 
     def _condition(self, number: int) -> str:
+        """Return the condition for the place with this number, as the value is now."""
         known = self._known
         if self.watch.on == "change":
             text = known.changes
@@ -194,18 +211,21 @@ class ByConditions(Driving):
         return self._filled(text, number)
 
     def _filled(self, text: str, place: int = -1) -> str:
+        """Return a text of the definition with its placeholders filled: the expression, the place, the run."""
         now = {"seen": int(self._value is not None), "place": place}
         expression = self._quirks.compiled_inside(self.watch.expression)
         run = {"run": self.watch.point.number, "expression": expression}
         return self._known.filled(text, now | run)
 
     async def _place_all(self) -> None:
+        """Send the breakpoints of all files of the scope: those wanted, and those with the condition."""
         self._set = self._condition(0)
         for path in dict.fromkeys(path for path, _, _ in self._places):
             own = (self._sharing(path, each) for each in self._debugger.breakpoints.of(path))
             await self.session.set_breakpoints(path, [*own, *self._ours(path)])
 
     def _find_shared(self) -> None:
+        """Find which places of the scope have a breakpoint of somebody's already, and its condition."""
         for path in dict.fromkeys(path for path, _, _ in self._places):
             for sent, made in self.session.mirror.placed.at(path):
                 line = int(made.get("line", sent["line"]))
@@ -215,7 +235,7 @@ class ByConditions(Driving):
                     self._shared[path, line] = here[0], sent.get("condition", "")
 
     def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
-        """Return a breakpoint of somebody's that looks, too."""
+        """Return a breakpoint of somebody's whose condition also looks for us; unchanged on other lines."""
         line = requested["line"]
         number, own = self._shared.get((path, line), (-1, ""))
         if number < 0 or not self._known.begin:
@@ -228,6 +248,10 @@ class ByConditions(Driving):
         }
 
     def _ours(self, path: str) -> Iterable[RequestedBreakpoint]:
+        """Yield a file's breakpoints with a condition.
+
+        Lines that have a breakpoint of somebody's, or where the expression cannot be evaluated, are left out.
+        """
         for number, (of, line, column) in enumerate(self._places):
             shared = self._shared.get((path, line), (-1, ""))[0] == number
             if of == path and not shared and (path, line) not in self._useless:
@@ -237,7 +261,7 @@ class ByConditions(Driving):
                 yield conditional
 
     async def _check_plain(self, frame: StackFrame | None) -> None:
-        """Raise `NoConditions` where the value has members: which of them change is no condition's to tell."""
+        """Raise `NoConditions` if the value has members, of which no condition tells which one has changed."""
         with contextlib.suppress(DapeerError):
             number = frame["id"] if frame else None
             body = await evaluate(
@@ -247,6 +271,7 @@ class ByConditions(Driving):
                 raise NoConditions("members may change, which conditions do not tell", "")
 
     async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
+        """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed."""
         expression = self._filled(text)
         try:
             number = frame["id"] if frame else None
@@ -257,15 +282,19 @@ class ByConditions(Driving):
 
     @staticmethod
     def _at(frame: StackFrame | None) -> tuple[str, int]:
+        """Return path and line of a frame; an empty path and 0 for None."""
         return (frame_path(frame), frame["line"]) if frame else ("", 0)
 
     def counted(self) -> str:
-        """Return on how many lines it looked, too."""
+        """Return on how many lines conditions were set, and how often the program has stopped, as text."""
         return f"{len(self._lines):,} lines, {super().counted()}"
 
 
 def usable(definition: Definition | None, watch: Watch, session: Session) -> Until | None:
-    """Return how conditions run a program until something; None: they do not."""
+    """Return how the definition runs until this watch by conditions.
+
+    None: it cannot, or the adapter lacks them.
+    """
     known = definition.until if definition is not None else Until()
     text = {"true": known.holds, "change": known.changes}.get(watch.on, "")
     return known if text and session.supports("condition") else None

@@ -57,7 +57,7 @@ class SameStop:
 
     @classmethod
     def of(cls, stop: Stop, top: StackFrame | None) -> SameStop:
-        """Return what tells a stop with an innermost frame."""
+        """Return what tells `stop`, whose innermost frame is `top`, from other stops."""
         if top is None:
             return cls(stop.reason, "", "", 0)
         return cls(stop.reason, top["name"], frame_path(top), top["line"])
@@ -69,6 +69,10 @@ class UpToStop(AtWatchpoint):
     def __init__(
         self, session: Session, watched: Watch, seconds: float, known: Watchpoints, wanted: SameStop
     ) -> None:
+        """Set nothing yet.
+
+        The run ends at the stop `wanted`, and `known` is how the definition sets watchpoints.
+        """
         super().__init__(session, watched, {}, seconds, known)
         self._wanted = wanted
         self._left = 1
@@ -77,11 +81,14 @@ class UpToStop(AtWatchpoint):
         """The frames of the last write."""
 
     def expect(self, times: int) -> None:
-        """Pass so many of these stops but for the last."""
+        """Have the run end at the `times`-th stop of the wanted kind."""
         self._left = times
 
     def stays(self, stop: Stop) -> bool:
-        """Whether it is the stop; the program goes on at each other one."""
+        """Return whether this is the wanted stop for the last time; count it, and set `reached` if so.
+
+        The program goes on at any other stop.
+        """
         if not super().stays(stop):
             return False
         top = next(iter(stop.stack.frames.get(stop.thread_id, ())), None)
@@ -92,7 +99,7 @@ class UpToStop(AtWatchpoint):
         return self.reached
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return the line that has written, and keep its stack."""
+        """Return function, file and line that have written (None: not in the scope); keep the `stack`."""
         frames = await self.session.inspect.whole_stack(stop.thread_id)
         found = await super().line(stop)
         self.stack = [*frames] if found is not None else self.stack
@@ -126,7 +133,10 @@ def check(session: Session, known: Watchpoints) -> DirectSession:
 
 
 async def address_of(session: Session, expression: str, frame_id: int | None) -> str:
-    """Return an expression for the place in memory of another one, which has a meaning in each frame.
+    """Return an expression for the memory of `expression`, by address, that works in any frame.
+
+    The address and size are evaluated in the frame `frame_id`; a number such as `0x7ffe…` counts as an address of 8 bytes. The form is
+    C's or Rust's, whichever the adapter evaluates.
 
     Raises:
         ArgumentError: It has no place of 1, 2, 4 or 8 bytes.
@@ -149,10 +159,10 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
 async def _found(
     session: Session, pattern: re.Pattern[str], expression: str, frame_id: int | None
 ) -> str:
-    """Return the part of a value that is an address, or a number.
+    """Evaluate an expression in a frame; return the part of its result that matches `pattern`.
 
     Raises:
-        ArgumentError: There is none.
+        ArgumentError: The evaluation failed, or nothing in the result matches.
     """
     try:
         body = await evaluate(session, expression, frame_id, "watch", SECONDS_TO_EVALUATE)
@@ -167,7 +177,7 @@ async def _found(
 
 
 def times_before(session: Session, wanted: SameStop) -> int:
-    """Return how often a program has stopped so, the stop at which it stands included."""
+    """Return how often the program has stopped as `wanted` says, the current stop included; at least 1."""
     stops = session.mirror.history
     return max(1, sum(SameStop.of(each, each.top) == wanted for each in stops))
 
@@ -180,14 +190,16 @@ async def last_write(
     client: str,
     seconds: float,
 ) -> LastWrite:
-    """Run a program again, and return what has written a value last before the stop at which it stands.
+    """Run the program again beside this one; return what has written a value last before this stop.
+
+    The second run is ended, and the session does not move.
 
     Args:
-        debugger: Starts the second run, beside the first, which does not move.
+        debugger: Starts the second run.
         session: The first run, which is stopped.
         expression: A value of up to 8 bytes, or an address.
         frame_id: The frame in which that is looked up.
-        client: Who asks.
+        client: The key of the client that asks.
         seconds: How long the second run may take.
 
     Raises:
@@ -222,7 +234,10 @@ async def last_write(
 
 
 def call_that_stops_there(last: LastWrite, program: str) -> str:
-    """Return the call of a tool that stops where the last write is about to happen."""
+    """Return the text of a `dap_run` call that stops where the last write of `last` is about to happen.
+
+    `program` is the path of the program; `last` must have writes.
+    """
     _function, path, line, before, _after = last.writes[-1].cells[:5]
     condition = f', "condition": "{last.place} == {before}"' if _NUMBER.fullmatch(before) else ""
     point = f'{{"filename": "{path}", "line": {line}{condition}}}'

@@ -45,6 +45,7 @@ class Driving:
     """It ends at the caller's time-out."""
 
     def __init__(self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float) -> None:
+        """Prepare a run until `watch`, which may take `seconds`; the program is not moved yet."""
         self.session = session
         self.watch = watch
         self.scope = scope
@@ -61,7 +62,9 @@ class Driving:
         """All that were there meanwhile."""
 
     async def begin(self, frame_id: int | None) -> None:
-        """Look at the value where the program is stopped, in a frame.
+        """Evaluate the watched expression at the present stop; record its value, and that the run begins.
+
+        `frame_id` is the frame in which it is looked up; here the stop's innermost one is used.
 
         Raises:
             ArgumentError: It cannot be watched; nothing has happened.
@@ -80,28 +83,34 @@ class Driving:
         self.session.watching.drive(watch)
 
     async def go(self, stop: Stop) -> None:
-        """Have the program go on."""
+        """Send the request that has the program go on from `stop`."""
         raise NotImplementedError
 
     async def value(self, stop: Stop) -> str | None:
-        """Return the value at a stop; None: it has none there."""
+        """Return the expression's value at a stop, as text.
+
+        None: it has none there, or the frame is not in the scope.
+        """
         frame = await self.top(stop)
         return await self.evaluated(frame) if frame and self._is_in(frame) else None
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return function, file and line that have run last; None: not in the scope."""
+        """Return function, file and line (as texts) that have run last before a stop; None: not in the scope."""
         del stop
         return self._place
 
     def stays(self, stop: Stop) -> bool:
-        """Whether something else has stopped the program."""
+        """Return whether something else than this run has stopped the program, so that it stays stopped."""
         return stop.reason != "step"
 
     async def end(self) -> None:
-        """Undo what was set."""
+        """Remove what `begin` has set in the program or adapter; here nothing."""
 
     async def run(self) -> None:
-        """Run until it has come about, to another stop or the end, or for as long as the caller waits."""
+        """Run the program until the watched thing has come about, another stop, its end, or the time is up.
+
+        Rows about it are added to the program's collected ones. What was set is removed in any case.
+        """
         session = self.session
         try:
             with session.inspect.quiet():
@@ -113,6 +122,7 @@ class Driving:
                     await self.end()
 
     async def _run(self) -> None:
+        """Resume the program and look at each stop, until one of them ends the run."""
         session, mirror = self.session, self.session.mirror
         stop = mirror.stop
         while stop is not None and self._clock() < self._end:
@@ -129,7 +139,10 @@ class Driving:
                 return
 
     async def _look(self, stop: Stop) -> bool:
-        """Look at the value; whether it has come about."""
+        """Evaluate the expression at a stop, and record a row if the watched thing has come about.
+
+        Return whether it has.
+        """
         before, now = self._value, await self.value(stop)
         self._threads.update(self.session.mirror.threads)
         top = await self.top(stop)
@@ -150,11 +163,13 @@ class Driving:
         return line is not None
 
     def _move(self, top: StackFrame | None) -> None:
+        """Remember a frame's place as the last one in the scope; a frame outside of it changes nothing."""
         # What other code does, the line of the scope that has called it does.
         if top is not None and self._is_in(top):
             self._place = place_of(top)
 
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
+        """Add a row to the collected ones: the place `line`, and the value before and now."""
         name = self.session.mirror.threads.get(stop.thread_id, "")
         first = next(iter(self.session.mirror.threads), stop.thread_id)
         only = len(self.session.mirror.threads) < 2
@@ -166,12 +181,12 @@ class Driving:
         self.session.program.collected.add(self.session.id, row, self.road)
 
     async def top(self, stop: Stop) -> StackFrame | None:
-        """Return the innermost frame of a stop."""
+        """Return the innermost frame of a stop; None: it has no stack."""
         frames = await self.session.inspect.stack_trace(stop.thread_id)
         return frames[0] if frames else None
 
     async def evaluated(self, frame: StackFrame) -> str | None:
-        """Return the value in a frame; None: it has none there, and that is noted."""
+        """Evaluate the expression in a frame; return its text, None: it failed, which is recorded."""
         try:
             body = await evaluate(
                 self.session, self.watch.expression, frame["id"], "watch", SECONDS_TO_EVALUATE
@@ -182,29 +197,33 @@ class Driving:
         return str(body.get("result") or "")
 
     def _valued(self, place: tuple[str, str, str], value: str) -> None:
+        """Record that the expression has a value in this function, once for each function and file."""
         if place[:2] not in self._looked and not value.startswith(FAILED):
             self._looked.add(place[:2])
             self._note(place, _cell(value))
 
     def _look_failed(self, frame: StackFrame, error: str) -> None:
+        """Record that the expression could not be evaluated in a frame, and why."""
         self._note(place_of(frame), f"{FAILED}{_cell(error)[:200]}")
 
     def _note(self, place: tuple[str, str, str], value: str) -> None:
+        """Add a row about a look: the place, and the value or error there."""
         cells = (*place, value)
         row = CollectedRow(self.watch.looks.number, 0, 0.0, "", "", "", cells)
         self.session.program.collected.add(self.session.id, row, self.road)
 
     def _is_in(self, frame: StackFrame) -> bool:
+        """Return whether a frame runs code of the scope."""
         return is_in(self.session, self.scope, frame)
 
     def set_cost(self) -> None:
-        """Tell what it has taken, and at which stop it is over."""
+        """Record in the watch how long the run took, what it has counted, and at which stop it has ended."""
         watch, mirror = self.watch, self.session.mirror
         watch.run(self._clock() - self._started_at)
         watch.end(mirror.epoch - (mirror.stop is not None), self.counted())
 
     def counted(self) -> str:
-        """Return what it has taken that can be counted."""
+        """Return how many stops or steps it took, as text, with a rate if that says something."""
         seconds = self.watch.seconds
         rate = f", {self._count / seconds:,.0f} a second"
         fast = self.unit == "step" and seconds > 1
@@ -218,19 +237,22 @@ class Stepping(Driving):
     unit = "step"
 
     async def go(self, stop: Stop) -> None:
-        """Step into what is called next, or out of what is not the user's."""
+        """Send `stepIn`, or `stepOut` from code that is neither in the scope nor the user's."""
         frame = await self.top(stop)
         mine = frame is None or self._is_in(frame) or self.session.frames.is_users(frame)
         command = "stepIn" if mine else "stepOut"
         await self.session.resume(command, {"threadId": stop.thread_id})
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return the line that this thread has run; another one may have done it meanwhile."""
+        """Return the line that this thread has run; if another thread may have run, too, record that doubt."""
         self.watch.doubt(others=await self._ran_beside(stop))
         return await super().line(stop)
 
     async def _ran_beside(self, stop: Stop) -> bool:
-        """Whether another thread may have run code of the user's."""
+        """Return whether another thread may have run code of the user's meanwhile.
+
+        True also if there are too many.
+        """
         inspect = self.session.inspect
         alive = await inspect.threads()
         if self._threads - {stop.thread_id, *alive}:
@@ -246,7 +268,7 @@ class Stepping(Driving):
 
 
 def holds(value: str | None) -> bool:
-    """Whether a value counts as true, as adapters show values.
+    """Return whether a value, as an adapter shows it, counts as true; an error and None do not.
 
     >>> holds("false"), holds("0"), holds("3"), holds(None)
     (False, False, True, False)
@@ -258,7 +280,10 @@ def holds(value: str | None) -> bool:
 
 
 def is_in(session: Session, scope: ScopeSpec, frame: StackFrame) -> bool:
-    """Whether a frame runs code of a scope."""
+    """Return whether a frame runs code of a scope.
+
+    Without `files` and `functions` that is the user's code.
+    """
     files, functions = scope.get("files") or (), scope.get("functions") or ()
     if files or functions:
         return frame_path(frame) in files or _is_named(functions, frame["name"])
@@ -266,6 +291,7 @@ def is_in(session: Session, scope: ScopeSpec, frame: StackFrame) -> bool:
 
 
 def _is_named(patterns: Sequence[str], name: str) -> bool:
+    """Return whether a function's name matches one of the patterns, with or without what it is a part of."""
     # Go's methods have their type in parentheses.
     bare = re.split(r"(?<!\.)\(", name)[0].strip()
     ends = tuple(f"*{between}{each}" for each in patterns for between in (".", "::", "#"))
@@ -273,11 +299,12 @@ def _is_named(patterns: Sequence[str], name: str) -> bool:
 
 
 def place_of(frame: StackFrame | None) -> tuple[str, str, str]:
-    """Return function, file and line of a frame."""
+    """Return function, file and line of a frame, all as texts; None gives two empty texts and "0"."""
     if frame is None:
         return "", "", "0"
     return frame["name"], frame_path(frame), str(frame["line"])
 
 
 def _cell(text: str | None) -> str:
+    """Return a text for a cell of a row: on one line; None gives an empty text."""
     return (text or "").translate(_ESCAPES)

@@ -28,6 +28,7 @@ class AtWatchpoint(Driving):
     def __init__(
         self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float, known: Watchpoints
     ) -> None:
+        """Set nothing yet; `known` is how the definition sets watchpoints."""
         super().__init__(session, watch, scope, seconds)
         self.bounded = watch.every
         self._end = self._end if watch.every else float("inf")
@@ -43,7 +44,7 @@ class AtWatchpoint(Driving):
         """The thread's outermost frame; without it, the debugger has lost its way through the C library."""
 
     async def begin(self, frame_id: int | None) -> None:
-        """Set the watchpoint, and look at the value.
+        """Set a watchpoint on the expression, by DAP or the definition's command, and evaluate its value.
 
         Raises:
             ArgumentError: The adapter cannot watch the expression.
@@ -74,11 +75,15 @@ class AtWatchpoint(Driving):
         await super().begin(frame_id)
 
     async def go(self, stop: Stop) -> None:
-        """Have the program run to the next write, or another stop."""
+        """Send `continue`: the program runs to the next write, or another stop."""
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
     async def value(self, stop: Stop) -> str | None:
-        """Return the value in the frame of the one who has asked, if that is still there."""
+        """Return the expression's value in the frame in which it was asked for, if that is still on its stack.
+
+        Where that frame is gone or cannot be read, the text begins with `FAILED` and says so. None: something else has stopped the
+        program, or the frame is gone and only changes count.
+        """
         frames = await self.session.inspect.whole_stack(self._thread)
         if 0 < self._depth <= len(frames):
             frame = frames[len(frames) - self._depth]
@@ -100,7 +105,10 @@ class AtWatchpoint(Driving):
             raise NoConditions("what is behind the value may change, too", "")
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return the line of the instruction that has written, or that has called what has."""
+        """Return function, file and line of the instruction that has written, or of its caller in the scope.
+
+        None: no frame is in the scope.
+        """
         frames = await self.session.inspect.whole_stack(stop.thread_id)
         frame = next((each for each in frames if is_in(self.session, self.scope, each)), None)
         if frame is None:
@@ -113,7 +121,7 @@ class AtWatchpoint(Driving):
         return function, file, line
 
     def stays(self, stop: Stop) -> bool:
-        """Whether something else has stopped the program."""
+        """Return whether something else than a watchpoint has stopped the program."""
         reason = f"{stop.body.get('reason')} {stop.body.get('description')}"
         return "data breakpoint" not in reason and "watchpoint" not in reason
 
@@ -125,6 +133,7 @@ class AtWatchpoint(Driving):
             await self._command(self._known.remove.replace("${number}", self._number), None)
 
     async def _command(self, command: str, frame_id: int | None) -> str:
+        """Send a command of the debugger by `evaluate`; return its output, or the error's text if it failed."""
         try:
             body = await evaluate(self.session, command, frame_id, "repl", SECONDS_TO_EVALUATE)
         except DapeerError as error:

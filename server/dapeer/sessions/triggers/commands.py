@@ -32,9 +32,10 @@ async def run(
     env: Mapping[str, str],
     printed: Callable[[bytes], object],
 ) -> int:
-    """Run a command, and return its exit code; `printed` gets what it prints, on both of its streams.
+    """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
-    Whoever is cancelled has it killed, with all that it has started.
+    Standard output and errors are one stream; its input is empty. `own` makes the set of processes that it belongs to; `env` is added to
+    the starter's environment. If the caller is cancelled, the command is killed with all that it has started.
 
     Raises:
         CannotRun: There is no such command or folder.
@@ -63,6 +64,7 @@ async def run(
 
 
 async def _read(child: ChildProcess, printed: Callable[[bytes], object]) -> None:
+    """Pass what a command prints to `printed`, until its output is closed."""
     assert child.stdout is not None  # noqa: S101 - it is a pipe
     while piece := await child.stdout.read(READ_BYTES):
         printed(piece)

@@ -50,9 +50,9 @@ class Processes:
         return ownership.ports_beside(self.programs, self.debuggers)
 
     def address(self, host: str, port: int) -> str | None:
-        """Return the numeric address at which a program is reached; None: it listens at none of the host's.
+        """Return the numeric address at which one of the programs listens at `port`.
 
-        Where it is not known who listens: the first address that accepts a connection.
+        None: at none of the host's. If it is not known who listens, it is the first address that accepts a connection.
         """
         for each in _addresses(host, port):
             if self._is_reached(each, port):
@@ -60,6 +60,10 @@ class Processes:
         return None
 
     def _is_reached(self, address: str, port: int) -> bool:
+        """Return whether a program listens at an address.
+
+        If that is not known, whether anything accepts a connection.
+        """
         if self.is_known:
             return ownership.listens(self.programs, address, port)
         with contextlib.suppress(OSError):
@@ -69,7 +73,10 @@ class Processes:
 
 
 def processes_of(sessions: Iterable[Session]) -> Processes:
-    """Return the processes of programs, with all that these have started."""
+    """Return the processes of the sessions' programs, with those that they have started.
+
+    Those of their debuggers are named separately. It reads the table of processes, so call it in a thread.
+    """
     living = [each for each in sessions if not each.over]
     first = {pid for each in living for pid in _processes(each)}
     programs = first | {child for pid in first for child in process_table.descendants(pid)}
@@ -84,9 +91,9 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
 
 
 def _processes(session: Session) -> set[int]:
-    """Return the processes of a session's program, as far as known.
+    """Return the pid of a session's program, as its adapter names it, else all that it has started.
 
-    By the adapter's word, else what it has started.
+    Empty: it is not known, is on another machine, or its child session has it.
     """
     if session.delegates:
         return set()
@@ -106,10 +113,10 @@ def _processes(session: Session) -> set[int]:
 
 
 def require_address(processes: Processes, host: str, port: int) -> str:
-    """Return the numeric address of this machine at which a program is reached.
+    """Return the numeric address of this machine at which one of the programs listens.
 
     Raises:
-        NotReached: Nobody listens there, or another process does.
+        NotReached: Nobody listens there, or a process that is not debugged does.
     """
     found = processes.address(host, port)
     if found is not None:
@@ -125,18 +132,20 @@ def require_address(processes: Processes, host: str, port: int) -> str:
 
 
 def _ports_of(processes: Processes) -> str:
+    """Return a clause on the ports at which the programs listen; empty if there are none."""
     ports = ", ".join(map(str, sorted(processes.own_ports)))
     return f"; the program listens at {ports}" if ports else ""
 
 
 def _name(pid: int) -> str:
+    """Return the name of a process, as the system has it."""
     return process_table.status(pid).get("Name", "") or "ended"
 
 
 def _addresses(host: str, port: int) -> list[str]:
-    """Return the numeric addresses of a host of this machine, resolved once.
+    """Return the numeric addresses of a host, without repetitions.
 
-    `0.0.0.0` stands for its loopback.
+    `0.0.0.0` stands for the loopback address.
 
     Raises:
         NotReached: It has none.

@@ -40,6 +40,7 @@ def _port_in(group: str) -> int:
 
 
 def _own_ports(processes: Processes) -> frozenset[int]:
+    """Return the ports at which the programs listen, without their debuggers'."""
     return processes.own_ports
 
 
@@ -60,7 +61,10 @@ class Readiness:
     """The output was found."""
 
     def awaited(self, trigger: Trigger) -> str:
-        """Say what a trigger waits for, as a clause; empty: it waits for nothing."""
+        """Return a clause on what `trigger` waits for, such as "until it listens at port 80".
+
+        Empty: for nothing.
+        """
         if self.ready.awaited:
             return self.ready.awaited
         match trigger:
@@ -74,7 +78,9 @@ class Readiness:
                 return "until the program listens at a port (`ready` names another sign)"
 
     async def holds(self, trigger: Trigger) -> bool:
-        """Whether the program is ready for a trigger.
+        """Return whether the program is ready for a trigger now; set `port` when it becomes known.
+
+        The program's new output is searched, and the table of sockets is read.
 
         Raises:
             PatternOverdue: The pattern takes too long.
@@ -95,6 +101,10 @@ class Readiness:
         return not port or await self._listens_at(port)
 
     async def _holds_unasked(self, trigger: Trigger) -> bool:
+        """Return whether the program is ready, where the caller has not said what it waits for; set `port`.
+
+        Input needs nothing, a request a port that listens, an evaluation in a page the loaded page.
+        """
         match trigger:
             case TerminalInput():
                 return True
@@ -122,18 +132,22 @@ class Readiness:
         return isinstance(session, DirectSession) and session.plan.definition.uses("url")
 
     async def processes(self, *, all_programs: bool = False) -> Processes:
-        """Return the processes of the program, or of all that are debugged."""
+        """Return the processes of the program, or of all programs that are debugged."""
         sessions = [*self.everybody()] if all_programs else self.session.program.sessions
         return await in_thread(processes_of, sessions)
 
     async def _listens_at(self, port: int) -> bool:
+        """Return whether any program that is debugged listens at a port."""
         processes = await self.processes(all_programs=True)
         if processes.is_known:
             return port in await in_thread(lambda: processes.ports)
         return await in_thread(processes.address, "localhost", port) is not None
 
     async def _prints(self) -> bool:
-        """Search the output that is new; its last line may not be whole yet, and is searched again."""
+        """Search the new output for the pattern.
+
+        Return whether it was found, and set `port` to the one in a group. The last line may not be whole yet, and is searched again.
+        """
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._printed))
         start = log.end - len(text)
@@ -149,16 +163,19 @@ class Readiness:
         return False
 
     async def _is_loaded(self) -> bool:
+        """Return whether the page is loaded; False also if it cannot be evaluated."""
         try:
             return json.dumps("complete") in (await self.evaluate(_LOADED)).replace("'", '"')
         except DapeerError:
             return False
 
     async def evaluate(self, expression: str, seconds: float = SECONDS_TO_EVALUATE) -> str:
-        """Evaluate without a frame while the program runs; not in turn with others, for it may take a stop.
+        """Evaluate in the running program, without a frame; return the text of the result.
+
+        It does not wait for other evaluations of the session, as it may take until a stop is over.
 
         Raises:
-            DapeerError: It cannot be.
+            DapeerError: It cannot be evaluated, or `seconds` are over.
         """
         session = self.session.program.acting(self.session, exactly=True)
         body = await session.request(

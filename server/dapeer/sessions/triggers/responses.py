@@ -36,7 +36,7 @@ class Body:
 
     @property
     def facts(self) -> str:
-        """Say its type and size, and its text as far as there is room."""
+        """The body's type and size as text, and its text as far as there is room."""
         size = f"{len(self.content):,} bytes{' and more, which were not read' if self.cut else ''}"
         facts = ", ".join(filter(None, [self.type, size]))
         if not self.content:
@@ -46,7 +46,7 @@ class Body:
 
 
 def is_stream(media_type: str) -> bool:
-    """Whether a body of this type may never end."""
+    """Return whether a body of this media type may never end, such as `text/event-stream`."""
     return media_type.lower() in _STREAMS
 
 
@@ -64,9 +64,9 @@ class Response:
 
 
 def told(title: str, response: Response, seconds: float, stood: float) -> str:
-    """Return the line of a trigger that has ended.
+    """Return the line on a trigger that has ended: title, outcome, time, and the body shortened.
 
-    The program has run for `seconds` in it, and stood still for `stood`.
+    The program has run for `seconds` meanwhile, and was stopped for `stood`.
 
     >>> told("POST /total", Response("200", Body(b'{"total": 8}', "application/json")), 0.035, 0)
     'POST /total → 200 in 35 ms, application/json, 12 bytes: {"total": 8}'
@@ -78,4 +78,5 @@ def told(title: str, response: Response, seconds: float, stood: float) -> str:
 
 
 def _duration(seconds: float) -> str:
+    """Return a duration as text, in ms below a second."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -53,6 +53,7 @@ class RunningTime:
     """For how long a program has run, and stood still, from now on."""
 
     def __init__(self, program: Program[Session]) -> None:
+        """Begin to count now, with nothing counted yet."""
         self._program = program
         self._clock = anyio.current_time
         self._since = self._clock()
@@ -60,7 +61,7 @@ class RunningTime:
         self.ran = self.stood = 0.0
 
     def note(self) -> None:
-        """Count the time that has passed."""
+        """Add the time since the last call to `ran` or `stood`, as the program was running or stopped."""
         now = self._clock()
         if self._stopped:
             self.stood += now - self._since
@@ -69,7 +70,7 @@ class RunningTime:
         self._since, self._stopped = now, bool(self._program.stopped)
 
     async def until(self, seconds: float) -> None:
-        """Return when the program has run for so many seconds."""
+        """Wait until the program has run for `seconds` since the beginning; stops do not count."""
         while self.ran < seconds:
             stopped = self._stopped
             rest = None if stopped else seconds - self.ran
@@ -121,7 +122,10 @@ class TriggerRun:
     # -- what is told
 
     def news(self) -> Iterator[str]:
-        """Yield a line for each trigger whose state has changed since it was told."""
+        """Yield a line for each trigger whose state has changed since the last call.
+
+        It counts as told then.
+        """
         queued = 0
         for each in self.doings:
             if each.state == "queued":
@@ -133,6 +137,7 @@ class TriggerRun:
             yield f"then: {queued} more follow{'s' * (queued == 1)}"
 
     def _line(self, each: Doing) -> str:
+        """Return the line on a trigger as it is now."""
         stopped = " (the program is stopped)" if self.program.stopped else ""
         if each.state == "waits":
             return f"{each.trigger.title} waits {self.readiness.awaited(each.trigger)}{stopped}"
@@ -144,7 +149,10 @@ class TriggerRun:
     # -- what is done
 
     async def work(self) -> None:
-        """Do them one after the other; what fails ends the row."""
+        """Do all triggers one after the other; after one that fails the others are not sent.
+
+        The program's end ends the run. An unexpected error is logged. At the end all are "done".
+        """
         try:
             await first_of(self._all, self._ended)
         except Exception:
@@ -153,6 +161,7 @@ class TriggerRun:
             self._close()
 
     def _close(self) -> None:
+        """Set each trigger that is not done to done, with a line that says why, and wake those who wait."""
         for each in self.doings:
             if each.state != "done":
                 was_sent = each.state == "sent"
@@ -164,13 +173,14 @@ class TriggerRun:
         self.program.waiters.wake()
 
     async def _ended(self) -> None:
-        """Return a moment after the program's end."""
+        """Wait for the program's end, and a moment more if a trigger's answer is still expected."""
         program = self.program
         await program.waiters.wait_for(lambda: not (program.alive and program.runs), None)
         if any(each.state == "sent" for each in self.doings):
             await anyio.sleep(SECONDS_AT_END)
 
     async def _all(self) -> None:
+        """Do all triggers in order until one fails, then end the process that searches patterns."""
         try:
             for each in self.doings:
                 if not await self._one(each):
@@ -179,7 +189,10 @@ class TriggerRun:
             await self.readiness.matcher.aclose()
 
     async def _one(self, each: Doing) -> bool:
-        """Do one when the program is ready; return whether the next one may follow."""
+        """Wait until the program is ready, do one trigger, and record its line.
+
+        Return whether the next may follow. What it has brought is added to the program's `responses`.
+        """
         title, wait = each.trigger.title, RunningTime(self.program)
         each.state = "waits"
         try:
@@ -196,16 +209,24 @@ class TriggerRun:
         return not response.failed
 
     def _done(self, each: Doing, line: str) -> None:
+        """Set a trigger to done with this line, and wake those who wait."""
         each.state, each.line = "done", line
         self.program.waiters.wake()
 
     async def _limited(
         self, time: RunningTime, work: Callable[[], Awaitable[Response]]
     ) -> Response:
-        """Do some work while the program runs for at most so many seconds, and return its result."""
+        """Await `work` while the program runs for at most `SECONDS_TO_ANSWER`; return its result.
+
+        `time` is the clock, which leaves out stops.
+
+        Raises:
+            TriggerFailed: The time was over first.
+        """
         results: list[Response] = []
 
         async def do() -> None:
+            """Await the work, and keep its result."""
             results.append(await work())
 
         await first_of(do, lambda: time.until(SECONDS_TO_ANSWER))
@@ -215,6 +236,10 @@ class TriggerRun:
         return results[0]
 
     async def _until_ready(self, trigger: Trigger) -> Response:
+        """Wait until the program is ready for a trigger; it is asked again and again while the program runs.
+
+        The response is empty.
+        """
         waiters, program = self.program.waiters, self.program
         while not await self.readiness.holds(trigger):
             await waiters.wait_for(lambda: not program.stopped, None)
@@ -222,6 +247,7 @@ class TriggerRun:
         return Response("")
 
     async def _did(self, trigger: Trigger) -> Response:
+        """Do a trigger according to its kind, and return what it has brought."""
         match trigger:
             case HttpRequest():
                 return await self._requested(trigger)
@@ -234,9 +260,14 @@ class TriggerRun:
                 return Response(quoted(value) or "(no value)")
 
     async def _requested(self, request: HttpRequest) -> Response:
+        """Send an HTTP request to a program that is debugged; return the response.
+
+        A URL that is only a path goes to the program's own port.
+        """
         unknown: list[int] = []
 
         async def address(host: str, port: int) -> str:
+            """Return the numeric address of a debugged program at a port; note a port whose owner is not known."""
             processes = await self.readiness.processes(all_programs=True)
             if not processes.is_known:
                 unknown.append(port)
@@ -254,9 +285,11 @@ class TriggerRun:
         return replace(response, notes=(*response.notes, note))
 
     async def _run(self, trigger: CommandRun) -> Response:
+        """Run a command to its end; return its exit code, and what it has printed up to `MAX_BODY_BYTES`."""
         printed = bytearray()
 
         def keep(piece: bytes) -> None:
+            """Keep a piece of output as far as there is room."""
             printed.extend(piece[: max(0, MAX_BODY_BYTES - len(printed))])
 
         cwd = self.cwd if trigger.cwd is None else str(anyio.Path(self.cwd) / trigger.cwd)
@@ -265,6 +298,11 @@ class TriggerRun:
         return Response(f"exit code {code}", body, failed=code != 0)
 
     async def _typed(self, trigger: TerminalInput) -> Response:
+        """Type a text into the program's terminal.
+
+        Raises:
+            TriggerFailed: It does not run in one.
+        """
         if (keyboard := self.program.keyboard) is None:
             raise TriggerFailed("the program does not run in a terminal (terminal=true gives one)")
         await keyboard.type(trigger.text)
@@ -283,13 +321,16 @@ class Triggers:
         """What else clients are to be told, by their keys."""
 
     def tell(self, client: str, line: str) -> None:
-        """Tell a client something with its next answer; of many lines the newest."""
+        """Keep a line for a client's next answer; of many lines the newest `MAX_LINES` are kept."""
         self._said[client] = [*self._said.get(client, ()), line][-MAX_LINES:]
 
     def begin(
         self, session: Session, client: str, triggers: Sequence[Trigger], ready: Ready, cwd: str
     ) -> None:
-        """Begin to do these, and tell `client` of them; they end with the program of the session."""
+        """Start a task that does these triggers in order, for the client `client` (its key).
+
+        It ends with the session's program. `cwd` is the folder where commands run; `ready` tells when the program is ready.
+        """
         readiness = Readiness(session, ready, self._everybody, Matcher())
         doings = [Doing(each) for each in triggers]
         run = TriggerRun(session, client, cwd, doings, readiness, self._own)
@@ -297,20 +338,23 @@ class Triggers:
         self._tasks.start_soon(run.work)
 
     def awaited(self, session: Session, client: str) -> TriggerRun | None:
-        """Return the newest of a client for a program, unless its end was told."""
+        """Return a client's newest triggers for the session's program; None: there are none, or all were told."""
         mine = [
             each for each in self._runs if each.client == client and each.program is session.program
         ]
         return mine[-1] if mine and not mine[-1].is_told else None
 
     def news(self, client: str) -> list[str]:
-        """Return the lines that a client has not been told; they are told by that."""
+        """Return the lines that a client was not told yet, and record that it was told.
+
+        Finished triggers are dropped.
+        """
         lines = self._said.pop(client, [])
         lines += [line for each in self._runs if each.client == client for line in each.news()]
         self._runs = [each for each in self._runs if not each.is_told]
         return lines
 
     def left(self, client: str) -> None:
-        """Tell a client nothing more, which has gone; what has begun goes on."""
+        """Drop what was to be told to a client that has disconnected; what has begun goes on."""
         self._runs = [each for each in self._runs if each.client != client]
         self._said.pop(client, None)

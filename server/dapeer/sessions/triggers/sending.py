@@ -41,7 +41,9 @@ class Sender:
     address: FindAddress
 
     async def send(self, request: HttpRequest) -> Response:
-        """Send a request and read its response. Nothing is retried.
+        """Send a request once and read its response.
+
+        Follow redirects to debugged programs, at most `MAX_REDIRECTS`.
 
         Raises:
             NotReached: Nothing of the program's is at its address; nothing was sent.
@@ -53,6 +55,10 @@ class Sender:
             raise TriggerFailed(_reason(error)) from error
 
     async def _followed(self, request: HttpRequest) -> Response:
+        """Send a request, follow its redirects, and return the last response, with all statuses.
+
+        A redirect that leads elsewhere is not followed, and a note says so.
+        """
         statuses: list[str] = []
         for _ in range(MAX_REDIRECTS + 1):
             answer = await self._sent(request)
@@ -69,6 +75,10 @@ class Sender:
         return Response(" → ".join(statuses), None, notes=("it goes on redirecting",))
 
     async def _sent(self, request: HttpRequest) -> _Answer:
+        """Send one request, to the checked numeric address if it is for this machine.
+
+        Return status, location, body. For this machine no proxy is used, and no certificate is checked.
+        """
         url = httpx2.URL(request.url)
         here = request.is_here
         host = url.host
@@ -100,7 +110,7 @@ class _Answer:
 
 
 async def _body(response: httpx2.Response) -> Body:
-    """Read a body, as much as is kept; of a stream its beginning."""
+    """Read a response's body, up to `MAX_BODY_BYTES`, or `STREAM_BYTES` of a stream; the rest is not read."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip()
     limit = STREAM_BYTES if is_stream(kind) else MAX_BODY_BYTES
     content = bytearray()
@@ -113,7 +123,10 @@ async def _body(response: httpx2.Response) -> Body:
 
 
 def _redirected(request: HttpRequest, answer: _Answer) -> HttpRequest | None:
-    """Return the request to which a response sends on; None: it is no redirect."""
+    """Return the request to which a response redirects; None: it redirects nowhere.
+
+    Another origin does not get `Authorization` and cookies. Statuses other than 307 and 308 make it a GET without a body.
+    """
     if not (300 <= answer.status < 400 and answer.location):
         return None
     url = urljoin(request.url, answer.location)
@@ -130,12 +143,13 @@ def _redirected(request: HttpRequest, answer: _Answer) -> HttpRequest | None:
 
 
 def _same_origin(one: str, other: str) -> bool:
+    """Return whether two URLs have the same scheme, host and port."""
     a, b = urlsplit(one), urlsplit(other)
     return (a.scheme, a.hostname, a.port) == (b.scheme, b.hostname, b.port)
 
 
 def _reason(error: Exception) -> str:
-    """Say why there is no response."""
+    """Return a clause on why there is no response."""
     match error:
         case httpx2.ConnectError():
             return f"it did not connect: {error}"
@@ -146,4 +160,5 @@ def _reason(error: Exception) -> str:
 
 
 def _more(error: Exception) -> str:
+    """Return an error's text behind a colon; empty if it has none."""
     return f": {quoted(str(error))}" if str(error) else ""

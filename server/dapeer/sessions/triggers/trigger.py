@@ -49,7 +49,7 @@ class HttpRequest:
 
     @property
     def title(self) -> str:
-        """Name it: the method and the path, and the host where it is not this machine."""
+        """The method and the path, and the host where it is not this machine."""
         parts = urlsplit(self.url)
         path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
         host = "" if self.is_here else f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
@@ -76,7 +76,7 @@ class CommandRun:
 
     @property
     def title(self) -> str:
-        """Name it: the command."""
+        """The command as a shell would write it, shortened."""
         return shortened(shlex.join(self.command), TITLE_CHARS)
 
 
@@ -88,7 +88,7 @@ class TerminalInput:
 
     @property
     def title(self) -> str:
-        """Name it: the text, in quotes."""
+        """The text, in quotes and shortened."""
         return f"input {shortened(json.dumps(self.text, ensure_ascii=False), TITLE_CHARS)}"
 
 
@@ -100,7 +100,7 @@ class Evaluation:
 
     @property
     def title(self) -> str:
-        """Name it: the expression."""
+        """The expression on one line, shortened."""
         return f"evaluate {shortened(' '.join(self.expression.split()), TITLE_CHARS)}"
 
 
@@ -119,14 +119,14 @@ class Ready:
 
     @property
     def awaited(self) -> str:
-        """Say what is waited for, as a clause; empty: nothing."""
+        """What is waited for, as a clause; empty: nothing."""
         if self.output:
             return f"until it prints {shortened(self.output, TITLE_CHARS)!r}"
         return f"until it listens at port {self.port}" if self.port else ""
 
 
 def port_of(url: str) -> int:
-    """Return the port of a URL, which its scheme may imply."""
+    """Return the port of a URL, or the usual one of its scheme; 0: it has none."""
     parts = urlsplit(url)
     return parts.port or PORTS.get(parts.scheme, 0)
 
@@ -148,16 +148,18 @@ def is_loopback(host: str) -> bool:
 
 
 def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
-    """Return what a caller's `then` says, in its order.
+    """Return the triggers that a caller's argument `then` lists, in its order.
+
+    Each entry has one of the keys `request`, `command`, `input` and `evaluate`, and others that belong to it.
 
     Raises:
-        ArgumentError: One is no trigger; nothing has happened.
+        ArgumentError: An entry is no trigger.
     """
     return tuple(_trigger(each) for each in given)
 
 
 def ready_of(given: Json | None) -> Ready:
-    """Return what a caller's `ready` says.
+    """Return what a caller's argument `ready` says: an object with `port` or `output`; None: nothing.
 
     Raises:
         ArgumentError: It is neither a port nor a pattern.
@@ -175,7 +177,9 @@ def ready_of(given: Json | None) -> Ready:
 
 
 def checked_pattern(pattern: str, where: str) -> str:
-    """Return a regular expression of JavaScript's or Python's as Python writes it.
+    """Return a regular expression of JavaScript or Python in Python's syntax, after compiling it once.
+
+    `where` is the argument's name, with which an error begins.
 
     Raises:
         ArgumentError: It is none, or too long.
@@ -197,6 +201,11 @@ def checked_pattern(pattern: str, where: str) -> str:
 
 
 def _trigger(given: Json) -> Trigger:
+    """Return the trigger of one entry of `then`.
+
+    Raises:
+        ArgumentError: It has no kind, or several, or a key that does not go with its kind.
+    """
     kinds = [each for each in _KINDS if given.get(each) is not None]
     if len(kinds) != 1:
         what = (
@@ -220,6 +229,14 @@ def _trigger(given: Json) -> Trigger:
 
 
 def _request(given: Json) -> HttpRequest:
+    """Return the HTTP request of an entry of `then`.
+
+    Its key `request` has method and URL, beside `headers` and one kind of body. The method is POST with a body, GET without one, unless
+    it is given.
+
+    Raises:
+        ArgumentError: The URL is not one of HTTP, or there are two bodies.
+    """
     found = _METHOD.fullmatch(str(given["request"]).strip())
     if found is None:
         raise ArgumentError(f"`then`: {_quoted(given['request'])} is no method and URL.", USAGE)
@@ -246,7 +263,13 @@ def _request(given: Json) -> HttpRequest:
 
 
 def _body(key: str, value: object) -> tuple[str, bytes]:
-    """Return the content type and the bytes of a body."""
+    """Return the content type and the bytes of a body.
+
+    `key` says how `value` is written: json, form or body.
+
+    Raises:
+        ArgumentError: The value does not fit the key.
+    """
     if key == "json":
         return "application/json", json.dumps(value, ensure_ascii=False).encode(errors="replace")
     if key == "form":
@@ -257,12 +280,22 @@ def _body(key: str, value: object) -> tuple[str, bytes]:
 
 
 def _fields(value: object) -> dict[str, Any]:
+    """Return the fields of a form, each a text or a list.
+
+    Raises:
+        ArgumentError: `value` is no object.
+    """
     if not is_object(value):
         raise ArgumentError("`then`: `form` must be an object.", 'Give {"name": "value"}.')
     return {name: each if is_array(each) else str(each) for name, each in value.items()}
 
 
 def _command(given: Json) -> CommandRun:
+    """Return the command of an entry: `command` is a list of texts, beside `cwd` and `env`.
+
+    Raises:
+        ArgumentError: It is no such list, or has a NUL in it.
+    """
     words: object = given["command"]
     if not is_array(words) or not words or not all(isinstance(each, str) for each in words):
         raise ArgumentError(
@@ -278,6 +311,11 @@ def _command(given: Json) -> CommandRun:
 
 
 def _texts(value: object, key: str) -> dict[str, str]:
+    """Return an object's names and values as texts; None gives an empty dict.
+
+    Raises:
+        ArgumentError: It is no object, or has a line end or a NUL in it.
+    """
     if value is not None and not is_object(value):
         raise ArgumentError(f"`then`: `{key}` must be an object.", 'Give {"NAME": "value"}.')
     texts = {str(name): str(each) for name, each in as_object(value).items()}
@@ -287,4 +325,5 @@ def _texts(value: object, key: str) -> dict[str, str]:
 
 
 def _quoted(text: object) -> str:
+    """Return a value as a quoted text, shortened, for an error."""
     return repr(shortened(str(text), TITLE_CHARS))
