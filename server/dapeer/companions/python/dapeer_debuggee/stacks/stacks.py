@@ -163,6 +163,7 @@ def report_texts(row: Any) -> None:
 
     @row.replace(SOURCE)
     def source(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's response to `source`, with the source in place of instructions where it is known."""
         made = stock(self, py_db, request, *rest, **named)
         body: dict[str, Any] = made.as_dict["body"]
         if not body["content"]:

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return an array's shape, type, missing elements, and its elements, or those at its ends; None: none."""
+    """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
+
+    Of many elements those at the ends are shown; those on another device are not fetched. None: it is no array. `show` makes the text of an
+    element that is an object.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
         plain = kind.__module__ == "numpy" and value.dtype.kind in "biufcMm"
@@ -46,7 +50,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def is_at_hand(value: Any) -> bool:
-    """Whether an array's elements are in this process's memory: not lazy, not on another device."""
+    """Return whether an array's elements are in this process's memory: not lazy, not on another device."""
     ready = getattr(value, "is_ready", None)
     devices = getattr(value, "devices", None)
     if ready is None or devices is None:
@@ -55,12 +59,18 @@ def is_at_hand(value: Any) -> bool:
 
 
 def edges(room: int) -> tuple[int, int]:
-    """Return the size up to which an array is shown whole, and the number of elements at each end else."""
+    """Return up to how many elements an array is shown whole, and else the number of elements at each end.
+
+    `room` is how many characters the array may have.
+    """
     return (max(room // 8, 20), 3) if room >= MIN_ALONE_CHARS else (10, 2)
 
 
 def corner(value: Any, room: int) -> tuple[Any, int]:
-    """Return a part of an array whose ends have few elements, and how many dimensions deep that part is."""
+    """Return the part of an array at its first indices that is small enough, and its depth.
+
+    The depth is how many dimensions of the array were left out.
+    """
     threshold, edge = edges(room)
     deep, shape = 0, tuple(value.shape)
     while (
@@ -79,7 +89,7 @@ def size(shape: Any) -> int:
 
 
 def written(value: Any, room: int, show: Show, numpy: Any) -> str:
-    """Return the elements of an array as NumPy writes them; objects and strings as dapeer shows them."""
+    """Return the elements of an array as NumPy writes them; objects and strings as `show` does."""
     value, deep = corner(value, room)
     threshold, edge = edges(room)
     formats = dict.fromkeys(("object", "numpystr"), lambda each: element(each, show))  # type: ignore[reportUnknownLambdaType]
@@ -105,7 +115,10 @@ def nested(text: str, deep: int) -> str:
 
 
 def missing(value: Any, kind: Any, numpy: Any) -> str:
-    """Return how many elements of an array are missing (NaN, masked); empty if none, or not counted."""
+    """Return how many elements of an array are NaN or NaT, as `(N missing) `.
+
+    Empty if none, or not counted.
+    """
     if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
         return ""
     if value.dtype.kind not in "fcMm":
@@ -119,7 +132,7 @@ def missing(value: Any, kind: Any, numpy: Any) -> str:
 
 
 def tensor(value: Any, room: int) -> str:
-    """Return shape, type, device, `requires_grad` and missing elements of a tensor, then its elements.
+    """Return shape, type, device, `requires_grad`, missing and other elements of a PyTorch tensor.
 
     Elements on another device are not fetched.
     """
@@ -143,7 +156,7 @@ def tensor(value: Any, room: int) -> str:
 
 
 def not_numbers(held: Any) -> int:
-    """Return how many elements of a tensor are NaN; 0 if they are not counted."""
+    """Return how many elements of a tensor are NaN; 0 also if they are not counted."""
     if not held.is_floating_point() or held.numel() > MAX_COUNTED_CELLS:
         return 0
     try:
@@ -154,7 +167,10 @@ def not_numbers(held: Any) -> int:
 
 
 def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
-    """Yield the text of a tensor's elements; of a long dimension only those at its ends."""
+    """Yield the pieces of the text of a tensor's elements; of a long dimension only those at its ends.
+
+    `whole`: all are shown; `edge`: how many at each end, if not.
+    """
     if not value.ndim:
         yield number(value.item())
         return

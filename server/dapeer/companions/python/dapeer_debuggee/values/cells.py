@@ -27,7 +27,7 @@ ROW = values.Inside()
 
 
 def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
-    """Return a value as text."""
+    """Return a value as one line of text for a row, in about `room` characters; it runs no code."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:
         return (
@@ -45,7 +45,7 @@ def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
 
 
 def is_small(value: Any) -> bool:
-    """Whether an element is written by itself."""
+    """Return whether an element is plain and short, so that the `repr` of a list of such is used as it is."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return (
         is_one_of(kind, PLAIN)
@@ -55,13 +55,13 @@ def is_small(value: Any) -> bool:
 
 
 def failed(error: BaseException) -> str:
-    """Return what an expression has raised."""
+    """Return a cell's text for an expression that raised `error`: `FAILED`, its type, Python's own text."""
     text = str(error) if written_by_python(error) else ""
     return FAILED + escaped(f"{name_of(type(error))}{': ' if text else ''}{text[:MAX_CELL_CHARS]}")
 
 
 def written_by_python(error: BaseException) -> bool:
-    """Whether an exception's text is made by Python alone, of plain values."""
+    """Return whether an exception's text is made by Python alone, of plain arguments."""
     writes = values.objects.found(type(error), "__str__")
     arguments: Any = ARGUMENTS.__get__(error)  # pyright: ignore[reportAttributeAccessIssue]
     return type(writes) is types.WrapperDescriptorType and all(
@@ -70,7 +70,7 @@ def written_by_python(error: BaseException) -> bool:
 
 
 def escaped(text: str) -> str:
-    """Return a text without the characters that rows are made of."""
+    """Return a text with all unprintable characters escaped, since such characters separate a row's parts."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -38,7 +38,7 @@ class MoreItemsRange:
         return f"[{self._first}:{self._last}]"
 
     def entries(self) -> list[NamedChild]:
-        """Return what it stands for."""
+        """Return the elements that it stands for, as `elements` yields them."""
         return [*elements(self._of, self._known, self._first, self._last)]
 
 
@@ -52,7 +52,7 @@ class MoreItems:
         return "..."
 
     def entries(self) -> list[NamedChild]:
-        """Return what it stands for, in parts."""
+        """Return a `MoreItemsRange` for each part of `PART_ELEMENTS` elements, behind the first elements."""
         size = self._known.__len__(self._of)
         parts = (
             MoreItemsRange(self._of, self._known, first, min(first + PART_ELEMENTS, size))
@@ -62,18 +62,21 @@ class MoreItems:
 
 
 def is_theirs(value: Any) -> bool:
-    """Whether pydevd lists a value as it always does."""
+    """Return whether pydevd lists the contents of a value itself, as of NumPy's and pandas' types."""
     return objects.module_of(type(value)).partition(".")[0] in THEIRS
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether nothing is in a value."""
+    """Return whether a value is a number, a string, None or a property, so that it has no children."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return kind is objects.Property or any(issubclass(kind, each) for each in LEAVES)
 
 
 def entries(value: Any) -> list[NamedChild]:
-    """Return what is in a value."""
+    """Return the children of a value: attributes, elements and the size of a container.
+
+    Each is a `NamedChild`. Behind the first `FIRST_ELEMENTS`, the others are below one child `more`.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is MoreItems or kind is MoreItemsRange:
         return list(value.entries())
@@ -107,7 +110,10 @@ def entries(value: Any) -> list[NamedChild]:
 
 
 def fields_of(kind: Any, size: int) -> tuple[str, ...]:
-    """Return the names of a named tuple's elements; empty if it is none."""
+    """Return the names of the elements of a named tuple of `size` elements.
+
+    Empty if the class `kind` is none.
+    """
     names: Any = objects.found(kind, "_fields") if issubclass(kind, tuple) else None
     if type(names) is not tuple or len(names) != size or size > FIRST_ELEMENTS:  # pyright: ignore[reportUnknownArgumentType]
         return ()
@@ -121,7 +127,7 @@ def length(parent: str) -> str:
 
 
 def container_of(kind: Any) -> Any:
-    """Return the built-in class of containers to which a class belongs; None if it is none."""
+    """Return the built-in class of containers from which a class derives; None if it is no container."""
     arrays: Any = getattr(sys.modules.get("ctypes"), "Array", None)
     of_ctypes = (arrays,) if type(arrays).__module__ == "_ctypes" else ()
     numbers: Any = getattr(sys.modules.get("array"), "array", None)
@@ -135,7 +141,10 @@ def container_of(kind: Any) -> Any:
 
 
 def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChild]:
-    """Yield some elements of a container."""
+    """Yield the elements of a container from index `first` up to `last` as `NamedChild`s.
+
+    `known` is the built-in class whose methods read it. Elements of a set have no expression.
+    """
     if objects.is_one_of(known, (dict, OrderedDict)):
         yield from pairs(itertools.islice(known.items(value), first, last))
     elif objects.is_one_of(known, (set, frozenset)):
@@ -148,7 +157,10 @@ def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChi
 
 
 def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
-    """Yield values under their keys; of keys that look alike, all but the first with their number."""
+    """Yield the values of a dictionary as `NamedChild`s, named by their keys.
+
+    Of keys that look alike, all but the first have their id. A key that cannot be written has no expression.
+    """
     seen: set[str] = set()
     for key, each in items:
         name = str(values.shown(key))
@@ -159,7 +171,7 @@ def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
 
 
 def is_literal(key: Any) -> bool:
-    """Whether a key is written as its `repr`."""
+    """Return whether the `repr` of a dictionary's key can be written in an expression."""
     kind: Any = type(key)  # pyright: ignore[reportUnknownVariableType]
     if kind is tuple:
         return all(map(is_literal, key))

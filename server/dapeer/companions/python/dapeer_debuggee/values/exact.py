@@ -17,7 +17,10 @@ MAX_COUNTED_BITS = 1_000_000
 
 
 def string(value: Any, room: int) -> str:
-    """Return a string as Python writes it; of a long one the beginning and the length."""
+    """Return a string or bytes as Python writes it.
+
+    Of one longer than `room` the beginning and the length.
+    """
     if len(value) <= room:
         return repr(value)
     text = repr(value[:room])
@@ -25,7 +28,10 @@ def string(value: Any, room: int) -> str:
 
 
 def integer(value: int, most: int = BITS) -> str:
-    """Return an integer; of one of more bits the first digits, and how many it has."""
+    """Return an integer in digits; of one of more than `most` bits the first digits, and how many it has.
+
+    A huge one is written in hexadecimal, with its number of bits.
+    """
     bits = value.bit_length()
     if bits <= most:
         return repr(value)
@@ -39,7 +45,10 @@ def integer(value: int, most: int = BITS) -> str:
 
 
 def plain(value: Any, kind: Any) -> Any:
-    """Return the number, text, array or table that an object is, of that exact type; None: it is none."""
+    """Return a value of a subclass as one of exactly the built-in type, array or table; None: it is none.
+
+    No code of its class is run.
+    """
     for known, convert in KNOWN:
         if issubclass(kind, known):
             return convert(value)

@@ -15,7 +15,10 @@ OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
 
 
 def names_of(kind: Any, shows: Any) -> list[str] | None:
-    """Return the names of the fields that a class's generated `__repr__` shows; None: it has none."""
+    """Return the names of the fields that a class's generated `__repr__` shows; None: it is not generated.
+
+    `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one.
+    """
     fields: Any = objects.found(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
         return shown(fields.items())
@@ -36,7 +39,7 @@ def shown(fields: Iterable[tuple[str, Any]]) -> list[str]:
 
 
 def is_of_pydantic(kind: Any, shows: Any) -> bool:
-    """Whether a class has its `__repr__` from pydantic."""
+    """Return whether the `__repr__` of a class, `shows`, is one that pydantic has defined."""
     for klass in objects.MRO.__get__(kind):
         if objects.NAMESPACE.__get__(klass).get("__repr__") is shows:
             return bool(objects.module_of(klass).partition(".")[0] == "pydantic")

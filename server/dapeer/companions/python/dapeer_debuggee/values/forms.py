@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return the text of a value of such a type; None for all others."""
+    """Return the text of a value that has a form of its own, as dates, enums, functions, arrays.
+
+    Else None. `kind` is the value's type, `room` about how many characters it may have, `show` makes the text of a value inside. None also
+    where making the text fails.
+    """
     try:
         package = objects.module_of(kind).partition(".")[0]
         if package in PACKAGES:
@@ -52,9 +56,9 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def named(value: Any, kind: Any) -> str | None:
-    """Return a function with its parameters and location, a class or module by its name; else None.
+    """Return a function with its parameters and location, a class or module by its name.
 
-    The location shows which of several functions with one name it is.
+    None for all else. The location shows which of several functions with one name it is.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"
@@ -72,20 +76,20 @@ def named(value: Any, kind: Any) -> str | None:
 
 
 def name_of(function: Any) -> str:
-    """Return the name of what a method calls."""
+    """Return the qualified name of a function that a method calls; of another callable the type in `<…>`."""
     known = type(function) is types.FunctionType
     return str(function.__qualname__) if known else f"<{objects.name_of(type(function))}>"
 
 
 def owner_of(value: Any) -> str:
-    """Return what a method belongs to."""
+    """Return to what a method is bound: `class NAME`, or the type of an object as `<NAME>`."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     name = objects.name_of(value if issubclass(kind, type) else kind)
     return f"class {name}" if issubclass(kind, type) else f"<{name}>"
 
 
 def moment(value: Any) -> str | None:
-    """Return a date or time in ISO format; None if its time zone is a class of the program."""
+    """Return a date or time as Python writes it; None if its time zone is of a class of the program."""
     zone = getattr(value, "tzinfo", None)
     known = zone is None or type(zone) is dt.timezone
     known = known or (objects.module_of(type(zone)), objects.name_of(type(zone))) == (
@@ -96,7 +100,10 @@ def moment(value: Any) -> str | None:
 
 
 def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return name and value of an enum member; of several flags together all their names."""
+    """Return name and value of an enum member; of several flags together all their names.
+
+    None: it has no name, and its value is no integer.
+    """
     held = objects.attributes_of(value)
     whole, name = held["_value_"], held["_name_"]
     if name is None:
@@ -108,7 +115,7 @@ def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def members_of(kind: Any) -> Iterator[tuple[str, int]]:
-    """Yield the names and numbers of the flags of an enum."""
+    """Yield name and number of each flag of an enum class."""
     for name, each in objects.found(kind, "_member_map_").items():
         number = objects.attributes_of(each).get("_value_")
         if type(number) is int:
@@ -116,7 +123,7 @@ def members_of(kind: Any) -> Iterator[tuple[str, int]]:
 
 
 def place_of(value: Any, kind: Any) -> str | None:
-    """Return a generator or coroutine with the line where it waits; None for all else."""
+    """Return a generator or coroutine with the line where it is suspended; None for all else."""
     for known, word, frame in SUSPENDED:
         if kind is known:
             at = getattr(value, frame)
@@ -129,7 +136,10 @@ def place_of(value: Any, kind: Any) -> str | None:
 
 
 def memory(value: Any, room: int) -> str:
-    """Return what is in a memory view."""
+    """Return the first bytes of a memory view, and its size.
+
+    Of one with several dimensions only its shape.
+    """
     if value.ndim == 1 and value.contiguous:
         size = max(room // 4, MIN_SHOWN_BYTES)
         more = f"… ({value.nbytes} bytes)" if value.nbytes > size else ""

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return the text of a pandas object; None for all other values."""
+    """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
+
+    `room` is how many characters it may have, `show` makes the text of a cell.
+    """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
         return frame(value, room, show, pandas)
@@ -43,7 +46,10 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return shape, typed columns, first and last rows of a Polars DataFrame or Series; else None."""
+    """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars.
+
+    None for all else. With less than `arrays.MIN_ALONE_CHARS` of `room`, rows are left out.
+    """
     name = objects.name_of(kind)
     if name not in FRAMES:
         return None
@@ -59,7 +65,10 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
-    """Return shape, columns with types and missing cells, and the first and last rows if they fit."""
+    """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
+
+    Rows and missing cells are only shown with `room` for a value by itself. `pandas` is the module.
+    """
     name = type(value).__name__
     shape = tuple(value.shape)
     named = value.ndim > 1 or value.name is not None
@@ -85,14 +94,20 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
 
 
 def missing(table: Any) -> list[int]:
-    """Return how many cells of each column are missing; empty if they are not counted."""
+    """Return how many cells of each column of a pandas DataFrame are missing.
+
+    Empty if they are not counted.
+    """
     if table.size > arrays.MAX_COUNTED_CELLS or not all(map(is_known, table.dtypes)):
         return []
     return [int(each) for each in table.isna().sum()]
 
 
 def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
-    """Yield columns with types and missing cells; of many, those with missing cells and at both ends."""
+    """Yield the text of each column: name (if `named`), type and missing cells; `…` for some left out.
+
+    Of many columns these are those with missing cells, and those at both ends. `lost` is what `missing` returns.
+    """
     count = table.shape[1]
     chosen = list(range(count))
     if count > MAX_COLUMNS:
@@ -114,7 +129,7 @@ def is_known(dtype: Any) -> bool:
 
 
 def known(part: Any, show: Show, pandas: Any) -> Any:
-    """Return a few rows, each object replaced by its text, so that pandas runs no `repr` of the program."""
+    """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then."""
     part = part.copy()
     count = part.shape[1]
     half = MAX_COLUMNS // 2
@@ -131,7 +146,7 @@ def known(part: Any, show: Show, pandas: Any) -> Any:
 
 
 def labels(index: Any, show: Show, pandas: Any) -> Any:
-    """Return the labels of rows or columns, with each object replaced by its text."""
+    """Return the labels of rows or columns as a pandas index, each object replaced by its text."""
     if index.nlevels > 1:
         shown = [tuple(text(each, show) for each in label) for label in index]
         return pandas.MultiIndex.from_tuples(shown, names=index.names) if shown else index
@@ -141,7 +156,10 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
 
 
 def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
-    """Return length, type and elements of an index or array of pandas; of a long one those at its ends."""
+    """Return type, length, data type and elements of a pandas index or array.
+
+    Of a long one those at its ends.
+    """
     threshold, edge = arrays.edges(room)
     cut = len(value) > min(threshold, 10 * edge)
     ends = [value[:edge], value[-edge:]] if cut else [value]

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return the text of such a value; None for all others."""
+    """Return the text of a reference, view, cell, mock, task or XML element; None for all other values.
+
+    `kind` is the type of `value`; `room` is about how many characters it may have; `show` makes the text of a value inside of it.
+    """
     text = referring(value, kind)
     if text is not None:
         return text
@@ -54,7 +57,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def referring(value: Any, kind: Any) -> str | None:
-    """Return the text of a weak reference; None for all else."""
+    """Return the text of a weak reference or proxy, with the type that it refers to; None for all else."""
     if issubclass(kind, weakref.ref):
         target: Any = REFERENCE.__call__(value)
         return f"<weakref to {'nothing' if target is None else objects.name_of(type(target))}>"
@@ -67,14 +70,20 @@ def referring(value: Any, kind: Any) -> str | None:
 
 
 def known(path: str) -> Any:
-    """Return a class of a module that is imported; no class, if it is not."""
+    """Return the class `MODULE.NAME` if that module is imported.
+
+    Else an empty tuple, of which nothing is a subclass.
+    """
     module, _, name = path.rpartition(".")
     found = getattr(sys.modules.get(module), name, ())
     return found if isinstance(found, type) else ()
 
 
 def mock(value: Any, of: Any, room: int, show: Show) -> str:
-    """Return a mock with the class that it stands for, and its last calls."""
+    """Return the text of a mock: its class, its name, the class that it stands for, and its last calls.
+
+    `of` is not used; `room` and `show` are as for `described`.
+    """
     name = objects.name_of(type(value))
     held = objects.attributes_of(value)
     parts: list[str] = []
@@ -93,7 +102,7 @@ def mock(value: Any, of: Any, room: int, show: Show) -> str:
 
 
 def call(one: Any, room: int, show: Show) -> str:
-    """Return a call of a mock: a tuple of name, arguments and named arguments."""
+    """Return the text of one call of a mock; `one` is its tuple of name, arguments and named arguments."""
     name, given, named = TUPLE.__iter__(one)
     parts = [show(each, room // 8) for each in given]
     parts += [f"{each}={show(held, room // 8)}" for each, held in named.items()]
@@ -101,7 +110,10 @@ def call(one: Any, room: int, show: Show) -> str:
 
 
 def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return a future or task of asyncio with its state; a task with its name and its coroutine's place."""
+    """Return the text of a future or task of asyncio, with its state.
+
+    A task's with its name and coroutine. `kind` is `asyncio.Task` or `asyncio.Future`.
+    """
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)
     of: Any = asyncio.Task if is_task else asyncio.Future
@@ -127,7 +139,10 @@ def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def element(value: Any, of: Any, room: int, show: Show) -> str:
-    """Return an element of XML with its attributes, its text, and how many elements are in it."""
+    """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
+
+    `of` is the element class of lxml or of Python's library, whose own methods read it.
+    """
     parts = [show(of.tag.__get__(value), room // 4)]
     parts += [f"{name}={show(each, room // 4)}" for name, each in of.items(value)]
     text = of.text.__get__(value)

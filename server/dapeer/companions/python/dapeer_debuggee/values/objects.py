@@ -34,7 +34,10 @@ class Property:
 
 
 def is_one_of(kind: Any, kinds: Iterable[Any]) -> bool:
-    """Whether a class is one of several; `in` would ask a metaclass whether it is equal."""
+    """Return whether a class is one of several, by identity.
+
+    `in` would ask a metaclass whether it is equal.
+    """
     return any(each is kind for each in kinds)
 
 
@@ -56,18 +59,24 @@ def namespaces(kind: Any) -> Iterator[Any]:
 
 
 def found(kind: Any, name: str) -> Any:
-    """Return the member of a class or of its bases with a name; None if there is none."""
+    """Return what a class, or the first of its bases that has it, defines by a name.
+
+    None if there is none. A descriptor is returned as it is, and not asked.
+    """
     return next((each[name] for each in namespaces(kind) if name in each), None)
 
 
 def written_in(function: Any, *files: str) -> bool:
-    """Whether a function comes from one of these files of Python's library, as generated methods do."""
+    """Return whether a function of Python comes from a file whose path ends with one of `files`."""
     code = getattr(function, "__code__", None) if type(function) is types.FunctionType else None
     return code is not None and code.co_filename.replace("\\", "/").endswith(files)
 
 
 def own(value: Any) -> dict[str, Any]:
-    """Return an object's own attributes and slots, public names first."""
+    """Return an object's own attributes and slots by name, public names first, without code of its class.
+
+    Names that begin with two underscores, and what libraries keep for themselves, are left out.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     held: dict[str, Any] = {}
     for each in namespaces(kind):
@@ -91,12 +100,15 @@ def own(value: Any) -> dict[str, Any]:
 
 
 def is_bookkeeping(name: str, value: Any) -> bool:
-    """Whether an attribute is a library's own."""
+    """Return whether an attribute is one that a library, such as SQLAlchemy, keeps for itself.
+
+    `name` and `value` are those of the attribute.
+    """
     return name in BOOKKEEPING and module_of(type(value)).startswith(BOOKKEEPING[name])
 
 
 def is_proxy(kind: Any) -> bool:
-    """Whether a class stands for another object, as wrapt's: even its C code may run the program's.
+    """Return whether a class stands for another object, as wrapt's: even its C code may run the program's.
 
     Those of lazy_object_proxy do so, too.
     """
@@ -106,7 +118,10 @@ def is_proxy(kind: Any) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return an object's `__dict__`, and what it keeps elsewhere; empty if its class computes it."""
+    """Return a copy of an object's `__dict__`, with what pydantic keeps elsewhere.
+
+    Empty if its class computes it.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     descriptor = found(kind, "__dict__")
     if not is_one_of(type(descriptor), READ) or is_proxy(kind):
@@ -115,14 +130,20 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def named_in(attributes: Any) -> dict[str, Any]:
-    """Return what is in a dictionary under names; empty if it is of a class of the program."""
+    """Return a copy of a dictionary with only its keys of type `str`.
+
+    Empty if it is of a class of the program.
+    """
     if type(attributes) is not dict:
         return {}
     return {name: each for name, each in list(attributes.items()) if type(name) is str}  # type: ignore[reportUnknownVariableType]
 
 
 def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
-    """Return what an object keeps in dictionaries in slots of its own; empty if it has no such slots."""
+    """Return what an object keeps in dictionaries in these slots of its class.
+
+    Empty if it has no such slots.
+    """
     kept: dict[str, Any] = {}
     for slot in slots:
         descriptor = found(type(value), slot)
@@ -135,7 +156,7 @@ def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
 
 
 def inherited(value: Any) -> set[str]:
-    """Return the names of functions and classes that a value has from its class or its bases."""
+    """Return the names of functions and classes that a value has from its class or its bases, not itself."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, types.ModuleType):
         return set()
@@ -148,7 +169,7 @@ def inherited(value: Any) -> set[str]:
 
 
 def names_of(value: Any) -> list[str]:
-    """Return the names that `dir` would return without a `__dir__` of the program."""
+    """Return the sorted names that `dir` would return without a `__dir__` of the program."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
     parts: list[Iterable[Any]] = [] if is_class else [attributes_of(value)]
@@ -159,9 +180,9 @@ def names_of(value: Any) -> list[str]:
 
 
 def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of an object without running code.
+    """Yield name and value of those of `names` that an object has, without running code.
 
-    A value in the object itself wins over a property of its class.
+    A value in the object itself wins over a property of its class; a property is a `Property` in place of its value.
     """
     mine = attributes_of(value)
     for name in names:
@@ -171,7 +192,7 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def of_class(value: Any, name: str) -> Any:
-    """Return what a class gives its instance, or itself, by a name.
+    """Return what a class gives its instance, or itself, by a name, without running code.
 
     A `Property` stands for what code computes, `NOTHING` for what is not there.
     """
@@ -203,7 +224,7 @@ DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple,
 
 
 def kind_of(value: Any) -> str:
-    """Return what kind of non-data a module's name is, such as a function; empty for data."""
+    """Return `module`, `class` or `function` for a value that is one; empty for data."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if id(kind) in DATA:
         return ""

@@ -9,13 +9,13 @@ from . import objects, values
 
 
 class PlainVariable:
-    """A variable that is shown without what is in it."""
+    """A variable in place of pydevd's own, with a text and a type, and no children."""
 
     def __init__(self, name: str, value: Any) -> None:
         self.name, self.value = name, value
 
     def get_var_data(self, *_: Any, **__: Any) -> dict[str, Any]:
-        """Return what DAP has of it."""
+        """Return the DAP `Variable`; arguments of pydevd's method are ignored."""
         kind = objects.name_of(type(self.value))
         return {
             "name": self.name,
@@ -33,9 +33,9 @@ class FrameStandIn:
 
 
 def listed(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[Any]:
-    """Return what pydevd lists of a frame, and what it cannot list.
+    """Return pydevd's variables of a frame, and a `PlainVariable` for each that it cannot list.
 
-    What a namespace holds by a key that is no name, as `locals()[3] = 4` makes it, is apart: pydevd compares the keys as texts.
+    What a namespace holds by a key that is no name, as `locals()[3] = 4` makes it, comes last: pydevd compares the keys as texts.
 
     Args:
         stock: Pydevd's function.
@@ -63,12 +63,12 @@ def listed(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[Any]:
 
 
 def namespace(frame: Any, fmt: Any = None, scope: Any = None, *_: Any, **__: Any) -> Any:
-    """Return the variables of a frame, or of its module where that scope is wanted."""
+    """Return the variables of a frame as a dict: the global ones if `scope` is that, else the local ones."""
     return frame.f_globals if getattr(scope, "scope", None) == "globals" else frame.f_locals
 
 
 def text_of(value: Any) -> str:
-    """Return a value's text; one that cannot be read hides no other."""
+    """Return the text of a value; where that cannot be made, the name of its type in `<…>`."""
     try:
         return str(values.shown(value))
     except Exception:

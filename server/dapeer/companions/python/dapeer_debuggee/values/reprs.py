@@ -35,11 +35,15 @@ CONTENTS: Any = OF_MODULES.__dict__["__dict__"]
 
 
 def is_safe(value: Any) -> bool:
-    """Whether the `repr` of a value runs no code of the program."""
+    """Return whether the `repr` of a value, and of all that it holds, runs no code of the program."""
     return _is_safe(value, [MAX_OBJECTS])
 
 
 def _is_safe(value: Any, left: list[int]) -> bool:
+    """Return the same for a part.
+
+    `left` has one number, of objects that may still be looked at, and is counted down.
+    """
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
@@ -66,13 +70,19 @@ def held(value: Any) -> list[Any]:
 
 
 def stood_for(value: Any) -> list[Any]:
-    """Return what a proxy refers to: what it stands for, or what makes that."""
+    """Return what a proxy refers to: what it stands for, or the dictionaries of what makes that.
+
+    Empty: nothing.
+    """
     others = held(value)
     return [each for each in others if type(each) is not dict] or [each for each in others if each]
 
 
 def is_known(shows: Any, kind: Any) -> bool:
-    """Whether a `__repr__` is the class's own in C, or a class's of Python's library, NumPy or pandas."""
+    """Return whether a class's `__repr__` is its own in C, or of Python's library, NumPy or pandas.
+
+    `shows` is that `__repr__`, `kind` the class.
+    """
     if type(shows) is types.FunctionType:
         return all(map(is_of_library, objects.MRO.__get__(kind)))
     if type(shows) is not types.WrapperDescriptorType:
@@ -91,7 +101,7 @@ def holds_objects(value: Any) -> bool:
 
 
 def is_code(member: Any) -> bool:
-    """Whether a member of a class is written in Python, so that C code may call it."""
+    """Return whether a class's member is code that C code would run, so written in Python or a descriptor."""
     how: Any = type(member)  # pyright: ignore[reportUnknownVariableType]
     if how is types.FunctionType:
         return True
@@ -100,7 +110,10 @@ def is_code(member: Any) -> bool:
 
 
 def is_of_library(kind: Any) -> bool:
-    """Whether a class is the one of that name in Python's library, NumPy or pandas."""
+    """Return whether a class is the one of its name in Python's library, NumPy or pandas.
+
+    One of the program can only pretend to be.
+    """
     name = objects.module_of(kind)
     module: Any = sys.modules.get(name)
     if type(module) is not types.ModuleType:

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return an SQL expression with its parameters filled in; None for all else."""
+    """Return an SQL expression of SQLAlchemy with its parameters filled in, in one line.
+
+    None for all else. A large one, or one with types of the program, is only named. `show` makes the text of a parameter in `room`
+    characters.
+    """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
         return str(value)
@@ -53,7 +57,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def is_expression(value: Any) -> bool:
-    """Whether an object is an expression; a table is not."""
+    """Return whether an object is an SQL expression of SQLAlchemy; a table or column of a schema is not."""
     elements = sys.modules.get("sqlalchemy.sql.elements")
     if elements is None or not isinstance(value, elements.ClauseElement):
         return False
@@ -66,16 +70,16 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def is_small(value: Any) -> bool:
-    """Whether an expression compiles fast."""
+    """Return whether an expression has `MAX_PARTS` parts and rows at most, so that it compiles fast."""
     rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
     return rows + sum(1 for _ in itertools.islice(parts(value), MAX_PARTS + 1)) <= MAX_PARTS
 
 
 def is_known(part: Any) -> bool:
-    """Whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
+    """Return whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
 
-    SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that
-    fails, and the program fails with it later on.
+    SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that fails, and the program
+    fails with it later on.
     """
     mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
     if mapper is not None and not mapper.configured:
@@ -84,7 +88,7 @@ def is_known(part: Any) -> bool:
 
 
 def is_own(kind: Any) -> bool:
-    """Whether compiling a class to SQL runs no code of the program."""
+    """Return whether compiling an object of a class to SQL runs no code of the program."""
     for name in HOOKS:
         hook: Any = objects.found(kind, name)
         module = getattr(hook, "__module__", None) or type(hook).__module__

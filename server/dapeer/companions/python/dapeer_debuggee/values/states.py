@@ -43,7 +43,11 @@ REDUCES: Any = object.__dict__["__reduce__"]
 
 
 def state(value: Any) -> Any:
-    """Return what is equal for as long as a value is."""
+    """Return a state of a value: it equals a later state for as long as the value is the same.
+
+    States are of plain values only, so comparing them runs no code of the program. An object without `==` of its own is the same for as
+    long as it is that very object, everything else by what it holds, `MAX_PARTS` parts at most.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int or kind is str or kind is bool or value is None:
         return kind.__name__, value
@@ -51,14 +55,17 @@ def state(value: Any) -> Any:
 
 
 class Parts:
-    """The parts of one value."""
+    """Makes the state of one value from those of its parts, of which it counts how many are left."""
 
     def __init__(self) -> None:
         self._left = MAX_PARTS
         self._around: set[int] = set()
 
     def of(self, value: Any) -> Any:
-        """Return the state of a part: of plain values only, so that comparing two runs nothing."""
+        """Return the state of a part of the value.
+
+        A part beyond the limits, or one inside of itself, is only known by its identity.
+        """
         kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
         if objects.is_one_of(kind, PLAIN):
             return kind.__name__, value
@@ -76,6 +83,10 @@ class Parts:
             self._around.discard(id(value))
 
     def _held(self, value: Any, kind: Any) -> tuple[Any, ...]:
+        """Return the states of what `value` holds, whose type is `kind`.
+
+        Of an object without `==` its identity.
+        """
         for each in LISTS:
             if issubclass(kind, each):
                 return self._elements(value, each.__iter__)
@@ -93,6 +104,10 @@ class Parts:
         return _of_library(value, kind, self.of) or self._of_object(value, kind)
 
     def _elements(self, value: Any, iterate: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
+        """Return the state of the elements that `iterate(value)` gives.
+
+        Plain elements of one type are kept as they are.
+        """
         every = list(iterate(value))
         # A class may have a metaclass that hashes it by code of the program, so its number is taken.
         found = set(map(id, map(type, every)))
@@ -104,7 +119,10 @@ class Parts:
         return (tuple(map(self.of, every)),)
 
     def _of_object(self, value: Any, kind: Any) -> tuple[Any, ...]:
-        """Return what an object holds, where its class compares; else which one it is."""
+        """Return the names and states of an object's attributes, where its class compares.
+
+        Else which object it is.
+        """
         compares = objects.found(kind, "__eq__")
         held: Any = None if compares is IDENTITY else objects.own(value)
         if not held:
@@ -116,7 +134,10 @@ PLAIN_IDS = frozenset(map(id, PLAIN))
 
 
 def plain(value: Any, kind: Any) -> Any:
-    """Return what a value of a class made from a plain type holds."""
+    """Return the plain `bytes`, `str` or `int` of a value of a class that derives from one.
+
+    Of a `bytearray` it returns bytes.
+    """
     if issubclass(kind, bytearray):
         return bytes(bytearray.__getitem__(value, slice(None)))
     of: Any = next(each for each in (bytes, str, int) if issubclass(kind, each))
@@ -124,7 +145,10 @@ def plain(value: Any, kind: Any) -> Any:
 
 
 def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return what a value of Python's own, or an array, holds; empty: it is none."""
+    """Return the state of an array, a path, a date or another value of Python's own.
+
+    Empty: it is none of these. `of` returns the state of a part.
+    """
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "ndarray"):
         if issubclass(kind, numpy.ndarray):
@@ -146,7 +170,10 @@ def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, .
 
 
 def _of_array(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return what an array holds, however it lies in memory."""
+    """Return type, shape and contents of a NumPy array, of many bytes a checksum.
+
+    `of` returns the state of a list.
+    """
     head = str(value.dtype), tuple(value.shape)
     if value.dtype.hasobject:
         return (*head, of(kind.tolist(value)))

@@ -50,7 +50,7 @@ class Inside:
         """How many of them are objects."""
 
     def of(self, value: Any, *, opened: bool = False) -> Inside:
-        """Return what is around the parts of a value."""
+        """Return an `Inside` for the parts of a value: this one and the value; `opened`: it is an object."""
         return Inside((*self.ids, id(value)), self.objects + opened)
 
 
@@ -59,9 +59,10 @@ OUTSIDE = Inside()
 
 
 def shown(value: Any, room: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
-    """Return a value like its `repr`, in so many characters; if that would run the program, its members.
+    """Return a value like its `repr` in about `room` characters, without code of the program.
 
-    An object with a `repr` that was not called is shown as `<Order: id=1, name='Ada'>`.
+    An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A text that is cut says how long
+    it is. `inside` is what the value is in; leave it out for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
@@ -83,7 +84,10 @@ def shown(value: Any, room: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> 
 
 
 def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
-    """Return the text of a value that is no container."""
+    """Return the text of a value that is no container: in its own form, with its members, or its `repr`.
+
+    `kind` is the type of the value, as everywhere here.
+    """
     alone = room if not inside.ids else min(room, MAX_INNER_CHARS)
     within = functools.partial(shown, inside=inside.of(value, opened=True))
     text: str | None = forms.described(value, kind, alone, within)
@@ -98,7 +102,10 @@ def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
 
 
 def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
-    """Return the `repr` of a value if it runs no code of the program and is short; else its contents."""
+    """Return the `repr` of a value if it runs no code of the program and is short.
+
+    Else its contents or its type.
+    """
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and reprs.is_safe(value):
         text = by_itself(value, kind)
@@ -111,7 +118,10 @@ def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
 
 
 def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return the text of a container; None for all else, and for a container with a `repr` of its own."""
+    """Return the text of a container or a plain exception.
+
+    None for all else, and for one with a `repr` of its own.
+    """
     if kind is defaultdict:
         factory = shown(value.default_factory, room, inside)
         return f"defaultdict({factory}, {contained(dict(value), dict, room, inside)})"
@@ -130,7 +140,10 @@ def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 
 
 def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:
-    """Return a container with the elements at its ends that fit, and its length if some are left out."""
+    """Return a container with the elements at its ends that fit, and its length if some are left out.
+
+    `known` is the built-in class whose methods read it; `around` are the texts before and behind the elements.
+    """
     opening, closing = around
     size = known.__len__(value)
     if not size:
@@ -152,7 +165,10 @@ def container(value: Any, known: Any, around: tuple[str, str], room: int, inside
 
 
 def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
-    """Yield the elements of a container, even if a subclass of the program redefines its iterator."""
+    """Yield each element of a container as `(inside, value)` or `(inside, key, value)`.
+
+    The methods of the built-in class `known` are used, even if a subclass of the program redefines them.
+    """
     if known in MAPPINGS:
         yield from ((inside, *item) for item in known.items(value))
     else:
@@ -161,7 +177,10 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]
 
 
 def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
-    """Yield the elements of a container from its end; none for a set, or if an old Python lacks the order."""
+    """Yield the elements of a container from its end, as `elements` does; of a sequence only the last few.
+
+    It yields nothing for a set, or if an old Python does not know the order of a dict.
+    """
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))
     elif known in SEQUENCES:
@@ -171,7 +190,10 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...
 
 
 def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]:
-    """Return the first elements as strings, each with its share of the room."""
+    """Return the texts of the first elements that fit into `room` characters, `size` at most.
+
+    `parts` are tuples as `elements` yields them.
+    """
     texts: list[str] = []
     for inside, *part in parts:
         # Fewer elements, rather than elements of which nothing is visible.
@@ -193,7 +215,10 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]
 
 
 def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return an object's members if its `repr` shows those or nothing; else, or without members, None."""
+    """Return an object with its members if its `repr` shows those or nothing.
+
+    Else, or without members, None.
+    """
     held = members(value, kind)
     if not held:
         return None
@@ -201,7 +226,7 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 
 
 def unasked(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return what an object holds whose own `repr` is not called; None if that is nothing."""
+    """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing."""
     name = objects.name_of(kind)
     within = inside.of(value, opened=True)
     if inside.objects <= 1 and id(value) not in inside.ids:
@@ -225,7 +250,10 @@ def unasked(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 def written(
     value: Any, held: dict[str, Any], room: int, inside: Inside, around: tuple[str, str]
 ) -> str:
-    """Return names and values between brackets; where they don't all fit, those that say most come first."""
+    """Return the names and values of `held` between the two texts `around`, in about `room` characters.
+
+    Where they do not all fit, those that say most come first, and their number follows. Deep inside, only the type is named.
+    """
     name = objects.name_of(type(value))
     if id(value) in inside.ids:
         return f"{name}(...)"
@@ -242,7 +270,10 @@ def written(
 
 
 def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
-    """Return the first names and values, as many as fit."""
+    """Return the first items of `held` as `NAME=VALUE`, as many as fit into `left` characters.
+
+    The first one is always there.
+    """
     parts: list[str] = []
     for attribute, each in held.items():
         rest = len(held) - len(parts)
@@ -255,7 +286,10 @@ def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
 
 
 def tells(item: tuple[str, Any]) -> int:
-    """Return how late an attribute is shown: a number or text first, then objects, containers, None."""
+    """Return a key to sort attributes by: 0 a number or text, 1 an object, 2 a container, 3 None.
+
+    `item` is name and value.
+    """
     kind: Any = type(item[1])  # pyright: ignore[reportUnknownVariableType]
     if objects.is_one_of(kind, (str, int, float, bool, bytes)):
         return 0
@@ -265,7 +299,10 @@ def tells(item: tuple[str, Any]) -> int:
 
 
 def members(value: Any, kind: Any) -> dict[str, Any]:
-    """Return the names and values by which a class's `repr` shows an object; empty: it shows otherwise."""
+    """Return the names and values by which a class's `repr` shows an object; empty: it shows it otherwise.
+
+    That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs, pydantic.
+    """
     shows = objects.found(kind, "__repr__")
     if shows is object.__repr__:
         return {} if issubclass(kind, type) else objects.own(value)
@@ -281,7 +318,7 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
 
 
 def by_itself(value: Any, kind: Any) -> str:
-    """Return a value's own `repr`, or a text without it if that fails."""
+    """Return a value's own `repr`, which may run code; if that raises, a text that says so."""
     try:
         return repr(value)
     except Exception:

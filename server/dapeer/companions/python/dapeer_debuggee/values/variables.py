@@ -62,12 +62,16 @@ KINDS = patching.Row(
 
 @RENDERED
 def render(row: Any) -> None:
-    """Make pydevd show values by `values.shown`, unless the client wants a whole or hexadecimal one."""
+    """Apply the row: pydevd shows values by `values.shown`.
+
+    If the client wants a whole or hexadecimal value, pydevd shows it.
+    """
     kind: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr
     whole: Any = getattr(kind, "maxother_outer", None)
 
     @row.replace(SHOWN)
     def call(stock: Any, self: Any, obj: Any, *rest: Any, **named: Any) -> str:
+        """Return the text of `obj`; `self` is pydevd's `SafeRepr`, whose settings tell what the client wants."""
         if self.raw_value or self.convert_to_hex or whole != getattr(self, "maxother_outer", None):
             return stock(self, obj, *rest, **named)
         try:
@@ -79,7 +83,7 @@ def render(row: Any) -> None:
 
 @TABLES
 def present(row: Any) -> None:
-    """Show pandas objects by this package, not by pydevd's own plug-in."""
+    """Apply the row: pydevd shows pandas tables by this package, not by its own plug-in."""
 
     @row.replace(PROVIDED)
     def from_providers(
@@ -91,6 +95,7 @@ def present(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Return None for a pandas table, so that no plug-in of pydevd's shows it; else what pydevd returns."""
         ours = (
             context != "clipboard"
             and type_name in forms.frames.FRAMES
@@ -103,7 +108,7 @@ def present(row: Any) -> None:
 
 @OPENED
 def open_objects(row: Any) -> None:
-    """Make pydevd read attributes without running code."""
+    """Apply the row: pydevd reads the attributes of objects without running code."""
 
     @row.replace(ATTRIBUTES)
     def get_dictionary(
@@ -115,6 +120,10 @@ def open_objects(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Return the attributes of `var` by name, and False: its `__dict__` was not used.
+
+        Else as pydevd (`stock`).
+        """
         if used___dict__:
             return stock(self, var, names, used___dict__, *rest, **named)
         return dict(objects.attributes(var, names or objects.names_of(var))), False
@@ -122,12 +131,13 @@ def open_objects(row: Any) -> None:
 
 @LISTED
 def list_contents(row: Any) -> None:
-    """Have values described, and their contents listed, by this package."""
+    """Apply the row: values are described, and their contents listed, by this package."""
     frames: Any = importlib.import_module(FRAMES)
     group: Any = frames._AbstractVariable._group_entries
 
     @row.replace(MEMBERS)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's variables for the contents of a value; `self` is pydevd's `_ObjectVariable`."""
         if contents.is_theirs(self.value) or wants_hexadecimal(*rest, **named):
             return stock(self, *rest, **named)
         hidden = objects.inherited(self.value)
@@ -146,6 +156,7 @@ def list_contents(row: Any) -> None:
 
     @row.replace(DATA)
     def get_var_data(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        """Return the DAP `Variable` of a value; `self` is pydevd's `_ObjectVariable`."""
         # An evaluation for the clipboard asks for whole texts.
         whole = any(each.startswith("max") for each in named)
         if contents.is_theirs(self.value) or wants_hexadecimal(*rest, **named) or whole:
@@ -154,12 +165,15 @@ def list_contents(row: Any) -> None:
 
 
 def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
-    """Whether a client asks for numbers in hexadecimal, or for a text as it is."""
+    """Return whether a client's DAP `ValueFormat` asks for hexadecimal numbers or raw strings.
+
+    None: it does not.
+    """
     return bool(fmt) and bool(fmt.get("hex") or fmt.get("rawString"))
 
 
 def described(variable: Any) -> dict[str, Any]:
-    """Return what DAP has of a variable of pydevd's."""
+    """Return the DAP `Variable` of a variable of pydevd's, with name, value, type, reference and hints."""
     value: Any = variable.value
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     data: dict[str, Any] = {
@@ -179,7 +193,10 @@ def described(variable: Any) -> dict[str, Any]:
 
 
 def expression(parent: str | None, behind: Any) -> str | None:
-    """Return the expression of what is in a container; None if there is none."""
+    """Return the expression of a child of a container whose expression is `parent`; None if it has none.
+
+    `behind` is the text that follows the parent's, a function that makes the expression from that, or None.
+    """
     if not parent or behind is None:
         return None
     return str(behind(parent)) if callable(behind) else f"{parent}{behind}"
@@ -197,7 +214,11 @@ class Stand:
 
 
 def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
-    """Return entries in pydevd's groups: by names, and the functions and classes that are `inherited`."""
+    """Return entries as pydevd groups them by names: those outside of groups, and the groups.
+
+    `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Names in `inherited` go to the groups
+    of functions and classes.
+    """
     held: dict[str, Any] = {}
     entries: list[Any] = []
     for number, each in enumerate(lst):
@@ -214,7 +235,11 @@ def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
 
 
 def mark_kinds(found: Any, code: Any) -> None:
-    """Note of the variables of a code's frame which are functions, classes, modules and arguments."""
+    """Set `kind` of pydevd's variables of a frame: that of what is no data, or `argument`.
+
+    It is `function`, `class` or `module`, empty for data. `code` is the code of the frame. Functions and classes are marked in a module's
+    frame only.
+    """
     of_module = code.co_name == "<module>"
     arguments: tuple[str, ...] = ()
     # The frame of a template has a code of pydevd's own.
@@ -233,7 +258,7 @@ def mark_kinds(found: Any, code: Any) -> None:
 
 @KINDS
 def list_frames(row: Any) -> None:
-    """Keep functions and classes among a frame's variables, and mark them as such."""
+    """Apply the row: functions and classes stay among a frame's variables, with their kind as a hint."""
 
     @row.replace(GROUP)
     def group(
@@ -249,6 +274,10 @@ def list_frames(row: Any) -> None:
 
     @row.replace(DATA)
     def get_var_data(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        """Return the DAP `Variable` of a value with its kind.
+
+        A property's is `lazy`, and its value is not computed.
+        """
         try:
             data = stock(self, *rest, **named)
         except Exception:
