@@ -57,7 +57,11 @@ class ActivationComparison:
 
 
 def compared(history: History, stop: Stop) -> ActivationComparison:
-    """Compare the locals with those of the last stop in the same function at the same depth of the stack."""
+    """Compare a stop's locals with those of the last stop in the same function at the same stack depth.
+
+    Only earlier stops whose locals were fetched count; without one the result is empty. Changes are empty if the stops are known to
+    be in different calls.
+    """
     before = history.before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
     seen = (each for each in reversed(before) if _same_function(each, stop) and each.values.scopes)
@@ -77,7 +81,10 @@ def compared(history: History, stop: Stop) -> ActivationComparison:
 
 
 def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
-    """Return whether two stops are in the same call; `before` are all until the second, the oldest first."""
+    """Return whether two stops in one function are in the same call of it; None if that is not known.
+
+    `before` are all stops of the session before `stop`, the oldest first.
+    """
     numbers = earlier.body.get(ACTIVATION), stop.body.get(ACTIVATION)
     if all(numbers):
         return numbers[0] == numbers[1]
@@ -94,7 +101,11 @@ def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None
 
 
 def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
-    """Whether the function has returned: its callers are elsewhere, or the program stopped in one of them."""
+    """Return whether the function of two stops has certainly returned between them.
+
+    It has if its callers are elsewhere now, or if the program stopped in one of them. `between` are the stops from `earlier` until
+    before `stop`.
+    """
     if _callers(earlier) != _callers(stop):
         return True
     own = [each for each in between if each.thread_id == stop.thread_id and each.top is not None]
@@ -106,7 +117,11 @@ def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 
 
 def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
-    """Whether the program cannot have left the function at this depth between one stop and the next."""
+    """Return whether the program cannot have left a call of a function between one stop and the next.
+
+    `depth` is that call's depth of the stack, `lowest` the first line at which the function was seen: a step back to it may be a
+    new call.
+    """
     if one.left_with == JUMP:
         return True
     if one.left_with not in STEPS or (one.left_with == "stepOut" and _depth(one) <= depth):
@@ -117,6 +132,7 @@ def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
 
 
 def _line(stop: Stop) -> int:
+    """Return the line of the frame to look at first; 0 if it is unknown."""
     return stop.top["line"] if stop.top else 0
 
 
@@ -140,10 +156,12 @@ MAX_COMPARED_CALLERS = 10
 
 
 def _function(frame: StackFrame) -> tuple[object, ...]:
+    """Return a key of a frame's function: its name and its file."""
     return frame["name"], frame.get("source", {}).get("path")
 
 
 def _same_function(one: Stop, other: Stop) -> bool:
+    """Return whether two stops of one thread are in the same function, at the same depth of the stack."""
     return (
         one.top is not None
         and other.top is not None
@@ -158,6 +176,6 @@ ShownLocal = tuple[str, tuple[int, str]]
 
 
 def _differs(before: ShownLocal, now: ShownLocal) -> bool:
-    """Whether a local has changed; values that are expanded differently are compared unexpanded."""
+    """Return whether a local has changed; values that are expanded differently are compared unexpanded."""
     (was, (depth_before, note_before)), (shown, (depth, note)) = before, now
     return was != shown if depth_before == depth else note_before != note

@@ -21,7 +21,7 @@ LAST_WORDS = 16_000
 
 
 def no_hint(_at: str, _text: str) -> str | None:
-    """Know nothing to do about anything."""
+    """Return None for any text: there is no hint."""
     return None
 
 
@@ -37,10 +37,11 @@ class Advice:
         remark: str = "",
         slow: Callable[[], str] | None = None,
     ) -> None:
-        """`missing` returns why a program has done nothing, if its output does not say it.
+        """Keep what is known of one program; nothing is looked up yet.
 
-        `program` is its path, where it has one; `remark` is on its start, and `slow` returns
-        why it is slow under its debugger: it blocks.
+        `hint` finds the adapter's hint on a text. `interpreter` is the program's, where there is a choice. `missing` returns why a
+        program has done nothing, by its output, if that does not say it. `program` is its path, where it has one; `remark` is a
+        note on its start. `slow` returns why the program is slow under its debugger, or an empty text: it blocks.
         """
         self._slow = slow
         self._remark = remark
@@ -52,7 +53,10 @@ class Advice:
         """The interpreter of the program, where there is a choice."""
 
     def explained(self, message: Message) -> Message:
-        """Return a hint in place of a message on a breakpoint or in the output."""
+        """Return an adapter's message with a hint in place of a breakpoint's message or of console output.
+
+        `message` is not changed; it is returned itself if no hint fits.
+        """
         match message:
             case Response(command="setBreakpoints", success=True, body={"breakpoints": list()}):
                 explained = [self._of_breakpoint(each) for each in message.body["breakpoints"]]
@@ -68,7 +72,13 @@ class Advice:
 
     @contextmanager
     def on_failure(self, context: str) -> Generator[None]:
-        """Add a hint to the error when an evaluation in the body fails; in `repl` all is allowed already."""
+        """Add a hint to the `RequestFailed` that the body raises, if there is one for its message.
+
+        `context` is DAP's of the evaluation; with `repl` no hint is added, since nothing more can be allowed.
+
+        Raises:
+            RequestFailed: The body's error, with a hint or unchanged.
+        """
         try:
             yield
         except RequestFailed as error:
@@ -78,7 +88,11 @@ class Advice:
             raise RequestFailed(error.command, error.message, hint) from error
 
     def noted(self, view: Snapshot, log: OutputLog) -> Snapshot:
-        """Return a look with, once, a remark on the start and a hint on the exception of the stop or end."""
+        """Return a snapshot with the notes and hints for the caller that were not given before.
+
+        These are a remark on the start, a cause for a program that did nothing, and hints on the exception or on what `log`, the
+        program's output, has. Each hint is given once per program, so a second call adds less. `view` is not changed.
+        """
         if self._missing and view["state"] == "ended" and "cause" not in view:
             # A run of no test prints little: where the beginning is lost, some test ran.
             why = None if log.start else self._missing(log.read().text)
@@ -92,11 +106,20 @@ class Advice:
         return {**view, "notes": [*view.get("notes", ()), *hints]} if hints else view
 
     def of_killed(self, named: str, log: OutputLog) -> str | None:
-        """Return what keeps a program from killing its stopped processes, where that is known."""
+        """Return a hint on how to keep a program from killing its stopped processes; None without one.
+
+        `named` are their names, `log` the program's output.
+        Return a hint on how to keep a program from killing its stopped processes by SIGKILL; None without one.
+
+        `named` are the names of the program and of the killed process, each a line; `log` is the program's output.
+        """
         return self._hint("killed", f"{named}\n{log.read().text[-LAST_WORDS:]}")
 
     def of_not_hit(self, path: str, lines: Sequence[str]) -> str:
-        """Return why the last of some lines may have run though no breakpoint was hit; empty: no known reason."""
+        """Return why a line may have run although its breakpoint was not hit; empty if no reason is known.
+
+        `path` is the file, `lines` its source up to the breakpoint's line.
+        """
         return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
 
     def of_beside(self, path: str, names: Sequence[str]) -> str:
@@ -121,6 +144,7 @@ class Advice:
         return hint
 
     def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
+        """Return the adapter's first hint on an end, a stop or an exception that fits the snapshot, or None."""
         if view.get("exit_code") == 0 and not log.end and self._program:
             return self._hint("silence", self._program)
         ended = view["state"] == "ended" and view.get("exit_code") != 0
@@ -139,6 +163,10 @@ class Advice:
         )
 
     def _of_first(self, view: Snapshot, log: OutputLog) -> str | None:
+        """Return the adapter's hint on the beginning of the program's output; None without one.
+
+        A hint that the snapshot's new output already shows counts as given.
+        """
         first = "".join(each.text for each in log.between(0, LAST_WORDS))
         hint = self._hint("printed", first) if first else None
         if hint and hint in view.get("output", ""):
@@ -146,14 +174,17 @@ class Advice:
         return hint
 
     def _of_breakpoint(self, made: Body) -> Body:
+        """Return a breakpoint of the adapter's with a hint in place of its `message`, or unchanged."""
         hint = self._hint("breakpoint", str(made["message"])) if made.get("message") else None
         return made if hint is None else {**made, "message": hint}
 
 
 def _values(view: Snapshot) -> str:
+    """Return the texts of all locals in a snapshot, each on a line."""
     return "\n".join(view.get("locals", {}).values())
 
 
 def _saying(message: Event, text: str) -> Event:
+    """Return a copy of an `output` event with another text."""
     body: dict[str, Any] = {**message.body, "output": text}
     return replace(message, body=body)

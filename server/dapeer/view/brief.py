@@ -39,7 +39,10 @@ class Reader:
         """By session and note: the stop at which the note on another call of a function was shown."""
 
     def mark_read(self, view: Snapshot) -> None:
-        """Record that the reader has read a whole snapshot."""
+        """Record that the reader was shown a whole snapshot; only one of a stopped program is recorded.
+
+        It keeps the source lines and locals shown for the frame, and notes that are shown once; at most `MAX_REMEMBERED_PLACES` of each.
+        """
         if view["state"] != "stopped":
             return
         for note in view.get("notes", ()):
@@ -56,9 +59,11 @@ class Reader:
             self._known.popitem(last=False)
 
     def unread(self, view: Snapshot) -> Snapshot:
-        """Return a snapshot without what the reader has seen at the last stop in the same frame.
+        """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
 
-        A reader that asks for the same stop again sees all of it.
+        Stack, unchanged locals and known source are left out, and a note says so; notes that are shown once are left out, too. A
+        snapshot of the same stop, of an unknown frame, or of a program that is not stopped, stays whole otherwise. `view` is not
+        changed.
         """
         view = self._with_news(view)
         known = self._known.get(_place(view))
@@ -81,7 +86,10 @@ class Reader:
         return kept
 
     def _with_news(self, view: Snapshot) -> Snapshot:
-        """Return a snapshot without one-time notes that were shown."""
+        """Return a snapshot without the notes that are shown once and were shown at another stop.
+
+        `view` itself is returned if there are none of those.
+        """
         session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
         news = [note for note in notes if self._noted.get((session, note), stop) == stop]
         if len(news) == len(notes):
@@ -94,14 +102,14 @@ class Reader:
 
 
 def _place(view: Snapshot) -> tuple[object, ...]:
-    """Return a key of the frame, which stays the same while its callers do."""
+    """Return a key of the frame that a snapshot shows; it is the same while the frame's callers are."""
     callers = (_FRAME_ID.sub("", line) for line in view.get("stack", ())[1:])
     who = view["session_id"], view.get("thread_id"), view.get("file"), view.get("function")
     return (*who, *callers)
 
 
 def is_returned(name: str) -> bool:
-    """Whether an adapter calls the value so that a function has returned.
+    """Return whether a local's name is one by which adapters show the value that a function returned.
 
     >>> is_returned("(return) total"), is_returned("Return value"), is_returned("[return value]"), is_returned("total")
     (True, True, True, False)
@@ -110,7 +118,11 @@ def is_returned(name: str) -> bool:
 
 
 def brief(view: Snapshot) -> Snapshot:
-    """Return only the location of a stopped program, changes and events."""
+    """Return a short form of a stopped program's snapshot: location, current line, changes and events.
+
+    Stack and locals are left out, except unchanged values that functions returned. `view` is not changed; it is returned itself if
+    the program is not stopped.
+    """
     if view["state"] != "stopped":
         return view
     kept = view.copy()
@@ -128,7 +140,7 @@ def brief(view: Snapshot) -> Snapshot:
 
 
 def marked(source: str) -> str:
-    r"""Return the current line of numbered source, without its indentation.
+    r"""Return the line with an arrow of numbered source, without indentation; empty without such a line.
 
     >>> marked("  9 while a:\n→ 10     b()")
     '→ 10 b()'

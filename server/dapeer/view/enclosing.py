@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 
 def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
-    """Whether a line (from 1) stands in a function of this name.
+    """Return whether a line (1 is the first) stands in a function of this name, by indentation.
+
+    `function` is a name as debuggers show it, such as `Cart.add(int)`; its last part counts.
 
     >>> is_inside(["def add(a):", "    if a:", "        b = 1", "add(2)"], 3, "Cart.add")
     True
@@ -22,7 +24,7 @@ def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
 
 
 def is_outside(lines: Sequence[str], line: int) -> bool:
-    """Whether a line (from 1) stands in nothing but statements of a module.
+    """Return whether a line (1 is the first) stands in no function, only in statements of a module.
 
     >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 2)
     True
@@ -39,7 +41,13 @@ _STATEMENT = re.compile(
 
 
 def runs_late(lines: Sequence[str], line: int) -> bool:
-    """Whether a line (from 1) of Python stands in a function that may run while the interpreter ends.
+    """Return whether a line of Python is in a function that may run while the interpreter ends.
+
+    Such are `__del__`, and functions that the source gives to `atexit` or a finalizer.
+    Return whether a line of Python is in a function that may run while the interpreter ends.
+
+    `line` 1 is the first of `lines`, the file's text. Such functions are `__del__`, and those that the source gives to `atexit` or
+    a finalizer.
 
     >>> runs_late(["def bye():", "    print(1)", "atexit.register(bye)"], 2)
     True
@@ -57,7 +65,7 @@ def runs_late(lines: Sequence[str], line: int) -> bool:
 
 
 def _around(lines: Sequence[str], line: int) -> Iterator[str]:
-    """Yield the lines that enclose one, the innermost first."""
+    """Yield the lines above `line` (1 is the first) that enclose it by indentation, the innermost first."""
     if not 0 < line <= len(lines):
         return
     depth = _depth(lines[line - 1])
@@ -68,4 +76,5 @@ def _around(lines: Sequence[str], line: int) -> Iterator[str]:
 
 
 def _depth(text: str) -> int:
+    """Return how many characters of white space a line begins with."""
     return len(text) - len(text.lstrip())

@@ -11,7 +11,9 @@ ASSIGNED = " = "
 
 
 def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
-    """Return labels in short, by their order: of several in a row the first and the last.
+    """Return labels as short text in the given order; three or more numbers in a row become `0–2`.
+
+    `order` has all labels, those of `labels` among them; `labels` must not be empty.
 
     >>> ranges(["0", "1", "5"], ["0", "1", "2", "3", "5"]), ranges(["web", "api"], ["api", "web"])
     ('0, 1 and 5', 'api and web')
@@ -34,7 +36,9 @@ def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
 
 
 def folded(answers: Mapping[str, str]) -> str:
-    r"""Return the answers of members, by their labels, as one text: lines that are alike are there once.
+    r"""Return the answers of several members of a group as one text, in which equal lines are written once.
+
+    `answers` has each member's text by its label. Where all have as many lines, they are compared line by line; else as a whole.
 
     >>> print(folded({"0": "x = 3\n(in f a.py:3)", "1": "x = 3\n(in f a.py:3)", "2": "x = nan\n(in f a.py:3)"}))
     x = 3 in 0 and 1; nan in 2
@@ -58,7 +62,10 @@ def folded(answers: Mapping[str, str]) -> str:
 
 
 def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
-    """Return one line of all members."""
+    """Return one line that says the texts of all members, equal ones once with their labels.
+
+    `row` has the members' texts by label. Texts with the same `NAME = ` begin with it only once.
+    """
     alike = _alike(row)
     if len(alike) == 1:
         return next(iter(alike))
@@ -72,7 +79,7 @@ def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
 
 
 def _alike(answers: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return each different text with the labels of those who say it."""
+    """Return each different text with the labels of the members that have it."""
     found: dict[str, list[str]] = {}
     for label, text in answers.items():
         found.setdefault(text, []).append(label)

@@ -28,7 +28,11 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 def new_output(
     session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
 ) -> str:
-    """Return the last lines between two cursors (None: now), and a note on what is left out."""
+    """Return the last lines that a session printed between two cursors, without colours; empty if none.
+
+    `until` None stands for the end of the output. What exceeds `OUTPUT_LINES` and `OUTPUT_CHARS` is left out, and a note on how to
+    read it is appended to `notes`. Messages of log points are not contained.
+    """
     log = mirror.output
     end = log.end if until is None else until
     if end <= since:
@@ -44,7 +48,10 @@ def new_output(
 
 
 def last_lines(text: str) -> str:
-    """Return the last lines for which there is room, whole but for one that is longer than that."""
+    """Return the last lines of a text, at most `OUTPUT_LINES` and `OUTPUT_CHARS`.
+
+    The first of them is whole unless the last line alone is longer than that; then its end is returned.
+    """
     *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
     cut = text[-OUTPUT_CHARS:]
     starts_within = (
@@ -62,7 +69,11 @@ def _whose(session_id: int) -> str:
 def logged(
     session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
 ) -> list[str]:
-    """Return the last log messages between two cursors (None: now), and note how many are left out."""
+    """Return the last messages of log points between two cursors, at most `OUTPUT_LINES`, each a line.
+
+    `until` None stands for the end of the output. If there are more, a note on how to read them is appended to `notes`. Paths are
+    shown relative to `project`.
+    """
     end = mirror.output.end if until is None else until
     if end <= since:
         return []
@@ -82,14 +93,17 @@ def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
 
 
 def failed(failures: Sequence[Failure], project: Path) -> list[str]:
-    """Return a line for each failed expression; of many, the first ones, and how many there are more."""
+    """Return a line for each failed expression of a breakpoint, at most `FAILURES`, and a count of others."""
     left = len(failures) - FAILURES
     lines = [_failure(each, project) for each in failures[:FAILURES]]
     return [*lines, f"{left:,} more expressions of breakpoints failed"] if left > 0 else lines
 
 
 def _failure(failure: Failure, project: Path) -> str:
-    """Return a failed expression with its count, location and error, as one line."""
+    """Return one line: the kind of failure, its expression, how often, where, and the error.
+
+    A patch of dapeer's that is off gets a sentence of its own.
+    """
     if failure.kind == PATCH:
         return (
             f"dapeer's patch `{failure.expression}` is off: {shortened(failure.error, PATCH_OFF)}"

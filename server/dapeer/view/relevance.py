@@ -17,13 +17,13 @@ DEFINITIONS = ("module", "class", "function")
 
 
 def definition(variable: Variable) -> str:
-    """Return which definition of its module a variable is, by the adapter's hint; empty: it is data."""
+    """Return `module`, `class` or `function` if the adapter says that a variable is one; else empty."""
     kind = str(variable.get("presentationHint", {}).get("kind") or "")
     return kind if kind in DEFINITIONS else ""
 
 
 def parted(variables: Iterable[Variable]) -> tuple[list[Variable], list[Variable]]:
-    """Return the data among variables, and the definitions."""
+    """Return two lists: those variables that are data, and those that are definitions of a module."""
     data: list[Variable] = []
     definitions: list[Variable] = []
     for variable in variables:
@@ -32,12 +32,12 @@ def parted(variables: Iterable[Variable]) -> tuple[list[Variable], list[Variable
 
 
 def on_line(stop: Stop) -> frozenset[str]:
-    """Return the names in the line of source where the program is."""
+    """Return the names in the line of source where the program is; empty if its source is unknown."""
     return _names(_line(stop))
 
 
 def around(stop: Stop) -> frozenset[str]:
-    """Return the names in the lines of source that a stop shows."""
+    """Return the names in the lines of source that a stop shows; empty if its source is unknown."""
     return _names("\n".join(stop.found.source[1])) if stop.found.source else frozenset()
 
 
@@ -57,7 +57,7 @@ def bare(name: str) -> str:
 
 
 def _line(stop: Stop) -> str:
-    """Return the line of source where the program is."""
+    """Return the line of source where the program is; empty if it is unknown."""
     if stop.found.source is None or stop.top is None:
         return ""
     first, lines = stop.found.source
@@ -66,12 +66,10 @@ def _line(stop: Stop) -> str:
 
 
 def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
-    """Return the locals in groups, the likeliest to matter first; the last two do not matter.
+    """Return the locals of a stop in seven groups, the likeliest to matter first.
 
-    The very last are definitions.
-
-    Returned values come first, then names in the current line, in the lines around it, the arguments, and
-    what has `changed`.
+    They are: returned values, names in the current line, in the lines around it (`AROUND_GROUP`), arguments, names in `changed`,
+    other data (`UNUSED_GROUP`), and definitions of the module (`DEFINED_GROUP`).
     """
     line, lines, arguments = on_line(stop), around(stop), stop.arguments()
     named = line.union(lines, arguments, changed)
@@ -91,12 +89,16 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
 
 
 def by_need(stop: Stop) -> tuple[list[Variable], list[Variable]]:
-    """Return the locals that the lines of source use, the line's own first, the arguments; and all others."""
+    """Return two lists of the locals: those that the shown source uses, with the arguments; all others.
+
+    Of the first those come first that the current line uses.
+    """
     groups = _groups(stop, ())
     return _flat(groups[: UNUSED_GROUP - 1]), _flat(groups[UNUSED_GROUP - 1 :])
 
 
 def _flat(groups: Iterable[list[Variable]]) -> list[Variable]:
+    """Return the variables of all groups in one list."""
     return [*chain.from_iterable(groups)]
 
 
@@ -120,7 +122,11 @@ class Choice:
 
 
 def chosen(stop: Stop, changed: Collection[str]) -> Choice:
-    """Choose the locals to show: those that matter, and where there are few all of them."""
+    """Choose the locals to show at a stop, at most `MAX_LOCALS`, in the order of their relevance.
+
+    Those that source, arguments or `changed` (names of changed locals) speak for are shown, and all if they are at most
+    `MAX_UNSORTED_LOCALS`. Definitions of the module are only counted.
+    """
     *data, defined = _groups(stop, changed)
     count = sum(map(len, data))
     others = count - len(data[AROUND_GROUP]) - len(data[UNUSED_GROUP])
@@ -135,7 +141,7 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
 
 
 def arrived(stop: Stop, frame_id: int) -> bool:
-    """Whether the locals of a frame were fetched; a frame may have none."""
+    """Return whether the locals of a frame were fetched, so that an empty list means that it has none."""
     if stop.values.set_aside is not None:
         return True
     references = (scope["variablesReference"] for scope in stop.values.local_scopes(frame_id))

@@ -20,7 +20,11 @@ from dapeer.view.stacks import HEAD_NAME_CHARS
 
 
 def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
-    """Return a snapshot as text; only the number of the `only` session is left out."""
+    """Return the text of a snapshot, section by section, as an assistant or a person reads it.
+
+    Paths are shown relative to `project`. `only` says that there is just one session, so its number is left out of the first line.
+    Sections without content are left out.
+    """
     head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
         head(view, project, _which(view, only=only)),
@@ -46,7 +50,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
 
 
 def _stack(view: Snapshot, project: Path) -> str:
-    """Return the stack; in brackets are ids of frames.
+    """Return the section of the stack, with what its brackets mean (ids of frames); empty without frames.
 
     The file and the frame in the first line of the snapshot are not repeated: `main :36` is in that file.
     """
@@ -59,15 +63,20 @@ def _stack(view: Snapshot, project: Path) -> str:
 
 
 def _changed(view: Snapshot) -> str:
+    """Return the title of the section with changed variables."""
     return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
 
 
 def outcomes(by_state: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Yield a line for each state of breakpoints that did not work as requested."""
+    """Yield a line for each state of breakpoints that did not work as requested, with their places."""
     return (f"{state.capitalize()}: {', '.join(places)}" for state, places in by_state.items())
 
 
 def _stopped(view: Snapshot, project: Path, which: str) -> str:
+    """Return the first lines of a stopped program's text: why, where, and its exception.
+
+    `which` names session and thread; it is empty or begins with a space.
+    """
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place}{which}"
@@ -76,6 +85,10 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
 
 
 def _ended(view: Snapshot, project: Path, which: str) -> str:
+    """Return the first lines of an ended program's text: exit code, cause, and the last error it printed.
+
+    `which` names session and thread; it is empty or begins with a space.
+    """
     cause = view.get("cause", "")
     unknown = "" if cause.startswith(KILLED) else "exit code unknown"
     code = f"exit code {view['exit_code']}" if "exit_code" in view else unknown
@@ -90,6 +103,10 @@ def _ended(view: Snapshot, project: Path, which: str) -> str:
 
 
 def _running(view: Snapshot, _project: Path, which: str) -> str:
+    """Return the text on a program that runs, or whose pause is pending, and what to do next.
+
+    `which` names session and thread; it is empty or begins with a space.
+    """
     if view.get("pausing"):
         return (
             f"Not stopped yet{which}: all its threads are blocked, or run native code. The pause is pending: the program stops as soon as one "
@@ -103,7 +120,10 @@ def _running(view: Snapshot, _project: Path, which: str) -> str:
 
 
 def _which(view: Snapshot, *, only: bool) -> str:
-    """Return which session and thread a snapshot is of."""
+    """Return ` [session 2, thread 3]` for what distinguishes a snapshot; empty if nothing does.
+
+    The session's number is left out with `only`, the thread's unless another thread than the program's first is shown.
+    """
     parts = [] if only else [f"session {view['session_id']}"]
     parts += [f"child of {view['parent']}"] if "parent" in view else []
     parts += [f"thread {view.get('thread_id')}"] if view.get("other_thread") else []
@@ -121,7 +141,10 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
 
 
 def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
-    """Return where a thread or task is: the user's innermost frame, and what that has called."""
+    """Return where a thread or task is, such as ` at a.py:3 in f, inside g`; empty without frames.
+
+    The user's innermost frame is named first, then what it has called. `frames` knows which frames are the user's.
+    """
     if not each.frames:
         return ""
     frame = frames.foremost(each.frames) or each.frames[0]
@@ -146,7 +169,10 @@ def assignments(values: Mapping[str, str]) -> list[str]:
 
 
 def changes(changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()) -> list[str]:
-    """Return `name: before → after` lines; a new variable that is `shown` elsewhere has no value.
+    """Return a line for each changed variable: `name: before → after`.
+
+    `changed` has both values by name; None before says that the variable is new. A new one whose name is in `shown`, because its
+    value stands elsewhere, has no value here.
 
     >>> changes({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
     ['a: 1 → 2', 'b: new', 'c = 4 (new)']
@@ -167,13 +193,16 @@ def _new(name: str) -> str:
 
 
 def values(view: Snapshot) -> list[str]:
-    """Return a line for each expression that was evaluated, or could not be."""
+    """Return a line for each expression that the caller asked for: its value, or why it has none."""
     failed = [f"{expression}: {why}" for expression, why in view.get("failed", {}).items()]
     return assignments(view.get("values", {})) + failed
 
 
 def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, text: str) -> str:
-    """Return a breakpoint as one line: location, options, state."""
+    """Return a breakpoint as one line: place, state, the adapter's message, options, and source text.
+
+    `made` is the breakpoint of the adapter's response, None if no session has got it yet; `text` is the source line, or empty.
+    """
     line = requested["line"]
     state = breakpoint_state(made)
     actual = made.get("line") if made else None
@@ -189,7 +218,10 @@ def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, tex
 
 
 def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
-    """Return the options of a breakpoint, in parentheses, if it has any."""
+    """Return the options of a breakpoint, such as ` (if n > 3; hits 2)`; empty if it has none.
+
+    `expect` is shown in place of `collect`. Lists are cut to `MAX_LISTED_VALUES`.
+    """
     parts = [
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
@@ -200,6 +232,7 @@ def options(requested: RequestedBreakpoint | RequestedFunction) -> str:
 
 
 def _option(value: object) -> str:
+    """Return the value of one option as text, shortened; the values of a list are separated by commas."""
     return (
         ", ".join(quoted(str(each)) for each in value[:MAX_LISTED_VALUES])
         if is_array(value)
@@ -218,7 +251,7 @@ _OPTIONS = (
 
 
 def breakpoint_state(made: Breakpoint | None) -> str:
-    """Return verified, pending or rejected; waiting if no session has got it."""
+    """Return `verified`, `pending` or `rejected`; if `made` is None, that it is waiting for a session."""
     return "waiting for a session" if made is None else answered_state(made)
 
 
@@ -237,15 +270,18 @@ _PENDING = ("pending", "unbound", "provisional", "locations: 0")
 
 
 def _is_pending(made: Breakpoint) -> bool:
+    """Return whether an adapter's reason or message says that the breakpoint may be verified later."""
     message = str(made.get("message")).lower()
     return made.get("reason") == "pending" or any(word in message for word in _PENDING)
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
+    """Return a section: its title, and its lines indented below; empty if there are no lines."""
     return "\n".join([f"{title}:", *(indented(continued(line)) for line in lines)]) if lines else ""
 
 
 def _output(view: Snapshot) -> str:
+    """Return the section of the program's new output, each line indented; empty if there is none."""
     printed = view.get("output", "")
     return (
         "Output:\n"
@@ -256,7 +292,7 @@ def _output(view: Snapshot) -> str:
 
 
 def value(text: str, limit: int, hint: str) -> str:
-    """Cut one long value and say how to see more.
+    """Return a value's text, cut to about `limit` characters; only if it was cut, with `hint` below.
 
     >>> value("abc", 10, "ask again")
     'abc'

@@ -21,17 +21,28 @@ Only dapeer's launcher of debugpy sends it.
 
 
 def last_of_raised(history: History, now: Stop) -> str:
-    """Return the same as `last_of_returned`, with the exception that ended the function; empty: none did."""
+    """Return the function that an exception ended since the previous stop, with that and its locals.
+
+    The text is as that of `last_of_returned`, with the exception after the name. Empty if the adapter reports none: only dapeer's
+    launcher of debugpy does.
+    """
     error = now.body.get(RAISED)
     return _last_of_left(history, now, f": {error}") if error else ""
 
 
 def last_of_returned(history: History, now: Stop) -> str:
-    """Return the function that returned since the stop before, and its locals there; empty: none known."""
+    """Return the name of the function that returned since the previous stop, with the locals it had there.
+
+    At most `MAX_LOCALS` are named. Empty if it is not known that one returned, or an exception ended it.
+    """
     return "" if now.body.get(RAISED) else _last_of_left(history, now)
 
 
 def _last_of_left(history: History, now: Stop, end: str = "") -> str:
+    """Return the name of the function that was left since the previous stop, `end`, and its locals there.
+
+    `end` is a text on how it was left. Empty if it is not known that one was left.
+    """
     last = returned(history.before(now)[-1:], now)
     if last is None or last.top is None:
         return ""
@@ -51,10 +62,10 @@ def one_line(value: str) -> str:
 
 
 def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
-    """Return the last stop in a function called by this stop's function, and returned from since.
+    """Return the last stop in a function that the current function called and that has returned since.
 
-    `stops` are those of the session, the oldest first. None: the program was not in such a function when
-    it stopped last outside of this one.
+    `stops` are those of the session, the oldest first; only those before `now`, of its thread, count. None if the last stop at another
+    depth of the stack was not deeper, or if its caller at that depth is not the function of `now`.
     """
     earlier = (s for s in reversed(list(stops)) if s.number < now.number and _comparable(s, now))
     last = next((s for s in earlier if _depth(s) != _depth(now)), None)
@@ -67,6 +78,7 @@ def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
 
 
 def _comparable(one: Stop, other: Stop) -> bool:
+    """Return whether a stop is of the same thread as `other` and has a known frame."""
     return one.thread_id == other.thread_id and one.top is not None
 
 
@@ -77,4 +89,5 @@ def _depth(stop: Stop) -> int:
 
 
 def _function(frame: StackFrame) -> tuple[object, ...]:
+    """Return a key of a frame's function: its name and its file."""
     return frame["name"], frame.get("source", {}).get("path")

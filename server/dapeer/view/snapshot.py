@@ -124,7 +124,11 @@ class Summary(TypedDict):
 
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
-    """Return a stop: location, source, stack, locals, changes, new output."""
+    """Return the snapshot of a stop: location, source, stack, locals, changes, new output and notes.
+
+    Nothing is requested: what was not fetched is missing. The stop and the mirror are not changed. Empty fields are left out,
+    except `stack` and `locals`.
+    """
     notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out))]
     if stop.found.place is not None:
         notes.append(ONLY_PRINTED)
@@ -174,6 +178,10 @@ class Place(TypedDict, total=False):
 
 
 def _place(stop: Stop) -> Place:
+    """Return file, line and function of a stop; empty if its frame is unknown.
+
+    Where the program itself printed its place, that one is returned, without a function.
+    """
     if stop.found.place is not None:
         file, line = stop.found.place
         return Place(file=file, line=line)
@@ -186,6 +194,7 @@ def _place(stop: Stop) -> Place:
 
 
 def _source(stop: Stop) -> str:
+    """Return the source around a stop, with line numbers and an arrow; empty if it is unknown."""
     mark = _place(stop).get("line")
     if stop.found.source is None:
         return ""
@@ -198,7 +207,7 @@ def _source(stop: Stop) -> str:
 
 
 def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
-    """Return a running session, with its output since cursor `since`."""
+    """Return the snapshot of a session that runs, with its output since the cursor `since`."""
     snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
     if mirror.pausing:
         snapshot["pausing"] = True
@@ -215,11 +224,11 @@ def ended(
     by_us: bool = False,
     error: re.Match[str] | None = None,
 ) -> Snapshot:
-    """Return how a session ended: exit code, cause, output since cursor `since`, failed expressions.
+    """Return the snapshot of a session's end: exit code, cause, output since `since`, failed expressions.
 
-    The exit code means nothing if it ended `by_us` or was killed.
-
-    `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
+    `cause` is why it ended, as far as known. The exit code is left out if dapeer ended the program (`by_us`) or a signal killed it.
+    `error` is the last error that the program has printed, as a match with the groups `file`, `line` and perhaps `error`; it is
+    left out if the exit code is 0.
     """
     snapshot = Snapshot(session_id=session_id, state="ended")
     if mirror.exit_code is not None and not by_us and not (cause or "").startswith(KILLED):
@@ -236,7 +245,10 @@ def ended(
 
 
 def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
-    """Return location and text of an error in the program's output."""
+    """Set file, line and exception of `snapshot` to those of an error in the program's output.
+
+    `error` has the groups `file`, `line` and perhaps `error`.
+    """
     found = error.groupdict()
     if found["file"]:
         file = project / path_of(found["file"])
@@ -246,9 +258,9 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
 
 
 def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: int = 0) -> str:
-    """Return source lines with their numbers, and an arrow at line `mark`.
+    """Return source lines with their numbers, of which `first` is the first, and an arrow at line `mark`.
 
-    Of a long line the part around `column` is shown.
+    Of the marked line, if it is long, the part around `column` is shown.
 
         >>> print(numbered(9, ["a", "b"], mark=10))
            9 a
@@ -268,7 +280,7 @@ def _fitted_line(line: str, column: int) -> str:
 
 
 def exception_text(stop: Stop) -> str:
-    """Return the exception of a stop: its type and message; empty if there is none."""
+    """Return the type and message of the exception that a stop is at; empty if it is at none."""
     if stop.exception is None:
         return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
     details: ExceptionDetails = stop.exception.get("details") or {}
@@ -282,7 +294,10 @@ def exception_text(stop: Stop) -> str:
 
 
 def _description(stop: Stop) -> str:
-    """Return the adapter's description where it says more than the reason and the exception."""
+    """Return the adapter's description of a stop if it says more than reason and exception; else empty.
+
+    At a signal it is the signal's name; at a failed assertion it is `ASSERTION`.
+    """
     if stop.found.signal or stop.raised:
         return stop.found.signal
     # js-debug's "Paused on debugger statement" has the reason "pause" without a request.
@@ -296,6 +311,10 @@ def _description(stop: Stop) -> str:
 
 
 def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:
+    """Add output, log messages and their notes since the cursor `since` to `snapshot`, and return it.
+
+    Notes that the snapshot had before are replaced.
+    """
     notes: list[str] = []
     printed = new_output(snapshot["session_id"], mirror, since, None, notes)
     if printed:

@@ -40,14 +40,21 @@ def path_of(filename: str) -> str:
 
 
 def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
-    """Return one frame as one line: function, file (`path`, if that is given) and line."""
+    """Return a frame as one line: function, file and line; only the function if no file is known.
+
+    `path` replaces the frame's own path if it is not empty. It is shown relative to `project`.
+    """
     path = path or frame_path(frame) or str(frame.get("source", {}).get("name") or "")
     name = shortened(frame["name"], NAME_CHARS)
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
 def missing(reported: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
-    """Return the frames that a program reports and its adapter does not, below the outermost common one."""
+    """Return the frames that the program itself reports and its adapter leaves out.
+
+    Both lists have the innermost frame first. Only frames inside of the outermost common one are returned. The list is empty if
+    `known` has frames that `reported` has not, since nothing can be inferred then.
+    """
     others: list[StackFrame] = []
     left = [(each["name"], each["line"]) for each in known if not is_label(each)]
     for frame in reported:
@@ -60,7 +67,10 @@ def missing(reported: Sequence[StackFrame], known: Sequence[StackFrame]) -> list
 
 
 def left_out(frames: Sequence[StackFrame], whose: Frames, why: str) -> str:
-    """Name the owners of the frames that an adapter leaves out of a stack; empty if there are none."""
+    """Return a text such as `3 frames of asyncio left out by the adapter`; empty if `frames` is.
+
+    `frames` are those that were left out, `whose` knows their owners, `why` names who leaves them out.
+    """
     owners = dict.fromkeys(owner for each in frames if (owner := whose.owner(each)))
     run = FrameRun(tuple(owners) or ("the program",), frames)
     return f"{run.of()} left out by {why}" if frames else ""
@@ -80,14 +90,22 @@ class StackRow(NamedTuple):
 
 
 def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Iterator[StackRow]:
-    """Yield the lines of a stack whose first frame has the number `first`."""
+    """Yield the lines of a stack whose first frame has the number `first`; neighbours may share a line."""
     for run in whose.runs(frames):
         yield StackRow(first, run)
         first += len(run.frames)
 
 
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
-    """Yield a stack's lines; at a requested stop the innermost frames have a line each, whoever owns them."""
+    """Yield the lines of a stop's stack, from the innermost frame on.
+
+    Frames before the user's first one have a line each, unless the stop was not requested; then neighbouring frames of one library
+    share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself. Yield the lines of a stop's stack, from the
+    innermost frame on.
+
+    Where the frame to look at first is the innermost, each frame before the user's first one has a line of its own. Further
+    neighbouring frames of one library share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself.
+    """
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.stack.front else frames.index(users)
     yield from (
@@ -102,12 +120,12 @@ def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[S
 
 
 def _is_real(row: StackRow) -> bool:
-    """Whether a line has frames of the user's."""
+    """Return whether a line of a stack has frames of the user's own code."""
     return not row.run.is_label and not row.run.owners
 
 
 def _first(rows: Iterable[StackRow]) -> list[StackRow]:
-    """Return a stack's first lines, enough to know that there are more; of a deep one they are few."""
+    """Return the first lines of a stack, as many as it takes to know that more follow than are shown."""
     found: list[StackRow] = []
     real = 0
     for row in rows:
@@ -119,13 +137,17 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
 
 
 def begins(stop: Stop, whose: Frames) -> bool:
-    """Whether enough frames are known for the first lines of the stack, and more than are shown."""
+    """Return whether enough frames were fetched to show the first lines of the stack, and to know of more."""
     rows = _first(_rows(stop, stop.stack.frames.get(stop.thread_id, []), whose))
     return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
-    """Return the stack of the stopped thread, each frame but the one to look at first with its frame_id."""
+    """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
+
+    At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost
+    frame. Each ends with its frame_id in brackets, except the frame to look at first.
+    """
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:
         return []
@@ -150,6 +172,7 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
 
 
 def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
+    """Return one line of a stack: a frame with its frame_id, several frames counted, or a label."""
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
         return f"({shortened(frame['name'], NAME_CHARS)})"

@@ -45,14 +45,17 @@ class Tally:
     """Whether a run has passed that told no exit code."""
 
     def keep(self, session: int, seconds: float, left: Mapping[int, str], *, mute: bool) -> None:
-        """Count a run that has passed, and remember its session; it has `left` processes running."""
+        """Count a run that has passed and took `seconds`, and remember its session as the last that passed.
+
+        `left` are processes that it left running, by id, with what they run. `mute` says that the adapter reported no exit code.
+        """
         self.passed.append(seconds)
         self.kept = session
         self.detached |= left
         self.mute = self.mute or mute
 
     def end(self, verdict: Verdict, untested: str = "") -> Verdict:
-        """Take note of the outcome of the last run, and why it has run no test."""
+        """Set the outcome of the last run, and why it has run no test, and return that outcome."""
         self.verdict, self.untested = verdict, untested
         return verdict
 
@@ -71,14 +74,17 @@ class Tally:
         return self.times - len(self.passed)
 
     def data(self) -> dict[str, Any]:
-        """Return it as data."""
+        """Return the tally as JSON data.
+
+        Keys are `run`, `of`, `outcome`, `passed`, and, if a run has passed, `seconds_each` and `passed_session`.
+        """
         facts = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
         facts |= {"passed": len(self.passed)}
         each = {"seconds_each": round(self._each, 3)} if self.passed else {}
         return {**facts, **each, **({"passed_session": self.kept} if self.kept else {})}
 
     def text(self) -> str:
-        """Return it as a line.
+        """Return the tally as one line: the outcome, how to go on, and what makes it uncertain.
 
         >>> Tally(50, [0.5, 0.3], Verdict.FAILED, kept=2).text()
         'Run 3 of 50 failed; 2 passed (the last: session 2), 0.4 s each.'
@@ -100,6 +106,7 @@ class Tally:
         return sum(self.passed) / len(self.passed)
 
     def _outcome(self) -> str:
+        """Return the sentence on the last run and on those that have passed."""
         count = len(self.passed)
         each = f", {self._each:.1f} s each" if count else ""
         if self.verdict is not Verdict.PASSED:

@@ -13,7 +13,7 @@ _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
 
 
 def parse(path: str) -> list[str]:
-    """Return the segments of a path: names, and the contents of brackets.
+    """Return the segments of a path to a variable: names, and the contents of brackets with their quotes.
 
     >>> parse("order.items[3].price")
     ['order', 'items', '3', 'price']
@@ -48,7 +48,9 @@ def is_plain(segments: Iterable[str]) -> bool:
 
 
 def child(children: Iterable[Variable], segment: str) -> Variable | None:
-    """Return the child that a segment names; adapters show an index as `3`, `[3]` or `03`.
+    """Return the variable among `children` that a segment of a path names, or None.
+
+    Adapters show an index as `3`, `[3]` or `03`, and a key with or without quotes; each of them is found.
 
     >>> child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
     'x'
@@ -66,4 +68,5 @@ def child(children: Iterable[Variable], segment: str) -> Variable | None:
 
 
 def _unquoted(name: str) -> str:
+    """Return a name without the quotes around it."""
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name

@@ -22,7 +22,11 @@ _MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*(?:=|:(?!:))\s*(?!=)")
 
 
 def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
-    """Return the locals to show, and note how many are not, and why."""
+    """Return the texts of the locals to show at a stop, by name.
+
+    `changed` are the names of changed locals, which matter more. Notes on how many are not shown, or why there are none, are
+    appended to `notes`.
+    """
     choice = chosen(stop, changed)
     if stop.found.withheld:
         notes.append(f"no locals: {shortened(stop.found.withheld, VALUE_CHARS)}")
@@ -38,6 +42,7 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
 
 
 def _counted(number: int, what: str) -> str:
+    """Return a number with a noun in its singular or plural."""
     plural = "es" if what.endswith("s") else "s"
     return f"{number} {what}{plural if number > 1 else ''}"
 
@@ -45,7 +50,12 @@ def _counted(number: int, what: str) -> str:
 def changes_in(
     changed: Mapping[str, tuple[str | None, str]], notes: list[str]
 ) -> dict[str, list[str | None]]:
-    """Return the values before and after; of an object only the changed members, if known."""
+    """Return the values of changed variables before and after, at most `MAX_CHANGES` variables, by name.
+
+    `changed` is as in `ActivationComparison.changes`; None before says that the variable is new. For an object only the changed
+    members are returned, under names such as `cart.total`, if they are known. A note on how many more have changed is appended to
+    `notes`.
+    """
     if len(changed) > MAX_CHANGES:
         notes.append(f"{len(changed) - MAX_CHANGES} more changed: dap_variables")
     changes: dict[str, list[str | None]] = {}
@@ -58,7 +68,10 @@ def changes_in(
 
 
 def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
-    """Return names and fitted values, `used` members first; where a name hides another, both stay."""
+    """Return the values of variables by name, each on one short line, members named in `used` first.
+
+    A name that occurs again, because an inner variable hides an outer one, gets an apostrophe.
+    """
     values: dict[str, str] = {}
     for variable in variables:
         name = variable["name"]
@@ -69,7 +82,9 @@ def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[s
 
 
 def one_line(value: str, used: Collection[str] = ()) -> str:
-    r"""Return a value as one short line; the line ends of a string are escaped, others only lay it out.
+    r"""Return a value as one line of about `VALUE_CHARS` characters, without the object's address.
+
+    Line ends are shown as spaces, those between the rows of a table as ` | `. Members whose names are in `used` come first.
 
     >>> one_line("(2,) a int64\n0  1\n1  2")
     '(2,) a int64 | 0 1 | 1 2'
@@ -91,7 +106,13 @@ _ZEROS = re.compile(r"\b0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])")
 
 
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
-    """Return the changed members of a value, each before and after; empty if unknown.
+    """Return the changed members of an object, each with its text before and after.
+
+    None before says that the member is new. It is empty if the texts do not show it: other members, elements that were left out, or
+    more than `MAX_MEMBERS` changes. Return the changed members of an object, each with its text before and after.
+
+    `before` and `now` are the texts of the object's value. None before says that the member is new. It is empty if the texts do not
+    show the changes: a member is gone, elements were left out, or more than `MAX_MEMBERS` have changed.
 
     >>> differences("Cart(total=3, name='a')", "Cart(total=4, name='a')")
     {'total': ('3', '4')}
@@ -109,7 +130,10 @@ def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
 
 
 def _members(text: str) -> dict[str, str] | None:
-    """Return the members of a value by name, and the text before them; None if it has none."""
+    """Return the members in the text of a value by name, and under "" the text before them.
+
+    None if the text has no members, or if an element has no name.
+    """
     value = read(text[:MAX_READ_CHARS])
     group = main_group(value, len(text))
     if group is None or not group.items:

@@ -18,15 +18,20 @@ MAX_WAITING = 8
 
 
 def deadlock(answer: Mapping[str, Value]) -> list[str]:
-    """Return what each member of a deadlock waits for, in its circle's order; empty: none is known."""
+    """Return a line for each member of a deadlock, in the order of its circle; empty if there is none.
+
+    `answer` is the debuggee's: `members` (kind, name, own id), `waits` (member, on, what, state, timed, by) and `circle` (numbers
+    of members).
+    """
     waits = _by_member(answer)
     return [_line(answer, waits[each]) for each in _numbers(answer.get("circle")) if each in waits]
 
 
 def others(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
-    """Return what members outside deadlocks wait for, those that wait for the same in one line.
+    """Return what members outside of a deadlock wait for, those that wait for the same in one line.
 
-    What somebody holds comes first, then what most wait for. `listed` has the program's numbers that count.
+    `answer` is as for `deadlock`; only members whose own id is in `listed` count. Waits for what somebody holds come first, then
+    what most wait for. Beyond `MAX_LISTED_WAITS` lines the rest is counted.
     """
     circle = set(_numbers(answer.get("circle")))
     groups: dict[object, list[Mapping[str, Value]]] = {}
@@ -43,16 +48,18 @@ def others(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
 
 
 def _is_held(wait: Mapping[str, Value]) -> bool:
-    """Whether it is known who holds what is waited for."""
+    """Return whether it is known who holds what is waited for."""
     return any(as_array(each)[1:2] == ["held by"] for each in as_array(wait.get("by")))
 
 
 def _by_member(answer: Mapping[str, Value]) -> Mapping[int, Mapping[str, Value]]:
+    """Return the waits of the debuggee's answer by the number of the member that waits."""
     waits = map(as_object, as_array(answer.get("waits")))
     return {member: wait for wait in waits if isinstance(member := wait.get("member"), int)}
 
 
 def _numbers(listed: Value) -> Sequence[int]:
+    """Return the integers of a JSON list; empty for anything else."""
     return [each for each in as_array(listed) if isinstance(each, int)]
 
 
@@ -62,7 +69,10 @@ def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 
 
 def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
-    """Return several waits for the same: how many, for what, who has to go on first, and who waits."""
+    """Return a line for members that wait for the same: how many, for what, held by whom, and their names.
+
+    At most `MAX_WAITING` of them are named. `group` are their waits.
+    """
     names = [_waiting(answer, each) for each in group]
     kinds = {each.partition(" ")[0] for each in names}
     kind = f"{kinds.pop()}s" if len(kinds) == 1 else "threads and tasks"
@@ -74,12 +84,16 @@ def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]])
 
 
 def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
+    """Return the name of the member that waits."""
     number = wait.get("member")
     return _name(answer, number if isinstance(number, int) else -1)
 
 
 def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
-    """Return what is waited for, in which state it is, and who has to go on first."""
+    """Return what a member waits for, in which state that is, and who holds it or has to go on first.
+
+    At most `MAX_HOLDERS` of those are named. The parts are separated by commas; unknown ones are left out.
+    """
     what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
     limited = " for a limited time" if wait.get("timed") else ""
     holders = [*_holders(answer, wait)]
@@ -92,7 +106,10 @@ def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 
 
 def _holders(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> Iterator[str]:
-    """Yield who has to go on first, each with how, and since where."""
+    """Yield a text for each member that holds what is waited for: `held by NAME since PLACE`.
+
+    A member whose name already ends the description of what is waited for is left out.
+    """
     what = str(wait.get("what") or "")
     for each in as_array(wait.get("by")):
         match each:
@@ -104,6 +121,7 @@ def _holders(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> Iterator
 
 
 def _own_id(answer: Mapping[str, Value], number: int) -> int:
+    """Return the id that the program has for a member of the answer; 0 if it has none."""
     match as_array(answer.get("members"))[number : number + 1]:
         case [[_, _, int(own_id)]]:
             return own_id
@@ -112,6 +130,7 @@ def _own_id(answer: Mapping[str, Value], number: int) -> int:
 
 
 def _name(answer: Mapping[str, Value], number: int) -> str:
+    """Return kind and name of a member of the answer, such as `thread worker`; `another` if it is unknown."""
     members = as_array(answer.get("members"))
     match members[number : number + 1]:
         case [[str(kind), str(name), *_]]:
