@@ -11,7 +11,7 @@ ASSIGNED = " = "
 
 
 def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
-    """Return labels as short text in the given order; three or more numbers in a row become `0–2`.
+    """Return labels as short text in the given order; three or more numbers in a row become a range.
 
     `order` has all labels, those of `labels` among them; `labels` must not be empty.
 
