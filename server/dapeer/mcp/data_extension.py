@@ -34,7 +34,10 @@ _PLACES: Final = (("params", "capabilities"), ("params", "_meta", CAPABILITIES))
 
 
 def asking(line: bytes) -> bytes:
-    """Return a line of a client with the extension added; one without capabilities unchanged."""
+    """Return a line of a client in which its capabilities ask for the data of results.
+
+    `line` is one JSON-RPC message. One without capabilities, or that is not JSON, is returned unchanged.
+    """
     if b'"initialize"' not in line and CAPABILITIES.encode() not in line:
         return line
     import json  # noqa: PLC0415 - few need it
@@ -53,6 +56,7 @@ def asking(line: bytes) -> bytes:
 
 
 def _at(value: object, *names: str) -> object:
+    """Return the value at a path of property names in some JSON; None: there is none."""
     for name in names:
         value = value.get(name) if _is_object(value) else None
     return value

@@ -13,13 +13,12 @@ NEEDED_BYTES = 70 << 20
 
 @contextmanager
 def quickly() -> Generator[None]:
-    """Import a server in the body.
+    """Turn the garbage collector off while the body imports a server; then exempt what is loaded from it.
 
-    Without the garbage collector, loading takes a tenth less; loaded modules stay for good, so later collections skip them
-    as well.
+    Loading takes a tenth less so. Loaded modules stay for good, so later collections need not look at them.
 
     Raises:
-        MemoryError: There is too little.
+        MemoryError: A limit leaves too little memory; the body was not run.
     """
     _check_memory()
     gc.disable()
@@ -31,7 +30,10 @@ def quickly() -> Generator[None]:
 
 
 def _check_memory() -> None:
-    """Fail where a limit (`ulimit -v`) leaves too little: libraries would abort, or hide the reason."""
+    """Raise `MemoryError` where a limit (`ulimit -v`) leaves less than `NEEDED_BYTES`.
+
+    Without this check libraries would abort, or hide the reason.
+    """
     import resource
 
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:

@@ -66,14 +66,23 @@ class ServerOptions:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is held back."""
+        """Whether all tools are served."""
         return not self.read_only and self.groups is None
 
 
 async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
-    """Serve the client at stdin and stdout until it leaves or a signal arrives.
+    """Serve the client at stdin and stdout until it leaves or a signal arrives, and end all sessions.
 
-    `front`: answers it already, until this server can.
+    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left.
+
+    Args:
+        offer: What is served.
+        front: Answers the client already, until this server can; None: nobody does.
+
+    Raises:
+        DefinitionError: The definition of an adapter is wrong.
+        ArgumentError: No tool belongs to one of the groups.
+        NoNeovim: The Neovim to attach to is not there.
     """
     data = _whoever_it_is if offer.data else asks_for_data
     async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
@@ -92,7 +101,10 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
 
 
 async def serve_detached(offer: ServerOptions) -> None:
-    """Serve clients at the project's socket until nobody has used it for long, or commands have ended it."""
+    """Serve clients at the project's socket until nobody has used it for long, or commands have ended it.
+
+    At the end all debug sessions are ended. Raises as `running` does.
+    """
     async with running(offer) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
         with lifetime.shown(str(server.debugger.project)):
@@ -104,7 +116,10 @@ async def serve_detached(offer: ServerOptions) -> None:
 
 
 async def _unused(server: DapeerServer, guests: unix_socket.Guests) -> None:
-    """Wait until no client or program was there for long, or commands have said that it is to end."""
+    """Wait until no client and no program was there for `SECONDS_UNUSED`.
+
+    It also ends once a command has said that the server is to end, and neither is there.
+    """
     changed = anyio.Event()
 
     def note_change(*_change: SessionChange) -> None:
@@ -131,7 +146,10 @@ def _whoever_it_is(_: Context) -> bool:
 async def running(
     offer: ServerOptions, gives_data: Callable[[Context], bool] = asks_for_data
 ) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
-    """Yield a server, and the event that stops it; at the end every debug session is ended.
+    """Yield a server, and an event that is set when it is to stop; at the end every session is ended.
+
+    The body waits for the event. The event is set at SIGTERM and SIGINT. Neovims are attached as `offer` says. `gives_data` says of a
+    request whether its client gets the data of results.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
@@ -173,7 +191,7 @@ async def running(
 async def _working(
     integrations: Iterable[Integration], context: IntegrationContext
 ) -> AsyncGenerator[None]:
-    """Have all integrations work while the body runs."""
+    """Have all integrations work for the server while the body runs."""
     async with AsyncExitStack() as stack:
         for each in integrations:
             await stack.enter_async_context(each.serving(context))
@@ -182,7 +200,7 @@ async def _working(
 
 @contextmanager
 def _signals() -> Generator[anyio.Event]:
-    """Set an event at SIGTERM and SIGINT; a second signal changes nothing during the cleanup."""
+    """Yield an event that SIGTERM and SIGINT set while the body runs; a second signal changes nothing."""
     stop = anyio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -195,6 +213,7 @@ def _signals() -> Generator[anyio.Event]:
 
 
 async def _cancel_at(stop: anyio.Event, server: DapeerServer, scope: anyio.CancelScope) -> None:
+    """Wait for the event, let the server end its open calls, and cancel the scope."""
     await stop.wait()
     await server.end_calls()
     scope.cancel()

@@ -39,16 +39,21 @@ class ServerAddress:
 async def serve_http(
     offer: ServerOptions, address: ServerAddress, *, with_stdin: bool = False
 ) -> None:
-    """Serve HTTP clients until a signal arrives.
+    """Serve HTTP clients until a signal arrives; then end all debug sessions.
+
+    The port is printed to stdout, and the address for clients to stderr. Other clients of the project are served at a socket if all tools
+    are.
 
     Args:
-        offer: Which tools, and which Neovim.
-        address: The address for clients, and its token.
+        offer: Which tools are served, and which Neovim is attached.
+        address: Where to listen, and which token clients must send.
         with_stdin: End also when standard input ends, because the process that started this one has ended.
 
     Raises:
         ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
         DefinitionError: The definition of an adapter is wrong.
+        NoNeovim: The Neovim to attach to is not there.
+        SystemRefuses: Standard output is closed.
     """
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]
@@ -76,14 +81,14 @@ async def serve_http(
 
 
 def _warn(host: str) -> None:
-    """Warn that every client is accepted without a token."""
+    """Warn on stderr that every client is accepted without a token; `host` is where the server listens."""
     loopback = is_loopback(host)
     who = "every user of this machine" if loopback else f"everyone who reaches {host}"
     say(f"without a token, {who} can run programs here, as you.")
 
 
 def _announce(port: int) -> None:
-    """Print the port for the process that has started this one.
+    """Print the port to stdout, for the process that has started this one.
 
     Raises:
         SystemRefuses: Standard output is closed.
@@ -96,9 +101,9 @@ def _announce(port: int) -> None:
 
 
 def _stop_with_stdin(stop: anyio.Event) -> None:
-    """Set the event when standard input ends: a pipe, a terminal or a file.
+    """Set the event when standard input ends: a pipe, a terminal or a file. Return at once.
 
-    A thread of the simplest kind waits for that: it holds up nothing when the server ends first.
+    A daemon thread waits for that, which holds up nothing when the server ends first.
     """
     loop = asyncio.get_running_loop()
 
@@ -115,21 +120,31 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
 def _for_bridges(
     offer: ServerOptions, server: DapeerServer, url: str, secret: str | None
 ) -> AbstractAsyncContextManager[object]:
-    """Let other clients of this project in, if they get all the tools that they expect."""
+    """Serve the project's other clients at a socket while the body runs, if they get all tools.
+
+    If they do not, nothing is served. `secret` is the token of HTTP clients, or None.
+    """
     if not offer.complete:
         return nullcontext()
     return unix_socket.serve(server, offer.nvim, url=url, token=secret or "")
 
 
 def _url(host: str, port: int) -> str:
-    """Return the URL for clients on this machine."""
+    """Return the URL for clients on this machine of a server that listens at a host and port."""
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104 - no binding
     return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}/mcp"
 
 
 @contextmanager
 def _token(address: ServerAddress, port: int, given: str | None) -> Generator[str | None]:
-    """Yield the token that clients must send; None: they need none."""
+    """Yield the token that clients must send; None: they need none.
+
+    It is that of the token file, that of the environment, or a new one. A new one is in a file that is removed afterwards; stderr says
+    where. `given` is the environment's.
+
+    Raises:
+        ArgumentError: The file is not usable, or no token can be kept.
+    """
     if not address.authenticate:
         yield None
     elif address.token_file is not None:

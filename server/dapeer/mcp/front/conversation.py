@@ -51,7 +51,11 @@ class Conversation:
         self._is_modern = False
 
     def answer(self, line: bytes) -> bytes | None:
-        """Return the answer to a line, with its end; `NOTHING`: there is none, None: the whole server must."""
+        """Return the answer to a line of the client, a line of JSON; the connection's state changes with it.
+
+        `NOTHING` means that the line needs no answer (a notification, a blank line). None means that only the whole server can answer; the
+        state has not changed then.
+        """
         if not line.strip():
             return NOTHING
         message = _read(line)
@@ -68,6 +72,7 @@ class Conversation:
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (number, _dumped(result))
 
     def _result(self, method: object, params: object) -> object:
+        """Return the result of a request, as JSON; None: only the whole server can answer."""
         if not isinstance(method, str) or not _is_object(params):
             return None
         if (
@@ -87,6 +92,10 @@ class Conversation:
         return self._known["lists"].get(method)
 
     def _open(self, params: dict[str, Any]) -> object:
+        """Return the result of `initialize`, and open the connection; None: only the whole server can answer.
+
+        `params` are the request's parameters. What the lists of tools contain depends on the client's capabilities.
+        """
         if params.keys() != _OPENING or not _is_implementation(params["clientInfo"]):
             return None
         capabilities, version = params["capabilities"], params["protocolVersion"]
@@ -101,7 +110,10 @@ class Conversation:
         return self._known["initialize"]
 
     def _modern(self, method: str, meta: dict[str, Any]) -> object:
-        """Return the result of a request since MCP 2026-07-28, each of which says who asks."""
+        """Return the result of a request since MCP 2026-07-28; None: only the whole server can answer.
+
+        `meta` is the request's `_meta`, in which each such request says who asks. The connection counts as open and modern then.
+        """
         capabilities = meta.get(CAPABILITIES)
         rest = {
             key: each for key, each in meta.items() if key not in {_VERSION, _CLIENT, CAPABILITIES}
@@ -121,17 +133,22 @@ class Conversation:
         return result if data else _without_data(result)
 
     def _load(self) -> None:
+        """Read the known answers from `known.json`."""
         with open(KNOWN, encoding="utf-8") as file:
             self._known = json.load(file)
 
     def _gives_data(self, capabilities: object) -> bool:
-        """Whether the client gets the data of results, of which the list of tools has schemas."""
+        """Whether a client with these capabilities gets the data of results.
+
+        Then its list of tools has output schemas.
+        """
         if self._data or not _is_object(capabilities):
             return self._data
         return EXTENSION in capabilities.get("extensions", {})
 
 
 def _without_data(listed: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of a result of `tools/list` whose tools have no output schemas."""
     tools = [
         {key: each for key, each in tool.items() if key != "outputSchema"}
         for tool in listed["tools"]
@@ -140,15 +157,18 @@ def _without_data(listed: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_modern(line: bytes) -> bool:
-    """Whether a line that was answered is of MCP 2026-07-28.
+    """Whether a line that the front has answered is of MCP 2026-07-28.
 
-    There a client gets the notifications of changes only where it subscribes.
+    There a client gets notifications of changes only if it subscribes.
     """
     return _VERSION.encode() in line
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
-    """Return a request or a notification; None for anything else, and where JSON parsers disagree."""
+    """Return the request or notification in a line; None for anything else.
+
+    None is returned, too, where JSON parsers disagree. Long lines, deep ones, and those with half a surrogate pair are not read either.
+    """
     if len(line) > MAX_LINE_BYTES or line.count(b"{") + line.count(b"[") > MOST_NESTED:
         return None
     if rb"\ud" in line.lower():
@@ -167,11 +187,15 @@ def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
 
 
 def _refuse(name: str) -> None:
+    """Raise `ValueError` for a constant such as `NaN`, which is no valid JSON."""
     raise ValueError(name)
 
 
 def _id(value: object) -> bytes | None:
-    """Return a plain id as JSON."""
+    """Return a request's id as JSON; None: it is not plain.
+
+    Plain are a printable ASCII text without quotes and backslashes, and an integer from 0 to below `LARGEST_ID`.
+    """
     if isinstance(value, str):
         is_plain = (
             value.isascii() and value.isprintable() and '"' not in value and "\\" not in value
@@ -182,16 +206,18 @@ def _id(value: object) -> bytes | None:
 
 
 def _is_plain(params: dict[str, Any]) -> bool:
-    """Whether a request has nothing special; since MCP 2026-07-28 `_meta` may name another version."""
+    """Whether a request's parameters have nothing but perhaps a `_meta` with a progress token."""
     meta = params.get("_meta", {})
     return not params.keys() - {"_meta"} and _is_object(meta) and _is_token(meta)
 
 
 def _is_token(meta: dict[str, Any]) -> bool:
+    """Whether a `_meta` is empty, or has a valid progress token and nothing else."""
     return not meta or (meta.keys() == {"progressToken"} and _id(meta["progressToken"]) is not None)
 
 
 def _is_implementation(value: object) -> bool:
+    """Whether a value is a valid `clientInfo`: texts under `name`, `version`, and other known keys."""
     return (
         _is_object(value)
         and {"name", "version"} <= value.keys() <= _IMPLEMENTATION
@@ -200,7 +226,10 @@ def _is_implementation(value: object) -> bool:
 
 
 def _are_capabilities(value: object) -> bool:
-    """Whether the schemas of all versions accept these capabilities; one that none names may be anything."""
+    """Whether all protocol versions' schemas accept a value as a client's capabilities.
+
+    A capability that no schema names may have any value.
+    """
     if not _is_object(value):
         return False
     return all(_ACCEPTS.get(name, _anything)(each) for name, each in value.items())
@@ -216,10 +245,12 @@ def _objects(value: object) -> bool:
 
 
 def _only_objects(value: object) -> bool:
+    """Whether a value is an object whose values are such objects, down to empty ones."""
     return _is_object(value) and all(map(_only_objects, value.values()))
 
 
 def _roots(value: object) -> bool:
+    """Whether a value is a valid capability `roots`."""
     return (
         _is_object(value)
         and not value.keys() - {"listChanged"}

@@ -56,16 +56,19 @@ class Front:
         self._thread = threading.Thread(target=self._run, name="front", daemon=True)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start the thread that reads stdin and answers the client."""
         self._thread.start()
 
     @property
     def is_over(self) -> bool:
-        """Whether the client has left, and everything was answered; to be asked after the end of `news`."""
+        """Whether the client has left, and all its messages were answered. Ask for it after the end of `news`."""
         return self._left and not self._rest
 
     def hand_over(self) -> Handover:
-        """Stop reading, and return what was heard."""
+        """End the thread, close its file descriptors, and return what the client has sent and been answered.
+
+        From then on nobody reads stdin, so the whole server can. It may be called once.
+        """
         os.close(self._stop)
         self._thread.join()
         os.close(self._stopped)
@@ -73,6 +76,10 @@ class Front:
         return Handover(self._answered, self._rest, left=self._left)
 
     def _run(self) -> None:
+        """Answer until the end, then close the writing end of `news`.
+
+        A client that does not read its answers counts as gone.
+        """
         try:
             self._answer_all()
         except OSError:
@@ -81,6 +88,10 @@ class Front:
             os.close(self._news_end)
 
     def _answer_all(self) -> None:
+        """Read stdin and answer the client.
+
+        This ends when `hand_over` is called, an answer is unknown, or the client closes its input.
+        """
         poll = select.poll()
         poll.register(0, select.POLLIN)
         poll.register(self._stopped, select.POLLIN)
@@ -93,7 +104,10 @@ class Front:
             self._left = not read
 
     def _answer_lines(self) -> bool:
-        """Answer what was read; return whether more can be."""
+        """Answer the complete lines that were read; return whether to read on.
+
+        False: only the whole server can answer the next line, or an incomplete line is too long.
+        """
         while end := self._rest.find(b"\n") + 1:
             line = self._rest[:end]
             answer = self._conversation.answer(line)
@@ -106,6 +120,7 @@ class Front:
         return len(self._rest) <= MOST_WAITING
 
     def _notify_once(self) -> None:
+        """Write a byte to `news` when the client has opened its connection, once."""
         if self._conversation.is_open and not self._has_notified:
             self._has_notified = True
             os.write(self._news_end, b"o")

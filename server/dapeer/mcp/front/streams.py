@@ -16,7 +16,7 @@ MILLISECONDS_TO_READ: Final = 1000
 
 
 def can_serve() -> bool:
-    """Whether stdin and stdout are of a kind that can be waited for, and stderr is open."""
+    """Whether stdin and stdout can be waited for (pipes, sockets or a terminal), and stderr is open."""
     try:
         os.fstat(2)
         # Windows cannot wait for a pipe.
@@ -31,7 +31,7 @@ def _can_wait_for(fd: int) -> bool:
 
 
 def write(data: bytes) -> None:
-    """Write all of it to stdout; wait for a client that reads slowly, while its input is open.
+    """Write all bytes to stdout; wait for a client that reads slowly, as long as its input is open.
 
     Raises:
         OSError: The client has left: nobody reads stdout, or it has closed its input and reads nothing for a second.
@@ -48,7 +48,7 @@ def _wait_for_room() -> None:
     """Wait until stdout takes something.
 
     Raises:
-        TimeoutError: The client has closed its input, and reads nothing.
+        TimeoutError: The client has closed its input, and reads nothing for `MILLISECONDS_TO_READ`.
     """
     room = select.poll()
     room.register(1, select.POLLOUT)

@@ -14,17 +14,20 @@ from dapeer.mcp.rendezvous.reaching import Announcement
 
 
 def runtime_folder() -> Path:
-    """Return the user's folder for what ends with a process: sockets, announcements."""
+    """Return the path of the user's folder for files that end with a process: sockets, announcements."""
     return Path(folder_names.runtime())
 
 
 def file_of(project: Path) -> Path:
-    """Return where the server of a project announces itself."""
+    """Return the path of the file in which the server of a project announces itself."""
     return Path(reaching.file_of(str(project)))
 
 
 def file_of_neovim(address: str) -> Path:
-    """Return where the server that is attached to a Neovim announces itself."""
+    """Return the path of the file in which the server that is attached to a Neovim announces itself.
+
+    `address` is Neovim's.
+    """
     return Path(reaching.file_of_neovim(address))
 
 
@@ -38,18 +41,23 @@ def announced(
     token: str = "",
     detached: bool = False,
 ) -> Generator[bool]:
-    """Announce the server of a project while the body runs, and of its Neovim, if it has one.
+    """Announce the server of a project in a file while the body runs, and of its Neovim, if it has one.
+
+    They are removed afterwards. An announcement of another server that lives is left as it is.
 
     Args:
         project: The server's project.
-        socket_path: Where it can be reached.
-        nvim: The address of the Neovim that it is attached to, or `auto`.
-        url: Where it serves HTTP.
-        token: The token of HTTP clients.
+        socket_path: The path of the socket at which the server listens.
+        nvim: The address of the Neovim to which it is attached, or `auto`; None: it attaches to none.
+        url: Where it serves HTTP; empty: nowhere.
+        token: The token that HTTP clients must send.
         detached: Whether it outlives its clients.
 
     Yields:
-        Whether the project had no server before; another one that lives stays the one to be found.
+        Whether the project's file is this server's; False: another server of the project lives.
+
+    Raises:
+        OSError: The runtime folder cannot be written.
     """
     mine = Announcement(
         str(project), str(socket_path), os.getpid(), nvim, url, token, detached=detached
@@ -62,6 +70,11 @@ def announced(
 
 @contextmanager
 def _announced(path: Path, mine: Announcement) -> Generator[bool]:
+    """Write an announcement to a file while the body runs, and yield True.
+
+    Nothing is written, and False is yielded, if a living server has announced itself there. Afterwards the file is removed, unless another
+    server has replaced it.
+    """
     if other := reaching.connected(str(path)):
         other.connection.close()
         yield False
@@ -76,6 +89,7 @@ def _announced(path: Path, mine: Announcement) -> Generator[bool]:
 
 
 def _write(path: Path, announcement: Announcement) -> None:
+    """Write an announcement as JSON, readable by the user only, so that nobody ever reads half of it."""
     temporary = path.with_suffix(f".{announcement.pid}")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -88,7 +102,10 @@ def _write(path: Path, announcement: Announcement) -> None:
 
 
 def serving_http(folder: Path, target: str = reaching.ANY) -> Announcement | None:
-    """Return the announcement of the server that fits a client, as in `reach`; None if none serves HTTP."""
+    """Return the announcement of the living server that fits a client and serves HTTP, or None.
+
+    `folder` is the client's working directory; `target` is as in `reaching.reach`.
+    """
     for path in reaching.candidates(str(folder), target):
         if reached := reaching.connected(path):
             reached.connection.close()

@@ -57,11 +57,15 @@ class BridgedClient:
 
     @property
     def gone(self) -> bool:
-        """Whether it has left, and all that it has sent was taken."""
+        """Whether it has left, and all that it has sent was passed on."""
         return self._left and not self._lines
 
     def read(self) -> None:
-        """Read its lines until it disconnects."""
+        """Read the client's lines from stdin into the queue until it disconnects, then end the process.
+
+        This runs in a thread of its own. It waits while `MOST_LINES` are queued. After the client's end the process gets a moment to end by
+        itself, in case a server hangs.
+        """
         with suppress(OSError):
             for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):
                 with self._changed:
@@ -77,12 +81,15 @@ class BridgedClient:
         os._exit(0)
 
     def again(self, lines: Iterable[bytes]) -> None:
-        """Put back lines that must be sent first."""
+        """Put lines back at the front of the queue, in their order."""
         with self._changed:
             self._lines.extendleft(reversed(list(lines)))
 
     def next(self, server: Server) -> bytes | None:
-        """Return its next line; None if this server gets no more."""
+        """Wait for the client's next line, and take it from the queue.
+
+        None: the client has left, or `server` gets no more lines.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._lines or self._left or server.over)
             if server.over or not self._lines:
@@ -91,7 +98,7 @@ class BridgedClient:
             return self._lines.popleft()
 
     def drop(self, server: Server) -> None:
-        """Take nothing for a server any more."""
+        """Mark a server as one that gets no more lines, and wake whoever waits for a line for it."""
         with self._changed:
             server.over = True
             self._changed.notify_all()
@@ -115,10 +122,12 @@ class Server:
         self._process = process
 
     def open(self, standing: Standing) -> None:
-        """Send it what it must know of the client.
+        """Send a new server what it must know of the client, and have `standing` record its answer.
+
+        That is the client's `initialize`, its subscriptions, and its requests that are still open.
 
         Raises:
-            OSError: It has ended, or does not answer.
+            OSError: The server has ended, or does not answer within `SECONDS_TO_OPEN`.
         """
         self.connection.settimeout(SECONDS_TO_OPEN)
         if opening := standing.opening():
@@ -133,7 +142,10 @@ class Server:
         self.connection.settimeout(None)
 
     def take(self, client: BridgedClient, standing: Standing) -> None:
-        """Send it the client's lines, until either has ended."""
+        """Send the server the client's lines until either has ended, and have `standing` record each.
+
+        This runs in a thread of its own. When the client has left, the server sees the end of its input.
+        """
         with suppress(OSError):
             # The other direction notices when it has ended.
             while (line := client.next(self)) is not None:
@@ -143,7 +155,10 @@ class Server:
                 self.connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Disconnect; a server that the bridge has started ends, unless others are at it."""
+        """Disconnect from the server, and wait for its end if the bridge has started it.
+
+        Such a server runs on if others use it.
+        """
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
@@ -153,7 +168,11 @@ class Server:
 
 
 def carry(reached: Reached, wish: ClientWish) -> int:
-    """Carry lines both ways until the client leaves; return the exit code."""
+    """Carry lines between stdio and servers until the client leaves; return the process's exit code.
+
+    `reached` is the first server; when one ends, another is found or started, as `wish` says. The code is `SERVER_LEFT` if there is no
+    server any more.
+    """
     # The server sees its client disconnect then, and cancels its calls.
     termination.end_at_signals()
     client, standing = BridgedClient(data=wish.data), Standing()
@@ -173,7 +192,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
 
 
 def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
-    """Let a server answer until it or the client has ended."""
+    """Send the client what a server answers, until the server or the client has ended; then disconnect."""
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
             server.has_answered = True
@@ -183,6 +202,7 @@ def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
 
 @contextmanager
 def _sending(server: Server, client: BridgedClient, standing: Standing) -> Generator[None]:
+    """Send a server the client's lines, in another thread, while the body runs; then disconnect from it."""
     sending = threading.Thread(target=server.take, args=(client, standing), daemon=True)
     sending.start()
     try:
@@ -196,7 +216,11 @@ def _sending(server: Server, client: BridgedClient, standing: Standing) -> Gener
 def _next(
     lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Return the next server, which knows the client by then; None: there is none, or the client has left."""
+    """Find or start the next server after `lost` has ended, and tell it of the client; return it.
+
+    The client gets errors for its open requests, and notifications that everything may have changed. None: there is no server, or the
+    client has left.
+    """
     # Most bridges never need these.
     from dapeer.base.system import logs
     from dapeer.mcp.rendezvous import reaching, successor
@@ -226,9 +250,10 @@ def _next(
 def _opened(
     server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Return a server that knows the client, or the next one, if it ends before that.
+    """Return `server` once it knows the client, or the next server if it ends before that.
 
-    `what` is its name, for the client.
+    The client gets notifications that everything may have changed. `what` is a name of the server for the client, as the beginning of a
+    sentence.
     """
     try:
         server.open(standing)
@@ -244,7 +269,10 @@ def _opened(
 
 
 def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
-    """Return what `read` makes of a line, or the line where it fails: what is not understood is passed on."""
+    """Return what `read` makes of a line, or the line itself if `read` raises an error.
+
+    So a message that is not understood is passed on. The error is written to stderr.
+    """
     try:
         return read(line)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the reading
@@ -255,7 +283,10 @@ def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
 
 
 def _lines(read: Callable[[], bytes], *, partial: bool = False) -> Iterator[bytes]:
-    """Yield each line; with `partial` also an incomplete last line."""
+    """Yield each line, with its end, of what `read` gives in pieces.
+
+    With `partial` an incomplete last line is yielded, too. `read` returns no bytes at the end.
+    """
     pieces: list[bytes] = []
     while data := read():
         *ended, rest = data.split(b"\n")

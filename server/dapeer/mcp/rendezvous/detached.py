@@ -34,14 +34,14 @@ def project_of(folder: Path) -> Path:
 
 
 def started(folder: Path, credentials: Mapping[str, str]) -> Reached:
-    """Return the server of a folder's project, started unless another command has done so just now.
+    """Return a connection to the server of a folder's project; start that server unless it runs already.
 
     Args:
-        folder: Where the command was typed.
-        credentials: Those that were in the environment.
+        folder: The folder in which the command was typed.
+        credentials: Variables with secrets that were taken out of the environment, for the new server.
 
     Raises:
-        SystemRefuses: It has ended at once, or cannot be found.
+        SystemRefuses: The server has ended at once, or cannot be found.
     """
     project = project_of(folder)
     with in_turn(str(project)):
@@ -57,7 +57,13 @@ def started(folder: Path, credentials: Mapping[str, str]) -> Reached:
 
 
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
-    """Start the server, and wait until it can be found or has ended; return the end of its log."""
+    """Start the server of a project, and wait until it can be found or has ended.
+
+    The result is the end of its log.
+
+    Raises:
+        SystemRefuses: Its log file cannot be written.
+    """
     log = reaching.log_of(str(project))
     ours, its = socket.socketpair()
     try:

@@ -34,7 +34,10 @@ SECONDS_TO_OPEN: Final = 0.5
 
 @contextmanager
 def door(kind: str) -> Generator[socket.socket | None]:
-    """Listen while the body runs; None if the runtime folder does not allow that."""
+    """Listen at a new socket in the runtime folder while the body runs, and yield the socket.
+
+    None is yielded if the folder does not allow that. `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. A failure is logged.
+    """
     with ExitStack() as stack:
         try:
             listener = stack.enter_context(opened(kind))
@@ -47,7 +50,7 @@ def door(kind: str) -> Generator[socket.socket | None]:
 
 @contextmanager
 def opened(kind: str) -> Generator[socket.socket]:
-    """Listen while the body runs.
+    """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
     Raises:
         OSError: The runtime folder does not allow that.
@@ -61,6 +64,7 @@ def opened(kind: str) -> Generator[socket.socket]:
 
 
 def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
+    """Bind a socket to the path `unnamed`, listen, and rename it to `path`; other users cannot connect."""
     private(path.parent)
     unnamed.unlink(missing_ok=True)
     listener.bind(str(unnamed))
@@ -70,7 +74,10 @@ def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
 
 
 def knock(kind: str) -> None:
-    """Knock at all doors of a kind."""
+    """Connect once to every socket of this kind in the runtime folder, so that its process wakes up.
+
+    A socket at which none listens is removed.
+    """
     for path in runtime_folder().glob(f"{kind}.*.sock"):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(SECONDS_TO_OPEN)

@@ -21,9 +21,10 @@ except ImportError:  # Windows does not remove the lock of a killed process
 
 @contextmanager
 def swept(folder: Path) -> Generator[None]:
-    """Remove what killed servers left in a folder; meanwhile others remove nothing that the body creates.
+    """Remove what killed servers have left in a folder, then run the body while nobody else removes.
 
-    A socket is bound before it is listened at, and a token written before it is locked.
+    So nobody removes a socket that the body binds before it listens, or a token that it writes before it is locked. Where another process
+    sweeps just now, this one does not.
 
     Raises:
         OSError: The folder cannot be opened.
@@ -43,7 +44,11 @@ def swept(folder: Path) -> Generator[None]:
 
 @contextmanager
 def in_use(path: Path) -> Generator[None]:
-    """Lock a file while the body runs: so it is known that its server lives."""
+    """Hold a shared lock on a file while the body runs, by which others see that its server lives.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         if fcntl is not None:
@@ -54,6 +59,7 @@ def in_use(path: Path) -> Generator[None]:
 
 
 def _sweep(folder: Path) -> None:
+    """Remove the user's own sockets, announcements and tokens in a folder whose process has ended."""
     # A socket first: an announcement is of one that is there.
     for pattern, left in (
         ("*.sock", _refuses),
@@ -82,6 +88,7 @@ def _refuses(path: Path) -> bool:
 
 
 def _announces_nobody(path: Path) -> bool:
+    """Whether an announcement names a socket or port at which no process listens."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
         facts = json.loads(path.read_text("utf-8"))
         # A Neovim has an address instead, which may be one of TCP.
@@ -93,7 +100,7 @@ def _announces_nobody(path: Path) -> bool:
 
 
 def _free(path: Path) -> bool:
-    """Whether no server holds a file."""
+    """Whether no process holds a lock on a file; raises `OSError` if one does."""
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if fcntl is not None:

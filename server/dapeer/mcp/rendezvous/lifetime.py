@@ -24,9 +24,9 @@ except ImportError:  # Windows has no detached servers
 
 @contextmanager
 def shown(project: str) -> Generator[None]:
-    """Lock the sign of life of a project's detached server while the body runs.
+    """Lock the file that shows the life of a project's detached server, while the body runs.
 
-    It is removed afterwards, with an empty log.
+    Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay.
     """
     sign = sign_of_life_of(project)
     # It gets its name when it is locked: one without a lock is of a server that was killed.
@@ -47,7 +47,10 @@ def shown(project: str) -> Generator[None]:
 
 
 def is_killed(project: str) -> bool:
-    """Whether a project's detached server was killed; true once only, for its sign of life is removed."""
+    """Whether a project's detached server was killed.
+
+    If so, its sign of life is removed, so that this is true only once.
+    """
     sign = sign_of_life_of(project)
     try:
         file = os.open(sign, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -53,12 +53,12 @@ class Neovims:
         """The addresses of those that were busy when they were found."""
 
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
-        """Attach the named Neovim; those of the project are attached in the background.
+        """Attach to the Neovim that was named at the start, or begin to search for those of the project.
 
-        `patient`: the one that was named need not be there yet.
+        One that is busy is attached later, in `tasks`. `patient`: the named one may start later.
 
         Raises:
-            NoNeovim: It is not there.
+            NoNeovim: The named Neovim is not there, and `patient` is false.
         """
         if self._target == AUTO:
             self._peers.search.begin(tasks, partial(self._seek, tasks))
@@ -74,7 +74,10 @@ class Neovims:
             log.warning("%s It will be attached once it starts.", error)
 
     async def _seek(self, tasks: TaskGroup) -> None:
-        """Attach those of the project that were not detached; one that is busy, once it responds."""
+        """Attach the Neovims of the project that the person has not detached.
+
+        One that is busy is attached once it answers.
+        """
         for found in await of_project(self._project):
             if not self._peers.is_to_be_attached(found.address, found.pid):
                 continue
@@ -84,6 +87,7 @@ class Neovims:
                 tasks.start_soon(self._await, found.address)
 
     async def _await(self, address: str) -> None:
+        """Attach a busy Neovim once it answers; an error is logged. Meanwhile its address is among `_awaited`."""
         self._awaited.add(address)
         try:
             await self._attach_patiently(address)
@@ -94,6 +98,7 @@ class Neovims:
             self._awaited.discard(address)
 
     async def _attach_quietly(self, address: str) -> None:
+        """Attach a Neovim that the search has found; an error is logged, and does not delay the start."""
         try:
             await self._peers.welcome(address)
         except NeovimError as error:
@@ -103,6 +108,7 @@ class Neovims:
             log.exception("cannot attach the Neovim at %s", address)
 
     async def _attach_patiently(self, address: str) -> None:
+        """Attach a Neovim, waiting until it answers; end without it if it cannot be attached."""
         with contextlib.suppress(NeovimError):
             while True:
                 # The first attempt may be under way still, and is about to give up.
@@ -113,7 +119,10 @@ class Neovims:
     # -- those that come later
 
     async def let_in(self) -> None:
-        """Attach each fitting Neovim that announces itself, until this is cancelled."""
+        """Listen for Neovims that start, and attach each that belongs here, until this is cancelled.
+
+        It ends at once where the runtime folder allows no socket.
+        """
         door = self._door
         with nullcontext(door) if door else knocks.door(knocks.FOR_NEOVIMS) as listener:
             if listener is None:
@@ -121,6 +130,7 @@ class Neovims:
             async with create_task_group() as tasks:
 
                 def knocked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                    """Attach the Neovim that has connected, in a task of its own."""
                     tasks.start_soon(self._welcome, reader, writer)
 
                 server = await asyncio.start_unix_server(
@@ -130,6 +140,10 @@ class Neovims:
                     await server.serve_forever()
 
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read the address that a Neovim sends, and attach it if it belongs here.
+
+        Its connection is closed before; errors are logged.
+        """
         try:
             address = await self._address(reader, writer)
         finally:
@@ -145,7 +159,10 @@ class Neovims:
     async def _address(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> str | None:
-        """Return the address of the Neovim that has connected; None if it does not fit."""
+        """Read what a Neovim announces of itself, and return its address; None if it is not to be attached.
+
+        That is one of another user, of another project, one that the person has detached, or a process that sends nothing valid.
+        """
         end: socket.socket = writer.get_extra_info("socket")
         try:
             check_peer(end, "the other end of a knock")

@@ -70,7 +70,7 @@ class Reached:
 def reach(
     folder: str, target: str = ANY, seconds_to_greet: float = SECONDS_TO_GREET
 ) -> Reached | None:
-    """Connect to the server that fits a client; None if there is none.
+    """Connect to the server that fits a client; None: there is none.
 
     Args:
         folder: The client's working directory.
@@ -85,7 +85,10 @@ def reach(
 
 
 def candidates(folder: str, target: str) -> Iterator[str]:
-    """Yield the files in which a server may have announced itself that fits a client, as in `reach`."""
+    """Yield the paths of announcements, best first, of servers that may fit a client, as in `reach`.
+
+    Nothing is connected to: a server may have ended.
+    """
     if target not in (ANY, AUTO, NONE):
         yield file_of_neovim(target)
         return
@@ -97,7 +100,10 @@ def candidates(folder: str, target: str) -> Iterator[str]:
 
 
 def _fits(found: Announcement, folder: str, target: str) -> bool:
-    """Whether the server of a folder, or of one above it, fits a client there, as in `reach`."""
+    """Whether the server of a folder, or of one above it, fits a client in `folder`.
+
+    `target` is as in `reach`.
+    """
     if target != ANY and (found.nvim is None) != (target == NONE):
         return False
     if not found.detached or found.project == folder:
@@ -111,7 +117,7 @@ def _fits(found: Announcement, folder: str, target: str) -> bool:
 
 
 def file_of(project: str) -> str:
-    """Return where the server of a project announces itself."""
+    """Return the path of the file in which the server of a project announces itself."""
     return _file("server", project)
 
 
@@ -131,19 +137,23 @@ def sign_of_life_of(project: str) -> str:
 
 
 def file_of_neovim(address: str) -> str:
-    """Return where the server that is attached to a Neovim announces itself."""
+    """Return the path of the file in which the server that is attached to a Neovim announces itself.
+
+    `address` is Neovim's.
+    """
     from dapeer.neovim.discovery.sockets import normal
 
     return _file("nvim", normal(address))
 
 
 def _file(kind: str, key: str) -> str:
+    """Return the path of a file in the runtime folder whose name is made of `kind` and a digest of `key`."""
     name = sha256(os.fsencode(key)).hexdigest()[:16]
     return os.path.join(folder_names.runtime(), f"{kind}-{name}.json")
 
 
 def upwards(folder: str) -> Iterator[str]:
-    """Yield a folder, and all above it."""
+    """Yield a folder and all folders above it, up to the root."""
     yield folder
     while (above := os.path.dirname(folder)) != folder:
         yield above
@@ -151,7 +161,7 @@ def upwards(folder: str) -> Iterator[str]:
 
 
 def _beside(folder: str) -> Iterable[str]:
-    """Return the announcements of Neovims that work on the same project, nearest first."""
+    """Return the paths of announcements of Neovims on the same project as `folder`, nearest first."""
     base = folder_names.runtime()
     try:
         names = sorted(os.listdir(base))
@@ -162,6 +172,10 @@ def _beside(folder: str) -> Iterable[str]:
 
 
 def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
+    """Return the announcements of servers that work on the project of `folder`, nearest first.
+
+    Near are those with few steps between their folder and this one.
+    """
     if not paths:
         return ()
     from pathlib import Path
@@ -178,7 +192,10 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
 
 
 def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
-    """Connect to an announced server; remove the announcement if no server listens."""
+    """Connect to the server of an announcement, and wait for its greeting; None: no dapeer server answers.
+
+    If nothing listens there, the announcement is removed. If the server does not greet in time, stderr gets a note.
+    """
     announcement = read(path)
     if announcement is None:
         return None
@@ -206,6 +223,7 @@ def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached 
 
 
 def _remove(path: str) -> None:
+    """Remove a file; nothing happens if it is not there."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -219,7 +237,7 @@ def _content(path: str) -> bytes:
 
 
 def read(path: str) -> Announcement | None:
-    """Read an announcement; one in a file of another user is ignored."""
+    """Read an announcement; None: there is none, it is not valid, or it belongs to another user."""
     try:
         # In a folder of another user, that user could replace dapeer's files.
         if os.stat(os.path.dirname(path)).st_uid == os.lstat(path).st_uid == os.getuid():

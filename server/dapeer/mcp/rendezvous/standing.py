@@ -82,7 +82,10 @@ class Standing:
     # -- messages in both directions
 
     def sent(self, line: bytes) -> None:
-        """Record a message of the client."""
+        """Record a message of the client to the server: an open request, a subscription, a cancellation.
+
+        A line that is not JSON is ignored.
+        """
         message = _read(line)
         match message:
             case {"method": "notifications/initialized"}:
@@ -99,6 +102,7 @@ class Standing:
                 pass
 
     def _note_subscription(self, method: str, message: Json) -> None:
+        """Record or forget a subscription to a resource, if a request is one."""
         match method, message.get("params"):
             case "resources/subscribe", {"uri": str() as uri}:
                 self._subscriptions[uri] = message
@@ -108,7 +112,11 @@ class Standing:
                 pass
 
     def received(self, line: bytes) -> bytes | None:
-        """Return what the client gets of a message of the server; None: nothing."""
+        """Record a message of the server, and return the line that the client gets; None: it gets none.
+
+        Answers to the bridge's own requests are kept from the client. After a change of servers, the next answer to a tool call has a text
+        on it.
+        """
         message = _response(line) or _read(line)
         if "method" in message:
             return None if self._is_repeated(message) else line
@@ -126,6 +134,10 @@ class Standing:
         return line
 
     def _is_repeated(self, message: Json) -> bool:
+        """Whether a message acknowledges a stream that a former server has acknowledged already.
+
+        If so, the stream counts as acknowledged by the new one from then on.
+        """
         if message["method"] != "notifications/subscriptions/acknowledged":
             return False
         number = _part(message, "params", "_meta").get(SUBSCRIPTION)
@@ -134,6 +146,7 @@ class Standing:
         return repeated
 
     def _with_news(self, line: bytes) -> bytes:
+        """Return the answer to a tool call with the text on the change of servers, which is forgotten then."""
         answer = _read(line)
         content = _part(answer, "result").get("content")
         if not _is_array(content):
@@ -145,7 +158,10 @@ class Standing:
     # -- from one server to the next
 
     def lost(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
-        """Return what the client gets because its server has ended, and what the next server gets."""
+        """Note that the server has ended: return the lines for the client, and those for the next server.
+
+        The client gets an error for each open request; `initialize` is sent again; streams of changes stay open.
+        """
         answers: list[bytes] = []
         again: list[bytes] = []
         for number, request in list(self._pending.items()):
@@ -160,13 +176,19 @@ class Standing:
         return answers, again
 
     def opening(self) -> tuple[bytes, Id] | None:
-        """Return the request that opens the connection to another server, and its id; None if none is needed."""
+        """Return the request that opens the connection to another server, and its id of the bridge's own.
+
+        None: the client's `initialize` was never answered, or its protocol has none.
+        """
         if self._opening is None:
             return None
         return self._own_request(self._opening)
 
     def rest(self) -> Iterator[bytes]:
-        """Return what another server gets once the connection is open."""
+        """Yield the lines that another server gets once the connection is open.
+
+        These are the end of the handshake, subscriptions, and unanswered requests.
+        """
         if self._initialized is not None:
             yield _line(self._initialized)
         for message in self._subscriptions.values():
@@ -176,9 +198,9 @@ class Standing:
             yield _line(message)
 
     def changed(self, what: str) -> Iterator[bytes]:
-        """Return the notifications of the new server; the model reads about it in the next answer.
+        """Yield the notifications for the client that everything may have changed with the new server.
 
-        `what`: a name of the new server, as the beginning of a sentence.
+        With its next answer to a tool call the model gets a text on it. `what` is a name of the new server, as the beginning of a sentence.
         """
         self._news = NEWS.format(what=what)
         if self._initialized is not None:
@@ -196,6 +218,10 @@ class Standing:
                 yield _notification("resources/updated", uri=uri, **about)
 
     def _own_request(self, message: Json) -> tuple[bytes, Id]:
+        """Return the line and the id of a request that gets an id of the bridge's own.
+
+        The answer to it is kept from the client.
+        """
         self._numbers += 1
         number = f"dapeer-bridge-{self._numbers}"
         self._own.add(number)
@@ -208,7 +234,10 @@ def _notification(what: str, **params: object) -> bytes:
 
 
 def _lost(request: Json) -> Json:
-    """Return the answer to a request whose server has ended."""
+    """Return the result or error that answers a request whose server has ended, as a JSON object.
+
+    A diff that waits for a person's decision counts as rejected.
+    """
     name = _part(request, "params").get("name")
     if not (isinstance(name, str) and name.startswith(OPEN_DIFF)):
         return {"error": {"code": CONNECTION_CLOSED, "message": ENDED}}
@@ -219,13 +248,13 @@ def _lost(request: Json) -> Json:
 
 
 def number_of(line: bytes) -> Id | None:
-    """Return the id of a response; None for other messages."""
+    """Return the id of a response in a line; None for other messages."""
     message = _read(line)
     return None if "method" in message else message.get("id")
 
 
 def _part(message: Json, *names: str) -> Json:
-    """Return an object inside of a message; empty if there is none."""
+    """Return the object at a path of property names in a message; an empty one if there is none."""
     for name in names:
         inner = message.get(name)
         message = inner if _is_object(inner) else {}
@@ -241,7 +270,10 @@ def _read(line: bytes) -> Json:
 
 
 def _response(line: bytes) -> Json | None:
-    """Return the id of a response that begins as dapeer's do."""
+    """Return an object with the `id` of a response, without parsing the whole line.
+
+    None: the line does not begin as dapeer's responses do.
+    """
     if line.startswith(_RESPONSE):
         begin = len(_RESPONSE)
         for mark in _AFTER_ID:

@@ -44,15 +44,14 @@ SECONDS_TO_CONNECT: Final = 0.5
 
 
 def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None:
-    """Wait for another server.
+    """Wait for the server that takes the place of a bridge's one, and connect to it; None: none appears.
+
+    While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all.
 
     Args:
-        lost: The one that has ended; None: the bridge had started it.
+        lost: The server that has ended; None: the bridge had started it.
         wish: What the client has asked for.
-        client: A file descriptor that can be read when the client has left.
-
-    Returns:
-        Another server; None if none appears.
+        client: A file descriptor that can be read when the client has left, which ends the wait.
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
     with door(FOR_CORES) as listener, _presence(lost.announcement.nvim if lost else None) as neovim:
@@ -70,7 +69,10 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
 
 @contextmanager
 def _presence(nvim: str | None) -> Generator[socket.socket | None]:
-    """Yield a connection that ends with a Neovim; None if there is no Neovim, or no core comes there."""
+    """Yield a connection to a Neovim, which ends with it.
+
+    None: there is no Neovim, or its plugin starts no core.
+    """
     if nvim is None or nvim == "auto" or not _brings_a_core(nvim):
         yield None
         return
@@ -85,7 +87,10 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
 
 
 def _brings_a_core(nvim: str) -> bool:
-    """Whether a Neovim's plugin is going to have a core; it is not if the person has stopped that."""
+    """Ask a Neovim whether its plugin is going to start a core.
+
+    False: it does not answer, or the person has stopped that.
+    """
     try:
         answer = anyio.run(probe, nvim)
     except Stranger:
@@ -95,7 +100,10 @@ def _brings_a_core(nvim: str) -> bool:
 
 @contextmanager
 def in_turn(project: str) -> Generator[None]:
-    """Keep a project's other bridges from starting a server, so that they find the one of the body."""
+    """Hold a project's lock while the body runs, so that only one process starts a server for it.
+
+    Bridges and commands start servers. It waits for whoever has it. Where there can be no lock file, the body runs without.
+    """
     file = -1
     with suppress(OSError):
         file = _locked(lock_of(project))
@@ -107,7 +115,7 @@ def in_turn(project: str) -> Generator[None]:
 
 
 def _locked(path: str) -> int:
-    """Lock a file, waiting for whoever has locked it.
+    """Open a file and lock it, waiting for whoever has locked it; return its file descriptor.
 
     Raises:
         OSError: There is no folder for it.
@@ -121,7 +129,10 @@ def _locked(path: str) -> int:
 
 
 def own(wish: ClientWish, project: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a project's server for this bridge and others that look for one; it ends when all have left."""
+    """Start a project's server, wait until it can be found, and return a connection and its process.
+
+    The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left.
+    """
     ours, its = socket.socketpair()
     with door(FOR_CORES) as listener:
         with its:
@@ -147,9 +158,14 @@ def wait_until_found(
     nvim: str,
     seconds: float = SECONDS_TO_BE_FOUND,
 ) -> None:
-    """Wait until a server that starts has announced itself, or has ended.
+    """Wait until a server that starts has announced itself or has ended, or `seconds` have passed.
 
-    It knocks then. Before, it may look whether somebody listens at this door, as every server does that starts.
+    Args:
+        listener: The socket at which a server knocks that has announced itself; others may knock, too.
+        server: The other end of the new server's input, which shows its end.
+        project: The server's project.
+        nvim: The Neovim of the server, as `target` of `reaching.reach`.
+        seconds: How long to wait.
     """
     deadline = time.monotonic() + seconds
     while not any(map(read, candidates(project, nvim))):

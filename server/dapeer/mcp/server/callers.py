@@ -27,9 +27,10 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 
 
 def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
-    """Record a client until its connection ends.
+    """Count the client of a request among those that people see, until its connection ends.
 
-    Since 2026-07-28 there is no handshake: a client exists from its first request on.
+    Up to MCP 2025-11-25 that is its connection; since 2026-07-28, which has no handshake, it stays from its first request until what it is
+    served on ends. All commands count as one client. A client that is known already is not counted again.
     """
     if settings_of(context) is not None:
         commands_of(context).welcome(company)
@@ -45,13 +46,13 @@ def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
 
 
 def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether the client has said that it reads data."""
+    """Whether the client of a request has said among its capabilities that it reads the data of results."""
     capabilities = context.session.client_capabilities
     return EXTENSION in ((capabilities and capabilities.extensions) or {})
 
 
 def comes_by_http_or_asks(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether a client is one of `dapeer serve --data`; `dapeer stdio` has that option, too."""
+    """Whether the client of a request comes by HTTP, or has said that it reads the data of results."""
     return context.request is not None or asks_for_data(context)
 
 
@@ -65,10 +66,10 @@ def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
 
 
 def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Focus:
-    """Return which session is the client's default.
+    """Return the focus of the client of a request: its default session, and what it has read.
 
-    Up to 2025-11-25 it is known by its connection, since then by what it was served on: stdio, a
-    bridge, or HTTP, where nothing but its name tells one from another. All commands are one client.
+    A new client gets a new one. Up to MCP 2025-11-25 a client is its connection, and its focus ends with that. Since 2026-07-28 it is a
+    client's name on what it is served on: stdio, a bridge, or HTTP. All commands are one client, to which nothing counts as read.
     """
     if settings_of(context) is not None:
         return commands_of(context).begin()
@@ -87,15 +88,16 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
 
 
 def commands_of(context: ServerRequestContext[Any, Any]) -> Commands:
-    """Return the client that all commands are."""
+    """Return the one client that all commands of the command line are."""
     return context.lifespan_context[_COMMANDS]
 
 
 @asynccontextmanager
 async def lifespan(debugger: Debugger, commands: Commands) -> AsyncGenerator[dict[str, Any]]:
-    """Yield what is known of the clients that are served on one thing since 2026-07-28; they go with it.
+    """Yield the state of one thing that clients are served on; afterwards its clients have left.
 
-    `commands` are the same client, whatever they are served on.
+    Such things are stdio, a bridge, and HTTP. Only clients since MCP 2026-07-28 have their focus in it. `commands` is put into it, and is
+    the same everywhere.
     """
     state: dict[str, Any] = {_COMMANDS: commands}
     yield state
@@ -103,6 +105,7 @@ async def lifespan(debugger: Debugger, commands: Commands) -> AsyncGenerator[dic
 
 
 def _left(state: Mapping[str, Any], debugger: Debugger) -> None:
+    """End what the clients in a state have asked the debugger to collect."""
     for each in state.values():
         if isinstance(each, Focus):
             debugger.left(each.key)

@@ -31,7 +31,7 @@ class Calls:
 
     @contextmanager
     def one(self) -> Generator[None]:
-        """Count one while the body answers it."""
+        """Count one call more while the body answers it."""
         if not self._count:
             self._none = anyio.Event()
         self._count += 1
@@ -43,7 +43,7 @@ class Calls:
                 self._none.set()
 
     async def while_served(self, work: Awaitable[T]) -> T | None:
-        """Do the work of a call, and return its result; None: `give_up` has ended it."""
+        """Await the work of a call, and return its result; None: `give_up` has cancelled it."""
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
             try:
@@ -53,14 +53,14 @@ class Calls:
         return None
 
     async def none_left(self) -> None:
-        """Wait until all are answered, a moment at most."""
+        """Wait until all calls are answered, for at most `SECONDS_TO_ANSWER`."""
         with anyio.move_on_after(SECONDS_TO_ANSWER):
             await self._none.wait()
         # What was answered last is written by now.
         await anyio.lowlevel.checkpoint()
 
     async def give_up(self) -> None:
-        """End all that are still open, which their callers learn."""
+        """Cancel all calls that are still open, and wait a moment until their clients have got errors."""
         for scope in list(self._scopes):
             scope.cancel()
         with anyio.move_on_after(SECONDS_TO_GIVE_UP):
@@ -80,14 +80,14 @@ class Presence:
         self._callbacks: list[Callable[[], None]] = []
 
     def leave(self) -> None:
-        """Record that the client has disconnected."""
+        """Note that the client has disconnected, and call all callbacks, once."""
         self._left = True
         for callback in self._callbacks:
             callback()
         self._callbacks.clear()
 
     def when_left(self, callback: Callable[[], None]) -> None:
-        """Call back when the client has hung up, at once when it has."""
+        """Call `callback` when the client disconnects, or at once if it has."""
         if self._left:
             callback()
         else:
@@ -95,7 +95,11 @@ class Presence:
 
 
 async def while_there(request: Any, work: Awaitable[T]) -> T | None:  # noqa: ANN401 - what the SDK hands on, if anything
-    """Do work for the client that has sent a request, and return its result; None: the client left before."""
+    """Await the work for a client's request, and return its result; cancel it if the client disconnects.
+
+    `request` is the HTTP request that the SDK hands on, or None for other transports, whose connection ends the work by itself. None is
+    returned if the client has left.
+    """
     presence: Presence | None = getattr(request, "scope", {}).get(PRESENCE)
     # That of a client with a connection of its own ends with the connection.
     if presence is None:

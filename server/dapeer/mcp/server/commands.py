@@ -51,28 +51,37 @@ class Commands:
         debugger.sessions.subscribe(self._note_change)
 
     def welcome(self, company: Company) -> None:
-        """Count them as one client from the first command on."""
+        """Count commands as one client among those that people see, from the first command on."""
         if self._leave is None:
             self._leave = company.come(NAME)
 
     def begin(self) -> Focus:
-        """Return the focus for the next command, to which nothing counts as read."""
+        """Return the focus for the next command, to which nothing counts as read.
+
+        An earlier `dapeer end --all` is forgotten.
+        """
         self.has_said_end = False
         self.focus.forget_what_was_read()
         return self.focus
 
     def note_use(self) -> None:
-        """Note that a client, whichever, works with the sessions now."""
+        """Note that a client, whichever, works with the sessions now, so that none counts as left alone."""
         self._used = anyio.current_time()
         self._watch()
 
     def take_news(self) -> list[str]:
-        """Return what became of sessions since the last command, a sentence each, once."""
+        """Return a sentence for each session that was ended or resumed since the last command, once.
+
+        Only those are meant that were left alone for too long.
+        """
         news, self._news = list(self._news), {}
         return news
 
     async def end(self) -> list[str]:
-        """End what commands have launched, detach from what they have attached to; return a line for each."""
+        """End what commands have launched, detach from what they have attached to; return a line for each.
+
+        Commands no longer count as a client then. A session that cannot be ended in `SECONDS_TO_END` has a line that says why.
+        """
         self.has_said_end = True
         if self._leave is not None:
             self._leave()
@@ -90,12 +99,13 @@ class Commands:
     # -- sessions that are left alone
 
     def _note_change(self, change: SessionChange) -> None:
+        """Note when a session has stopped, run on, begun or ended."""
         if change.kind in {"state", "sessions"}:
             self._moved[change.session_id] = anyio.current_time()
             self._watch()
 
     def _watch(self) -> None:
-        """Wake up when the next session has been left alone for too long."""
+        """Set the timer anew to the moment when the next session has been left alone for too long."""
         if self._timer is not None:
             self._timer.cancel()
         now = anyio.current_time()
@@ -107,7 +117,10 @@ class Commands:
         return [each for each in self.focus.own if isinstance(each, DirectSession)]
 
     def _due(self, session: DirectSession) -> float:
-        """Return when a session has been left alone for too long, if nothing happens until then."""
+        """Return when a session has been left alone for too long, by the event loop's clock.
+
+        Infinite: never.
+        """
         ids = [each.id for each in session.program.sessions]
         since = max(self._used, *(self._moved.get(each, 0) for each in ids))
         waits = not session.launched and bool(session.program.stopped)
@@ -116,11 +129,13 @@ class Commands:
         return since + SECONDS_AN_ATTACHED_PROGRAM_WAITS if waits else float("inf")
 
     def _see_to_them(self) -> None:
+        """End or resume, in the background, each session that has been left alone for too long."""
         now = anyio.current_time()
         for session in [each for each in self._own() if self._due(each) <= now]:
             BackgroundTask(self._end(session) if session.launched else self._resume(session))
 
     async def _resume(self, session: Session) -> None:
+        """Resume an attached program that is stopped, and keep a sentence on that for the next command."""
         minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
         try:
             for each in session.program.stopped:
@@ -135,6 +150,7 @@ class Commands:
         )
 
     async def _end(self, session: Session) -> None:
+        """End a launched program, and keep a sentence on that for the next command."""
         hours = SECONDS_A_LAUNCHED_PROGRAM_LIVES / 3600
         try:
             await self._debugger.terminate(session)
@@ -147,6 +163,7 @@ class Commands:
         )
 
     def _tell(self, sentence: str) -> None:
+        """Keep a sentence for the next command; equal ones are kept once."""
         self._news[sentence] = None
 
 
@@ -164,17 +181,21 @@ class Ended(t.Result):
 
 
 def settings_of(context: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
-    """Return the settings with which a command has introduced itself; None: the client is no command."""
+    """Return the settings with which a command has introduced itself.
+
+    None: the client of the request is no command.
+    """
     capabilities = context.session.client_capabilities
     extensions = (capabilities and capabilities.extensions) or {}
     return as_object(extensions[COMMAND]) if COMMAND in extensions else None
 
 
 def environment_of(settings: Mapping[str, Any] | None) -> Mapping[str, str] | None:
-    """Return the environment in which a command was typed; None: it is of no use for what it calls."""
+    """Return the environment in which a command was typed, from its settings; None: it has sent none."""
     sent = as_object((settings or {}).get("environment"))
     return {_decoded(name): _decoded(str(value)) for name, value in sent.items()} or None
 
 
 def _decoded(text: str) -> str:
+    """Return a variable's text as Python has it, given each of its bytes as one character."""
     return os.fsdecode(text.encode("latin-1"))

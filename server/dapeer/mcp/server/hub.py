@@ -42,11 +42,14 @@ class Hub:
         self._timer: Timer | None = None
 
     def changed(self, change: SessionChange) -> None:
-        """Note a change of the debugger. Cheap, and never blocks."""
+        """Note a change of the debugger, which clients are told soon. It never blocks."""
         self.note(change)
 
     def note(self, change: SessionChange | ServerEvent) -> None:
-        """Note a change, to be announced with those that follow soon."""
+        """Note a change, whose events the listeners get at the next turn of the event loop or soon after.
+
+        Equal changes that come meanwhile are one.
+        """
         self._changes[change] = None
         if self._timer is None:
             # The first notification after a pause is sent at once; later ones are merged.
@@ -63,11 +66,14 @@ class Hub:
         return unsubscribe
 
     async def publish(self, event: ServerEvent) -> None:
-        """Announce an event now."""
+        """Give all listeners an event at once."""
         self._announce(event)
 
     def attach(self, connection: Connection) -> Subscriber:
-        """Return the peer of a connection of the handshake era; it lives as long as the connection."""
+        """Return the subscriber of a connection that began with a handshake; make it if it is new.
+
+        A new one gets all events from then on. It ends with the connection.
+        """
         peer = connection.state.get("dapeer.peer")
         if isinstance(peer, Subscriber):
             return peer
@@ -80,11 +86,18 @@ class Hub:
         return peer
 
     def opened(self, http_session: str) -> None:
-        """Send an HTTP client that has just opened its stream what it has missed."""
+        """Send an HTTP client again what it has missed, now that it has opened its stream.
+
+        `http_session` is its session's id in MCP's header; an unknown one is ignored.
+        """
         if peer := self._peers.get(http_session):
             peer.repeat()
 
     def _flush(self) -> None:
+        """Give all listeners the events of the changes that were noted, each once.
+
+        The timer for the next time is set, unless nothing was noted.
+        """
         if not self._changes:
             self._timer = None
             return
@@ -110,7 +123,10 @@ class Subscriber:
         self._pump = BackgroundTask(self._send_all())
 
     def __call__(self, event: ServerEvent) -> None:
-        """Note an event, to be sent as soon as the client reads."""
+        """Note an event, to be sent as soon as the client reads.
+
+        An update of a resource is ignored unless the client has subscribed to that.
+        """
         if isinstance(event, ResourceUpdated) and event.uri not in self.uris:
             return
         self._notified[event] = None
@@ -118,16 +134,17 @@ class Subscriber:
         self._wake.set()
 
     def repeat(self) -> None:
-        """Repeat notifications sent while the client had no stream: HTTP drops them silently."""
+        """Send all notifications again that were ever sent: HTTP drops those for which there is no stream."""
         self._pending.update(self._notified)
         self._wake.set()
 
     async def aclose(self) -> None:
-        """Stop sending."""
+        """Stop sending, and wait for the end of the task that sends."""
         self._pump.cancel()
         await self._pump.ended()
 
     async def _send_all(self) -> None:
+        """Send pending events one after the other, and wait for more, until cancelled."""
         while True:
             await self._wake.wait()
             self._wake = anyio.Event()
@@ -138,6 +155,7 @@ class Subscriber:
 
 
 async def _send(connection: Connection, event: ServerEvent) -> None:
+    """Send an event to a client as MCP's notification."""
     match event:
         case ResourceUpdated(uri):
             await connection.send_resource_updated(uri)
@@ -150,7 +168,7 @@ async def _send(connection: Connection, event: ServerEvent) -> None:
 
 
 def events(change: SessionChange | ServerEvent) -> tuple[ServerEvent, ...]:
-    """Return the notifications of a change. Pure."""
+    """Return the events for clients that a change causes; none for a change of capabilities."""
     if not isinstance(change, SessionChange):
         return (change,)
     match change.kind:

@@ -75,7 +75,9 @@ _ANY: Final = INSTRUCTIONS.partition("\n\n")[0] + "\n"
 
 
 def instructions(offered: Collection[str]) -> str:
-    """Return what is true for an assistant that is offered these tools.
+    """Return the instructions for an assistant that is offered these tools.
+
+    They are the fullest text of several whose tools are all offered.
 
     Args:
         offered: Names of tools; `nvim_` stands for those of a Neovim, which come and go with it.
@@ -84,14 +86,20 @@ def instructions(offered: Collection[str]) -> str:
 
 
 def not_offered(text: str, hidden: Collection[str], options: str) -> str | None:
-    """Return a sentence where a text names tools that this server does not offer."""
+    """Return a sentence if a text names tools that this server hides; None: it names none.
+
+    `options` are the command-line options that have hidden them.
+    """
     names = sorted(set(_NAMED.findall(text)).intersection(hidden)) if hidden else ()
     which = " or ".join(names)
     return f"This server offers no {which}: it was started with `{options}`." if names else None
 
 
 def instead(name: str, offered: Collection[str]) -> str:
-    """Return what to call where there is no such tool."""
+    """Return a sentence on what to call instead of an unknown tool.
+
+    It names offered tools with similar names, or the list of tools.
+    """
     # What all names begin with makes none of them near.
     by_end = {each.partition("_")[2]: each for each in offered}
     head, _, rest = name.lower().partition("_")

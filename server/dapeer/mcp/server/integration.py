@@ -34,7 +34,10 @@ class IntegrationContext:
     """Where the server itself is reached by HTTP; None: nowhere."""
 
     def call(self, client: str) -> Call:
-        """Return the context of a tool that an integration calls for a client of its own."""
+        """Return the context of a call for a tool that an integration calls itself.
+
+        `client` is the name of the client for whom it does so, which gets a default session of its own. Nobody sees the call's progress.
+        """
         return Call(self.debugger, _unseen, self.peers, Focus(self.debugger), client)
 
 
@@ -51,19 +54,26 @@ class Integration:
 
     @asynccontextmanager
     async def serving(self, context: IntegrationContext) -> AsyncGenerator[None]:
-        """Work while the body runs. No Neovim is attached before, and all are still attached afterwards."""
+        """Work for the server while the body runs.
+
+        No Neovim is attached before, and all are still attached afterwards.
+        """
         yield
 
     def subscribe(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever it offers something else than before."""
+        """Call `listener` whenever the integration offers other tools, prompts or resources than before."""
         self._listeners.append(listener)
 
     def _changed(self) -> None:
+        """Tell all listeners that the integration offers something else."""
         for listener in self._listeners:
             listener()
 
     def is_for(self, client: str) -> bool:
-        """Whether a client, by name and version, is offered what it offers."""
+        """Whether a client, by name and version, is offered the integration's tools and prompts.
+
+        It is not if it is the integration's own program.
+        """
         return client.partition(" ")[0] not in self.own_clients
 
     @property
@@ -73,7 +83,7 @@ class Integration:
 
     @property
     def given(self) -> object:
-        """What a call gives to its tools, which get it by `Call.given`; None: nothing."""
+        """The object that its tools get by `Call.given`, with its type; None: nothing."""
         return None
 
     def prompts(self) -> Iterable[t.Prompt]:
@@ -81,7 +91,7 @@ class Integration:
         return ()
 
     def prompt(self, name: str, values: Mapping[str, str]) -> t.GetPromptResult | None:
-        """Return the prompt of this name with its arguments; None if there is none."""
+        """Return the prompt of this name, filled with its arguments; None: it has no such prompt."""
         return None
 
     def resources(self) -> Iterable[t.Resource]:
@@ -89,9 +99,9 @@ class Integration:
         return ()
 
     def resource(self, uri: str) -> t.TextResourceContents | None:
-        """Return the resource at an address; None if there is none."""
+        """Return the content of the resource at an address; None: the integration has none there."""
         return None
 
 
 async def _unseen(text: str, done: float | None = None, total: float | None = None) -> None:
-    """Take progress that nobody sees."""
+    """Do nothing with the progress of a call that nobody sees."""

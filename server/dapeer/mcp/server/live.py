@@ -36,16 +36,20 @@ class Live:
         self._closed = False
 
     def close(self) -> None:
-        """End all streams."""
+        """End the streams of all pages."""
         self._closed = True
         for each in self._readers:
             each()
 
     async def pictures(self) -> AsyncGenerator[str]:
-        """Yield a line of JSON, now and whenever there is something else to see."""
+        """Yield a line of JSON with all that a page shows, now and whenever that has changed, until `close`.
+
+        Two lines are at least `SECONDS_BETWEEN_PICTURES` apart.
+        """
         news, shown = anyio.Event(), ""
 
         def wake(_change: object = None) -> None:
+            """Wake the generator, at a change of a session or at the end."""
             news.set()
 
         unsubscribe = self._debugger.sessions.subscribe(wake)
@@ -70,6 +74,7 @@ class Live:
             unsubscribe()
 
     async def _picture(self) -> str:
+        """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON."""
         sessions = self._debugger.sessions.values()
         programs = list(dict.fromkeys(each.program for each in sessions))
         for program in programs[-SHOWN_PROGRAMS:]:
@@ -78,6 +83,10 @@ class Live:
         return await in_thread(self._drawn, firsts)
 
     def _drawn(self, programs: list[Session]) -> str:
+        """Return what a page shows of some programs, each given by its first session, as a line of JSON.
+
+        Secrets are masked, unless they are to be shown. This runs in a thread.
+        """
         data: Json = {
             "programs": [
                 {
@@ -98,7 +107,7 @@ class Live:
 
 
 def _awaited(session: Session) -> list[str]:
-    """Return the points of which there is no row yet."""
+    """Return the places of points for which no row has been collected yet, as texts."""
     collected = session.program.collected
     come = {id(each.point) for each in collected.collections.values()}
     return [
@@ -109,7 +118,10 @@ def _awaited(session: Session) -> list[str]:
 
 
 def _masked(data: Json) -> Json:
-    """Return what is drawn without its secrets: a cell is known by the name of its column."""
+    """Return a page's data with secrets masked; rows and plots of `data` itself are replaced in place.
+
+    A value is taken for a secret by its text, or by the name of its column. Plots of secret numbers are left out.
+    """
     redaction = Redaction()
     for program in data["programs"]:
         for point in program["points"]:
@@ -135,6 +147,6 @@ def _masked(data: Json) -> Json:
 
 
 def _shows_a_secret(plot: Json) -> bool:
-    """Whether a plot is one of numbers that are secrets, also where no row of them is shown."""
+    """Whether a plot is of numbers that are secrets, by its name and its lowest and highest number."""
     ends = f"{plot['name']}: {plot['low']:.0f}…{plot['high']:.0f}"
     return redacted(ends) != ends

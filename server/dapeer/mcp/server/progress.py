@@ -55,7 +55,10 @@ class Progress:
     async def __call__(
         self, text: str, done: float | None = None, total: float | None = None
     ) -> None:
-        """Report `text` and the progress, now or very soon."""
+        """Report progress to the client, now or as soon as the pause after the last report is over.
+
+        `text` is the message; an empty one repeats the last. `done` of `total` says how far the call is; None: unknown.
+        """
         self._text = text or self._text
         if done is not None:
             self._done, self._total, self._unsent = done, total, True
@@ -66,11 +69,12 @@ class Progress:
             await self._report()
 
     async def flush(self) -> None:
-        """Send how far the call has come, if that is still to be sent."""
+        """Send how far the call has come, if a report of that is still waiting."""
         if self._unsent:
             await self._report()
 
     async def _report(self) -> None:
+        """Send the newest message and number, and set the timer for the next time that the client is told."""
         self._number = self._next()
         self._last = anyio.current_time()
         self._unsent = False
@@ -78,6 +82,7 @@ class Progress:
         await self._send(self._number, self._total, self._text)
 
     def _next(self) -> float:
+        """Return the number of the next report, which is greater than the one before."""
         if self._done is None:
             return self._number + 1
         # A repeated value must not look like progress.
@@ -85,11 +90,13 @@ class Progress:
         return max(self._done, self._number + A_LITTLE) if is_running else self._done
 
     def _arm(self, seconds: float) -> None:
+        """Set the timer anew: `_due` is called after `seconds`."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = later(seconds, self._due)
 
     def _due(self) -> None:
+        """Report in the background, unless the report before is still being sent; then try again later."""
         # A client that does not read must not pile up tasks that wait for it.
         if self._sending is None or self._sending.done:
             self._sending = BackgroundTask(self._report())

@@ -36,10 +36,10 @@ class Prompt:
     """The text for the assistant, with `$name` for each argument."""
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """Return the text for these arguments.
+        """Return the prompt's text with the values of its arguments.
 
         Raises:
-            MCPError: An argument is missing.
+            MCPError: An argument is missing or empty.
         """
         if missing := [name for name in self.arguments if not values.get(name)]:
             raise MCPError(t.INVALID_PARAMS, f"Prompt {self.name} needs: {', '.join(missing)}.")
@@ -116,7 +116,7 @@ class Prompts:
     async def list(
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListPromptsResult:
-        """Answer `prompts/list`."""
+        """Answer `prompts/list`: dapeer's prompts, and those of integrations that are for the client."""
         check_cursor(params)
         own = [_listed(prompt) for prompt in self._own.values()]
         client = client_of(context)
@@ -124,10 +124,12 @@ class Prompts:
         return t.ListPromptsResult(prompts=[*own, *chain.from_iterable(others)])
 
     async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
-        """Answer `prompts/get`.
+        """Answer `prompts/get`: return the prompt of this name, filled with the request's arguments.
+
+        It is an integration's, or dapeer's with a note on tools that are not offered.
 
         Raises:
-            MCPError: There is no such prompt, or it needs another argument.
+            MCPError: There is no such prompt, or an argument is missing.
         """
         values = params.arguments or {}
         for each in self._integrations:
@@ -149,6 +151,7 @@ class Prompts:
 
 
 def _listed(prompt: Prompt) -> t.Prompt:
+    """Return a prompt as `prompts/list` has it."""
     return t.Prompt(
         name=prompt.name,
         title=prompt.title,

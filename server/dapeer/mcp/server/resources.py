@@ -56,7 +56,10 @@ class Resources:
     async def list(
         self, _context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListResourcesResult:
-        """Answer `resources/list`: the sessions together, each with its output, those of integrations."""
+        """Answer `resources/list`: the overview of sessions, each session, and those of integrations.
+
+        A session has two: its state and its output.
+        """
         check_cursor(params)
         of_sessions = (
             resource for session in self._debugger.sessions.values() for resource in _of(session)
@@ -74,7 +77,7 @@ class Resources:
     async def read(
         self, _context: Context, params: t.ReadResourceRequestParams
     ) -> t.ReadResourceResult:
-        """Answer `resources/read`.
+        """Answer `resources/read`: return what is at an address, without secrets unless they are to be shown.
 
         Raises:
             MCPError: There is no such resource (`data.uri` repeats which).
@@ -87,6 +90,7 @@ class Resources:
         return shown_resource(found, secrets=self._shows_secrets)
 
     def _read(self, uri: str) -> t.ReadResourceResult:
+        """Return what is at an address of dapeer's own; raises as `read` does."""
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
             return _json(uri, {"sessions": [summary(session) for session in sessions]})
@@ -98,19 +102,23 @@ class Resources:
         return _output(uri, session, place.since) if place.output else _json(uri, view_of(session))
 
     async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:
-        """Answer `resources/subscribe`; the resource need not exist yet."""
+        """Answer `resources/subscribe`: the connection gets updates of an address from now on.
+
+        Nothing need be at the address yet.
+        """
         self._hub.attach(connection_of(context)).uris.add(str(params.uri))
         return t.EmptyResult()
 
     async def unsubscribe(
         self, context: Context, params: t.UnsubscribeRequestParams
     ) -> t.EmptyResult:
-        """Answer `resources/unsubscribe`."""
+        """Answer `resources/unsubscribe`: the connection gets no more updates of an address."""
         self._hub.attach(connection_of(context)).uris.discard(str(params.uri))
         return t.EmptyResult()
 
 
 def _of(session: Session) -> Iterator[t.Resource]:
+    """Yield a session's two resources as `resources/list` has them: its state, and its program's output."""
     yield t.Resource(
         uri=session_uri(session.id),
         name=f"session {session.id}",
@@ -132,7 +140,11 @@ def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
 
 
 def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
-    """Return a program's output from a cursor on, or its newest part; and the address of the rest, if any."""
+    """Return a program's output from the cursor `since` on, or its newest part if that is None.
+
+    If something is left out, a second content names the address of the rest. `_meta` has the cursor after the text, and how many characters
+    the log has dropped.
+    """
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since
     output = log.read(begin)
@@ -154,6 +166,7 @@ def _plain(uri: str, text: str, meta: dict[str, Any] | None = None) -> t.TextRes
 
 
 def _elsewhere(session: int, count: int, which: str, since: int) -> t.TextResourceContents:
+    """Return a content that names the address of output that is left out."""
     uri = output_uri(session, since)
     return _plain(uri, f"({count} {which} characters of output are left out; read {uri})")
 

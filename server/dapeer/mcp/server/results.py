@@ -29,7 +29,11 @@ MAX_ECHOES: Final = 100
 
 
 def result_of(reply: Reply, data: Json | None) -> t.CallToolResult:
-    """Return the MCP result of a reply; `data` is for a client that reads it."""
+    """Return a tool's reply as MCP's result.
+
+    `data` is its structured content; None: the client reads none. If an external tool's content blocks are not valid, the result is an
+    error that says what is wrong.
+    """
     if reply.content is None:
         return t.CallToolResult(
             content=[t.TextContent(text=reply.text)],
@@ -54,13 +58,13 @@ def result_of(reply: Reply, data: Json | None) -> t.CallToolResult:
 
 
 def failure(sentence: str) -> t.CallToolResult:
-    """Return the MCP result of a tool that has failed."""
+    """Return the MCP result of a tool that has failed, with a sentence on why."""
     # Some clients show a model only the text of a failure, so it must say everything.
     return t.CallToolResult(content=[t.TextContent(text=sentence)], is_error=True)
 
 
 def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.CallToolResult:
-    """Return a result with a line below each text of which there is something to note."""
+    """Return a copy of a result with a line in parentheses below each text for which `note` gives one."""
     content = [
         each.model_copy(update={"text": f"{each.text}\n({remark})"})
         if isinstance(each, t.TextContent) and (remark := note(each.text))
@@ -71,7 +75,7 @@ def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.
 
 
 def with_news(result: t.CallToolResult, news: Sequence[str]) -> t.CallToolResult:
-    """Return a result with what became of sessions that commands have left alone, in its `_meta`."""
+    """Return a copy of a result with news for a command in its `_meta`; without news the result itself."""
     return (
         result.model_copy(update={"meta": {**(result.meta or {}), NEWS: [*news]}})
         if news
@@ -80,9 +84,9 @@ def with_news(result: t.CallToolResult, news: Sequence[str]) -> t.CallToolResult
 
 
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
-    """Return a result that repeats at most `MAX_QUOTED_CHARS` characters of each text among the arguments.
+    """Return a copy of a result in which long texts that the caller has given as arguments are cut.
 
-    The caller knows them.
+    Each is cut to `MAX_QUOTED_CHARS` characters, in text and data: the caller knows the rest.
     """
     long = sorted({each for each in _texts(arguments) if len(each) > MAX_QUOTED_CHARS}, key=len)[
         -MAX_ECHOES:
@@ -104,7 +108,7 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
 
 
 def _cut(text: str, long: Sequence[str]) -> str:
-    """Return a text in which each of the long ones is cut, also where it is only their beginning."""
+    """Return a text in which each of some long texts is cut, also where only its beginning appears."""
     for each in reversed(long):
         start = each[: MAX_QUOTED_CHARS + 1]
         place = text.find(start)
@@ -123,6 +127,7 @@ def _alike(pair: tuple[str, str]) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield all texts in some JSON, keys of objects included."""
     match value:
         case str():
             yield value
@@ -138,7 +143,7 @@ def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 
 def shows_programs(tool: AnyTool) -> bool:
-    """Return whether a tool's answers are of programs.
+    """Whether a tool's answers are about programs, so that secrets are masked in them.
 
     Other answers are documents, which an assistant may write back: a mask would replace the secret.
     """
@@ -146,7 +151,11 @@ def shows_programs(tool: AnyTool) -> bool:
 
 
 def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
-    """Return a reply without secrets; its last line says so, if any were masked."""
+    """Return a copy of a reply in which secrets are masked, with a last line that says so.
+
+    A reply that has none is returned itself. `arguments` of the call may name what is secret, such as a variable. `with_data`: the client
+    gets the data, so a secret in it counts.
+    """
     name = field_names(arguments)
     # What is still to be made has no word that the text lacks.
     known = None if callable(reply.facts) else reply.facts
@@ -161,7 +170,10 @@ def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool)
 
 
 def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResourceResult:
-    """Return a resource with escapes for unseen characters, and without secrets, unless they are shown."""
+    """Return a copy of a resource's content with unseen characters escaped, and secrets masked.
+
+    With `secrets` these are shown.
+    """
     contents = [
         one.model_copy(update={"text": _shown(one, secrets=secrets)})
         if isinstance(one, t.TextResourceContents)
@@ -172,6 +184,10 @@ def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResou
 
 
 def _shown(contents: t.TextResourceContents, *, secrets: bool) -> str:
+    """Return the text of a content with unseen characters escaped, and secrets masked unless `secrets`.
+
+    Of JSON only the texts in it are changed.
+    """
     if contents.mime_type != "application/json":
         return escaped(contents.text if secrets else redacted(contents.text))
     data = json.loads(contents.text)

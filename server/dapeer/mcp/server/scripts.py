@@ -33,7 +33,10 @@ async def serve_script(
     connection: socket.socket,
     script: ScriptClient,
 ) -> None:
-    """Serve a script at a socket until it disconnects; its calls go by the script's own focus."""
+    """Serve a script at a socket until it disconnects; its calls act on the script's own default session.
+
+    `serve` serves any client at a socket.
+    """
     SCRIPT.set(script)
     await serve(connection)
 
@@ -45,6 +48,9 @@ class KeepParams(t.NotificationParams):
 
 
 async def keep_session(_context: ServerRequestContext[Any, Any], params: KeepParams) -> None:
-    """Note that a session is to outlive the script that sends this; of another client it means nothing."""
+    """Note, for a script that sends this notification, that one of its sessions is to outlive it.
+
+    From other clients it is ignored.
+    """
     if (script := SCRIPT.get()) is not None:
         script.kept.add(params.session_id)

@@ -96,6 +96,7 @@ class DapeerServer(Server[Any]):
         self._follow(integrations)
 
     def _handle_notifications(self) -> None:
+        """Register the handlers of dapeer's own request and notifications, and of the end of the handshake."""
         self.add_request_handler(END, EndParams, self._end_of_commands)
         self.add_notification_handler(KEEP, KeepParams, keep_session)
         self.add_notification_handler(
@@ -103,6 +104,7 @@ class DapeerServer(Server[Any]):
         )
 
     def _follow(self, integrations: Sequence[Integration]) -> None:
+        """Have changes of the integrations change the lists of tools, prompts and resources."""
         for each in integrations:
             each.subscribe(self._integration_changed)
 
@@ -112,13 +114,16 @@ class DapeerServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Advertise `listChanged`, which the SDK denies by default; clients then ignore changes."""
+        """Return the SDK's options with `listChanged` advertised, without which clients ignore changes."""
         return super().create_initialization_options(
             notification_options or _CHANGES, experimental_capabilities, extensions
         )
 
     async def end_calls(self) -> None:
-        """Have every open call answered: by its result, if that comes at once, else by the server's end."""
+        """End every open call: wait a moment for its result, then cancel it, so that its client gets an error.
+
+        What the attached Neovims do for calls is ended, too.
+        """
         await self._toolbox.calls.none_left()
         async with anyio.create_task_group() as group:
             for peer in self._peers.attached.values():
@@ -126,20 +131,29 @@ class DapeerServer(Server[Any]):
         await self._toolbox.calls.give_up()
 
     def close_streams(self) -> None:
-        """End the change streams of 2026-07-28 clients, each with its proper result, and those of pages."""
+        """End the streams of changes of clients since MCP 2026-07-28, and those of pages.
+
+        The clients get the results of their requests.
+        """
         self._listen.close()
         self.live.close()
 
     def _debugger_changed(self, change: SessionChange) -> None:
+        """Pass a change of the debugger on to clients, and update the list of tools if that is outdated.
+
+        It is outdated if adapters support other things now.
+        """
         self.hub.changed(change)
         if change.kind in ("sessions", "capabilities") and self._toolbox.outdated:
             self._tools_changed()
 
     def _tools_changed(self) -> None:
+        """Make the list of tools anew, and notify clients if it has changed."""
         if self._toolbox.refresh():
             self.hub.note(ToolsListChanged())
 
     def _integration_changed(self) -> None:
+        """Make the list of tools anew, and notify clients of changed prompts and resources."""
         self._tools_changed()
         self.hub.note(PromptsListChanged())
         self.hub.note(ResourcesListChanged())
@@ -147,12 +161,14 @@ class DapeerServer(Server[Any]):
     async def _end_of_commands(
         self, _context: ServerRequestContext[Any, Any], _params: EndParams
     ) -> Ended:
+        """Answer `dapeer end --all`: end the sessions of commands; say whether no other program is left."""
         lines = await self.commands.end()
         return Ended(lines=lines, alone=not self.debugger.sessions.programs)
 
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
     ) -> None:
+        """Begin to notify the client at a connection of changes, and count it among those that people see."""
         self.hub.attach(connection_of(context))
         welcome(context, self._peers.company)
 
@@ -169,7 +185,14 @@ def make_server(
 ) -> DapeerServer:
     """Return an MCP server for `debugger` with the chosen tools.
 
-    Without `peers` no Neovim can be attached; without `serve_socket`, which serves a client at a socket, no script can be run.
+    Args:
+        debugger: Its sessions are shown, and its changes announced.
+        tools: All tools of dapeer's own.
+        peers: The attached Neovims; None: there are none, and there can be none.
+        selection: Which of the tools are offered, and what answers show.
+        integrations: Other programs that offer tools, prompts and resources here.
+        heartbeat: Seconds of silence after which a call reports progress.
+        serve_socket: Serves a client at a socket, as scripts need it; None: no script can be run.
     """
     return DapeerServer(
         debugger, peers or Peers(debugger), tools, selection, integrations,

@@ -58,15 +58,15 @@ class Selection:
         return f"{'--read-only' * self.read_only} {groups}".strip()
 
     def allows(self, tool: AnyTool) -> bool:
-        """Return whether a tool is offered."""
+        """Whether a tool is among the selected groups, and, for a read-only server, changes nothing."""
         is_selected = self.groups is None or not set(self.groups).isdisjoint(_groups(tool))
         return is_selected and (tool.read_only or not self.read_only)
 
     def check(self, tools: Iterable[AnyTool]) -> None:
-        """Look whether each group is one.
+        """Raise an error if a selected group has no tool.
 
         Raises:
-            ArgumentError: No tool belongs to one of the groups.
+            ArgumentError: It names the group, and those that there are.
         """
         known = sorted({group for tool in tools for group in _groups(tool)}.union(GROUPS))
         for group in self.groups or ():
@@ -77,6 +77,7 @@ class Selection:
 
 
 def _groups(tool: AnyTool) -> Sequence[str]:
+    """Return the groups that select a tool, `lean` included."""
     return (*tool.groups, LEAN) if isinstance(tool, Tool) and tool.is_lean else tool.groups
 
 
@@ -128,7 +129,7 @@ class Toolbox:
         return {*(self._own.keys() - self._hidden), *([PREFIX] if any_of_neovim else ())}
 
     def refresh(self) -> bool:
-        """Update the tools from adapters, Neovims and integrations; return whether the list has changed."""
+        """Make the list of tools anew, from adapters, Neovims and integrations; return whether it has changed."""
         supported = self._supported = self._debugger.sessions.supported(self._needs)
         others = [tool for each in self._integrations for tool in each.offered]
         offered = [*self._own.values(), *others, *neovim_tools(self._peers, taken=self._own)]
@@ -142,14 +143,17 @@ class Toolbox:
         return before != self._listing
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """Return a tool's input schema; without this the SDK lists all tools for every call."""
+        """Return the schema of a tool's arguments; None: there is no such tool.
+
+        Without this function the SDK would list all tools for every call.
+        """
         tool = self._tools.get(self._current(name))
         return tool.input_schema if tool else None
 
     async def list(
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
-        """Answer `tools/list`."""
+        """Answer `tools/list`: the tools for this client, with the schemas of their data if it reads data."""
         results.check_cursor(params)
         client = client_of(context)
         not_for_it = (each for each in self._integrations if not each.is_for(client))
@@ -160,16 +164,20 @@ class Toolbox:
         return self._listings[kind]
 
     def _listing_for(self, left_out: frozenset[str], data: bool) -> t.ListToolsResult:
+        """Return the list without some tools; with `data`, each has the schema of its data."""
         tools = [tool for tool in self._listing.tools if tool.name not in left_out]
         # > If an output schema is provided: Servers MUST provide structured results.
         return t.ListToolsResult(tools=[self._with_data(one) for one in tools] if data else tools)
 
     def _with_data(self, listed: t.Tool) -> t.Tool:
+        """Return a listed tool with the schema of its data, if it has one."""
         schema = self._tools[listed.name].output_schema
         return listed.model_copy(update={"output_schema": dict(schema)}) if schema else listed
 
     async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
-        """Answer `tools/call`. An error of a tool is a result, which the model reads.
+        """Answer `tools/call`: run the tool, and return its result.
+
+        An error of a tool is a result, which the model reads.
 
         Raises:
             MCPError: There is no such tool.
@@ -189,6 +197,10 @@ class Toolbox:
     async def _answer(
         self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
     ) -> t.CallToolResult:
+        """Await the work of a call, and return its result.
+
+        An error, or the end of the client, becomes a result that says so.
+        """
         try:
             result = await while_there(context.request, work)
         except DapeerError as error:
@@ -209,6 +221,13 @@ class Toolbox:
     async def _run(
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
+        """Run a tool for a client, and return its answer in MCP's form.
+
+        Secrets in it are masked unless they are to be shown.
+
+        Raises:
+            DapeerError: Any error of the tool.
+        """
         welcome(context, self._peers.company)
         await self._peers.search.first_look()
         script, masks = SCRIPT.get(), self._masks(tool)
@@ -239,9 +258,15 @@ class Toolbox:
         return results.result_of(reply, data)
 
     def _masks(self, tool: AnyTool) -> bool:
+        """Whether secrets are masked in a tool's answers."""
         return results.shows_programs(tool) and not self._selection.shows_secrets
 
     def _find(self, name: str) -> AnyTool:
+        """Return the offered tool with this name, or with the name that an old prompt means.
+
+        Raises:
+            MCPError: There is none; the error says what to call instead.
+        """
         tool = self._tools.get(self._current(name))
         if tool is None:
             # Anything may be asked for; comparing takes as long as it is.
@@ -254,18 +279,29 @@ class Toolbox:
         return tool
 
     def _current(self, name: str) -> str:
-        """Return the name under which a tool is listed: old prompts and models leave out or add a prefix."""
+        """Return the name under which a tool is listed, which may have a prefix more or less.
+
+        If there is none, the same name is returned. Old prompts and models leave out or add a prefix.
+        """
         without = name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
 
 def _of_others(error: DapeerError, text: str) -> str:
-    """Return an error with the words of others told apart: an adapter's own begins with them."""
+    """Return an error's text with the words of others marked by indentation.
+
+    An adapter's error begins with them; in another error they follow the first line.
+    """
     apart = indented if isinstance(error, RequestFailed) else continued
     return apart(escaped(text))
 
 
 def _readable(report: Send, *, masks: bool) -> Send:
+    """Return a function that reports progress by `report` with unseen characters escaped.
+
+    If `masks`, secrets in the text are masked.
+    """
+
     async def readable(done: float, total: float | None, text: str | None) -> None:
         await report(done, total, text and escaped(redacted(text) if masks else text))
 
@@ -273,7 +309,10 @@ def _readable(report: Send, *, masks: bool) -> Send:
 
 
 def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListToolsResult:
-    """Return the list without tools that no adapter supports now; these explain themselves when called."""
+    """Return the tools as `tools/list` has them, without those that need what no adapter supports now.
+
+    Arguments that need such things are left out, too. `supported` are requests and options that adapters support.
+    """
     return t.ListToolsResult(
         tools=[
             _listed(tool, tool.schema_for(supported) if isinstance(tool, Tool) else None)
@@ -284,6 +323,7 @@ def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListT
 
 
 def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
+    """Return a tool as `tools/list` has it; `schema` is that of its arguments, None: the tool's own."""
     return t.Tool(
         name=tool.name,
         title=tool.title,

@@ -37,7 +37,7 @@ def output_uri(session_id: int, since: int | None = None) -> str:
 
 
 def parse(uri: str) -> ResourceAddress | None:
-    """Return the resource at an address; None if it is unknown.
+    """Return what the address of a resource names; None: it is no address of a session's.
 
     >>> parse("debug://sessions/12/output?since=7")
     ResourceAddress(session=12, output=True, since=7)

@@ -55,10 +55,10 @@ _OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUF
 
 @asynccontextmanager
 async def serve(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
-    """Serve an application on a bound socket while the body runs.
+    """Serve an ASGI application on a bound socket while the body runs; then finish or end its requests.
 
-    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it,
-    logs without limit when there are no file descriptors left.
+    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs without limit when there are
+    no file descriptors left.
     """
     config = _config(application)
     state, strangers = ServerState(), Strangers(_room())
@@ -78,6 +78,7 @@ async def serve(application: Application, bound: socket.socket) -> AsyncGenerato
 
 
 def _config(application: Application) -> uvicorn.Config:
+    """Return uvicorn's configuration for an application, loaded."""
     config = uvicorn.Config(
         application,
         lifespan="off",
@@ -95,6 +96,7 @@ def _config(application: Application) -> uvicorn.Config:
 
 
 def _room() -> int:
+    """Return how many connections may be open at a time on which no request was authorized yet."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if allowed == resource.RLIM_INFINITY:
         return MOST_STRANGERS
@@ -104,7 +106,10 @@ def _room() -> int:
 async def _accept(
     bound: socket.socket, connect: Callable[[], HttpConnection], strangers: Strangers
 ) -> None:
-    """Accept one connection after the other, and serve those that are there in between."""
+    """Accept one connection after the other, and have the event loop serve each, until cancelled.
+
+    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `strangers` is closed.
+    """
     loop = asyncio.get_running_loop()
     is_reported = False
     while True:
@@ -125,9 +130,9 @@ async def _accept(
 
 
 async def _finish(state: ServerState) -> None:
-    """Let the answers out that are under way, and hang up on every client that is still there.
+    """Wait a moment for answers that are under way, then close all connections.
 
-    Afterwards their calls end as if the clients had disconnected.
+    Requests that still run after that are cancelled.
     """
     await _ended(state.tasks, SECONDS_FOR_LAST_ANSWERS)
     for connection in list(state.connections):
@@ -137,7 +142,7 @@ async def _finish(state: ServerState) -> None:
 
 
 async def _ended(tasks: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
-    """Wait until tasks have ended, but not longer; return those that have not."""
+    """Wait until tasks have ended, for at most `seconds`; return those that have not."""
     return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()
 
 
@@ -149,7 +154,7 @@ class Strangers:
         self._waiting: dict[HttpConnection, None] = {}
 
     def add(self, connection: HttpConnection) -> None:
-        """Add a new one; the oldest makes room for it."""
+        """Add a new connection; if there is no room, the oldest is closed."""
         if len(self._waiting) >= self._room:
             self.close_oldest()
         self._waiting[connection] = None
@@ -159,7 +164,7 @@ class Strangers:
         self._waiting.pop(connection, None)
 
     def close_oldest(self) -> bool:
-        """Hang up on the one that has waited longest; return whether there was any."""
+        """Close the connection that has waited longest; return whether there was any."""
         for oldest in self._waiting:
             oldest.hang_up()
             self.remove(oldest)
@@ -178,25 +183,25 @@ class HttpConnection(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin."""
+        """Begin: the connection counts as a stranger's, and is closed unless a request is authorized in time."""
         super().connection_made(transport)
         self._hang_up_in(SECONDS_TO_BE_LET_IN)
         self._strangers.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """End: forget the connection and its deadline."""
         super().connection_lost(exc)
         self._strangers.remove(self)
         self._cancel_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Take some bytes of the client's."""
+        """Take bytes of the client; after the first authorized request, set the deadline for the next request."""
         super().data_received(data)
         if not self._is_stranger:
             self._attend()
 
     def let_in(self) -> None:
-        """Record that a request on this connection was authorized."""
+        """Note that a request on this connection was authorized, so that it is no stranger's any more."""
         if self._is_stranger:
             self._is_stranger = False
             self._strangers.remove(self)
@@ -207,7 +212,10 @@ class HttpConnection(H11Protocol):
         self.transport.abort()
 
     def _attend(self) -> None:
-        """Give an incomplete request some time."""
+        """Set a deadline for a request that is incomplete; without such a request there is none.
+
+        The deadline is for the next part of its body, or for its headers. Without such a request there is none.
+        """
         state = self.conn.their_state
         if state is h11.SEND_BODY:
             self._hang_up_in(SECONDS_OF_SILENCE)
@@ -217,6 +225,7 @@ class HttpConnection(H11Protocol):
             self._hang_up_in(SECONDS_FOR_A_HEAD)
 
     def _hang_up_in(self, seconds: float) -> None:
+        """Set the deadline anew: the connection is closed after `seconds`."""
         self._cancel_deadline()
         self._deadline = self.loop.call_later(seconds, self.hang_up)
 

@@ -56,7 +56,7 @@ class Rules:
     """Let in every `Host` that is an IP address: rebinding needs a name."""
 
     def refusal(self, path: str, headers: Headers) -> Refusal | None:
-        """Return why a request is rejected; None if it is accepted."""
+        """Return why a request is rejected, by its Host, Origin and token; None: it is accepted."""
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
@@ -68,13 +68,17 @@ class Rules:
         return None
 
     def _is_our_origin(self, origin: str, host: str) -> bool:
-        """Whether a page of this origin may send requests; without a token, only this server's own may."""
+        """Whether a page of this origin may send requests to this Host.
+
+        Without a token, only a page of this server's own may.
+        """
         match = _ORIGIN.fullmatch(origin)
         if match is None or not self._is_ours(match["host"]):
             return False
         return self.token is not None or _port(match["host"]) == _port(host)
 
     def _is_ours(self, host: str) -> bool:
+        """Whether a Host header, with or without port, is one of this server."""
         match = _HOST.fullmatch(host)
         if match is None:
             return False
@@ -82,6 +86,10 @@ class Rules:
         return name in self.hosts or (self.any_address and _is_address(name))
 
     def _refused_without_token(self, authorizations: list[str]) -> Refusal | None:
+        """Return the refusal of a request without the right token; None: it has the token.
+
+        There must be exactly one Authorization header.
+        """
         # Of two, others on the way may have looked at the other one.
         scheme, _, token = (authorizations[0] if len(authorizations) == 1 else "").partition(" ")
         expected = (self.token or "").encode()
@@ -96,7 +104,11 @@ def is_loopback(bound: str) -> bool:
 
 
 def rules_for(bound: str, token: str | None) -> Rules:
-    """Return the rules of a server bound to `bound`; that host is let in besides loopback."""
+    """Return the rules of a server that is bound to a host; that host is accepted besides loopback.
+
+    With an address that stands for all of the machine, every IP address is accepted, and the machine's name. `token` is the one that
+    clients must send; None: none.
+    """
     name = _as_host(bound)
     if name in {"0.0.0.0", "[::]"}:  # noqa: S104 - compared with, not bound to
         hosts = LOOPBACK | {socket.gethostname().lower()}
@@ -117,7 +129,10 @@ class Guard:
         self._closed = True
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: AsgiSend) -> None:
-        """Let one request through, or answer it."""
+        """Pass a request on to the application if the rules accept it, else answer it with the refusal.
+
+        After `close` every request is refused.
+        """
         refusal = self._rules.refusal(scope["path"], scope["headers"])
         if refusal is None and self._closed:
             refusal = Refusal(503, "The server is shutting down.")
@@ -130,7 +145,7 @@ class Guard:
 
 
 async def answer(send: AsgiSend, refusal: Refusal) -> None:
-    """Answer a request with a status and a sentence."""
+    """Send the response to a refused request: its status, and its sentence as JSON."""
     body = json.dumps({"error": refusal.message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     if refusal.status == 401:
@@ -142,14 +157,17 @@ async def answer(send: AsgiSend, refusal: Refusal) -> None:
 
 
 def _values(headers: Headers, name: bytes) -> list[str]:
+    """Return the values of all headers with this name, which is in lower case."""
     return [value.decode("latin-1").strip() for key, value in headers if key == name]
 
 
 def _as_host(bound: str) -> str:
+    """Return the name or address to which a server is bound as a Host header has it."""
     return f"[{bound}]" if ":" in bound else bound.lower()
 
 
 def _is_address(name: str) -> bool:
+    """Whether a host is an IP address; one of IPv6 may be in brackets."""
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -158,6 +176,7 @@ def _is_address(name: str) -> bool:
 
 
 def _port(host: str) -> str | None:
+    """Return the port of a Host header; None: it has none, or is not valid."""
     match = _HOST.fullmatch(host)
     return match["port"] if match else None
 
@@ -173,7 +192,10 @@ class Arrival:
         self._application = application
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: AsgiSend) -> None:
-        """Pass one request on, or answer it; a disconnected client needs neither."""
+        """Pass a request on to the application; answer a POST whose body is too long, or no valid message.
+
+        The application gets the whole body of a POST at once. If the client leaves before, nothing happens.
+        """
         if scope["method"] != "POST":
             await self._application(scope, receive, send)
             return
@@ -202,7 +224,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body first."""
+    """Return a `receive` that gives the whole body first, then what `receive` gives."""
     left: list[AsgiMessage] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> AsgiMessage:
@@ -212,6 +234,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 async def _complain(send: AsgiSend, complaint: jsonl.Complaint) -> None:
+    """Send a response with status 400 and a JSON-RPC error."""
     body = jsonl.encoded(complaint.error)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 400, "headers": headers})

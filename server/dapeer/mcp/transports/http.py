@@ -34,7 +34,7 @@ PAGE_HEADERS: Final = {
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound; port 0 takes any free one.
+    """Return a TCP socket that is bound to a host and port; port 0 takes any free one.
 
     Raises:
         ArgumentError: The host is not an address of this machine, or the port is in use.
@@ -58,7 +58,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 @asynccontextmanager
 async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> AsyncGenerator[None]:
-    """Serve on a bound socket while the body runs; it starts once clients can connect.
+    """Serve MCP over HTTP on a bound socket while the body runs, which begins once clients can connect.
 
     At the end the open streams and running calls end first, so that their clients learn it.
     """
@@ -92,6 +92,10 @@ async def serve_page(
 def _application(
     server: DapeerServer, sessions: StreamableHTTPSessionManager, posts: Calls
 ) -> ASGIApp:
+    """Return the ASGI application with all routes: both transports, `/health` and a person's page.
+
+    `posts` counts the POST requests that are being answered.
+    """
     streamable = StreamableEndpoint(server, sessions, posts)
     older = SseServerTransport("/messages")
 
@@ -117,6 +121,8 @@ def _application(
 
 
 def _page(server: DapeerServer) -> list[Route]:
+    """Return the routes of the page for a person, with its rows as a stream of JSON lines."""
+
     async def rows(_request: Request) -> StreamingResponse:
         headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}
         return StreamingResponse(server.live.pictures(), 200, headers, "application/x-ndjson")
@@ -130,7 +136,7 @@ def _page(server: DapeerServer) -> list[Route]:
 
 
 def _page_part(name: str) -> Callable[[Request], Awaitable[FileResponse]]:
-    """Return what answers with a part of the page for a person; it tells nothing of any program."""
+    """Return an endpoint that answers with a file of the page; the file tells nothing of any program."""
 
     async def answer(_request: Request) -> FileResponse:
         return FileResponse(PAGE / name, headers=PAGE_HEADERS)
@@ -152,10 +158,14 @@ class StreamableEndpoint:
         self._posts = posts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request by the SDK, and note when its client hangs up, or opens its stream.
+
+        A client with a new stream gets the notifications that it has missed.
+        """
         session = dict(scope["headers"]).get(SESSION_HEADER, b"").decode("latin-1")
 
         async def watch(message: Message) -> None:
+            """Send a message; when it begins the stream for changes, repeat what the client has missed."""
             await send(message)
             if message["type"] == "http.response.start" and message["status"] == 200:
                 self._hub.opened(session)
@@ -163,6 +173,7 @@ class StreamableEndpoint:
         presence = Presence(scope)
 
         async def attend() -> Message:
+            """Return the next message from the client, and note if the client has disconnected."""
             message = await receive()
             if message["type"] == "http.disconnect":
                 presence.leave()

@@ -39,9 +39,9 @@ async def serve(
     writer: asyncio.StreamWriter,
     handover: Handover = NOBODY,
 ) -> None:
-    """Serve one client until it disconnects; its running calls are then cancelled.
+    """Serve the client at a pair of streams until it disconnects; its running calls are then cancelled.
 
-    `handover`: what it has sent before, and which answers it has.
+    `handover` has what the client has sent before, and the answers that it has got; by default nothing.
     """
     replay = Replay()
     async with aclosing(_messages(reader, writer, handover, replay)) as messages:
@@ -86,7 +86,7 @@ class Incoming(Stream):
         self._messages = messages
 
     async def receive(self) -> SessionMessage:
-        """Return the next message.
+        """Wait for the client's next message, and return it.
 
         Raises:
             anyio.EndOfStream: The client has left.
@@ -113,7 +113,9 @@ class Outgoing(Stream):
         self._replay = replay
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write a message, and wait until the client takes more.
+        """Write a message as a line, and wait until the client can take more.
+
+        An answer to a repeated request is kept from the client. If the client has left, nothing is written.
 
         Raises:
             anyio.ClosedResourceError: The server no longer serves this client.
@@ -127,7 +129,10 @@ class Outgoing(Stream):
 async def _messages(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handover: Handover, replay: Replay
 ) -> AsyncGenerator[SessionMessage]:
-    """Yield the messages of all lines; what is wrong in a line is answered at once."""
+    """Yield the client's messages, those before the handover first.
+
+    A line that is wrong is answered with an error.
+    """
     async for message in _repeated(handover, replay, writer):
         yield message
     async for line in _lines(reader, handover):
@@ -140,7 +145,10 @@ async def _messages(
 async def _repeated(
     handover: Handover, replay: Replay, writer: asyncio.StreamWriter
 ) -> AsyncGenerator[SessionMessage]:
-    """Tell the server what its client has said already, and the client which answers have changed."""
+    """Yield the messages that the front has answered; then notify the client of changed answers.
+
+    Each answer of the server is awaited before the next message.
+    """
     changed: dict[str, None] = {}
     for line, sent in handover.answered:
         message = parse(line)
@@ -156,7 +164,10 @@ async def _repeated(
 
 
 async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGenerator[bytes]:
-    """Yield the lines that were not answered yet, until the client has left."""
+    """Yield the lines that were not answered before the handover, and all that follow.
+
+    This ends when the client has left.
+    """
     *whole, start = handover.rest.split(b"\n")
     for line in whole:
         yield line
@@ -169,7 +180,7 @@ async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGener
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | None:
-    """Return the next line, None at the end; a line that is too long becomes an invalid one."""
+    """Wait for the next line; None: the client has left. One that is too long becomes an invalid line."""
     try:
         return await reader.readline() or None
     except ValueError:
@@ -179,6 +190,7 @@ async def _line(reader: asyncio.StreamReader) -> bytes | None:
 
 
 async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> None:
+    """Write a message as a line, and wait until the client can take more; nothing happens if it has left."""
     line = encoded(message) + b"\n"
     # The reader notices a disconnected client.
     with suppress(ConnectionError, RuntimeError):
@@ -194,7 +206,7 @@ class Complaint:
 
 
 def parse(line: bytes) -> t.JSONRPCMessage | Complaint | None:
-    """Return the message of a line, None for a blank one, the error for an invalid one."""
+    """Return the JSON-RPC message in a line; None for a blank line, a complaint for an invalid one."""
     if not line.strip():
         return None
     try:
@@ -208,7 +220,7 @@ def parse(line: bytes) -> t.JSONRPCMessage | Complaint | None:
 
 
 def encoded(message: t.JSONRPCMessage) -> bytes:
-    """Return the JSON of a message."""
+    """Return a message as JSON, in ASCII if a text of it cannot be encoded otherwise."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
     except PydanticSerializationError:
@@ -217,6 +229,7 @@ def encoded(message: t.JSONRPCMessage) -> bytes:
 
 
 def _complaint(line: bytes) -> Complaint:
+    """Return the JSON-RPC error for a line that is no valid message, with its id if that can be read."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):
@@ -240,7 +253,7 @@ def _id_of(value: object) -> int | str | None:
 
 
 def _is_text(value: object) -> bool:
-    """Whether all strings in some JSON are made of characters."""
+    """Whether all strings in some JSON can be encoded: none has half of a surrogate pair."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:

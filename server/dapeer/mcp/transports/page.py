@@ -33,13 +33,14 @@ class PersonsPage:
         self._served = anyio.Event()
 
     def open(self, peer: Peer) -> None:
-        """Tell a Neovim where the page is."""
+        """Begin to serve the page, unless that is done, and send its address to a Neovim; return at once."""
         if not self._is_started:
             self._is_started = True
             self._tasks.start_soon(self._serve)
         self._tasks.start_soon(self._send_address, peer)
 
     async def _serve(self) -> None:
+        """Serve the page at a free local port until cancelled; log an error if there is none."""
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
         from dapeer.mcp.transports.guard import rules_for  # noqa: PLC0415
 
@@ -53,5 +54,6 @@ class PersonsPage:
             log.warning("the person's page: %s", error)
 
     async def _send_address(self, peer: Peer) -> None:
+        """Wait until the page is served, then send its URL and token to a Neovim."""
         await self._served.wait()
         peer.neovim.send(SERVED, self._url, self._token)

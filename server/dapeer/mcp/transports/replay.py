@@ -30,12 +30,15 @@ class Replay:
         self._answer: Answer[t.JSONRPCMessage] | None = None
 
     def answer_to(self, request: t.JSONRPCRequest) -> Answer[t.JSONRPCMessage]:
-        """Return what will be the answer to a request that is sent again now."""
+        """Have the answer to a request kept from the client, and return what that answer will be put into.
+
+        To be called before the request is sent to the server again; only one is awaited at a time.
+        """
         self._number, self._answer = request.id, Answer[t.JSONRPCMessage]()
         return self._answer
 
     def takes(self, message: t.JSONRPCMessage) -> bool:
-        """Take the answer that is waited for; return whether this was it."""
+        """Whether a message is the awaited answer; if so, it is handed to whoever awaits it."""
         is_answer = isinstance(message, t.JSONRPCResponse | t.JSONRPCError)
         if self._answer is None or not is_answer or message.id != self._number:
             return False
@@ -45,7 +48,10 @@ class Replay:
 
 
 def news(changed: Iterable[str]) -> Iterator[t.JSONRPCNotification]:
-    """Yield what a client must be sent if requests of these methods have other answers now: "look again"."""
+    """Yield the notifications for a client whose requests of these methods would have other answers now.
+
+    Only lists have notifications; for another method a warning is logged.
+    """
     for method in changed:
         if notification := _LISTS.get(method):
             yield t.JSONRPCNotification(jsonrpc="2.0", method=notification)

@@ -24,10 +24,8 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def serve(server: Server[Any], front: Front | None = None) -> None:
     """Serve the client at stdin and stdout until stdin ends.
 
-    `front`: answers it already; from here on this server does.
-
-    Unlike the SDK's this uses no threads: a call is half a millisecond faster, and a signal ends
-    the process also while nothing arrives. Files and null devices cannot be waited for; those, and
+    `front` answers it already, and is ended here; None: nobody does. Unlike the SDK's server this uses no threads: a call is half a
+    millisecond faster, and a signal ends the process also while nothing arrives. Files and null devices cannot be waited for; those, and
     only those, are left to the SDK.
     """
     if can_serve():
@@ -41,10 +39,10 @@ async def serve(server: Server[Any], front: Front | None = None) -> None:
 
 @asynccontextmanager
 async def _wire() -> AsyncGenerator[Streams]:
-    """Take stdin and stdout for the protocol alone.
+    """Take stdin and stdout for the protocol alone while the body runs; yield them as streams.
 
-    Afterwards 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get
-    between two messages. Duplicates made by `os.dup` are not inherited.
+    From then on 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get between two messages. Duplicates made
+    by `os.dup` are not inherited.
     """
     incoming, outgoing = os.dup(0), os.dup(1)
     blocking = [(fd, os.get_blocking(fd)) for fd in (incoming, outgoing)]
@@ -64,13 +62,14 @@ async def _wire() -> AsyncGenerator[Streams]:
 
 
 def _is_one_socket(incoming: int, outgoing: int) -> bool:
+    """Whether two file descriptors are of the same socket."""
     status = os.fstat(incoming)
     return stat.S_ISSOCK(status.st_mode) and os.path.samestat(status, os.fstat(outgoing))
 
 
 @asynccontextmanager
 async def _socket(fd: int) -> AsyncGenerator[Streams]:
-    """Give the streams of one socket for both directions, as sshd and inetd start a program.
+    """Yield the streams of a socket that is used in both directions, as sshd and inetd start a program.
 
     For the writer of a pipe, data that arrives would look like the end of its reader.
     """
@@ -82,7 +81,10 @@ async def _socket(fd: int) -> AsyncGenerator[Streams]:
 
 @asynccontextmanager
 async def _pipes(incoming: int, outgoing: int) -> AsyncGenerator[Streams]:
-    """Give the streams of two pipes, or of a terminal."""
+    """Yield the streams of two pipes, or of a terminal, and close the streams afterwards.
+
+    The given file descriptors stay open.
+    """
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=jsonl.LONGEST_LINE)
     reading, _ = await loop.connect_read_pipe(

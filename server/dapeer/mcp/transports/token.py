@@ -27,17 +27,17 @@ _TOKEN = re.compile(r"[!-~]{8,}")
 
 
 def given(credentials: Mapping[str, str]) -> str | None:
-    """Return the token that was in the environment; None if there was none.
+    """Return the token among the variables that were in the environment; None: there is none.
 
     Raises:
-        ArgumentError: It is no usable token.
+        ArgumentError: It is not a valid token.
     """
     value = credentials.get(TOKEN)
     return None if value is None else _checked(value, f"${TOKEN}")
 
 
 def from_file(path: Path) -> str:
-    """Read the token file; create it, with a new token, if it does not exist.
+    """Return the token in a file; create the file, with a new token, if it does not exist.
 
     Raises:
         ArgumentError: The file cannot be read or made, or contains no valid token.
@@ -57,6 +57,8 @@ def from_file(path: Path) -> str:
 @contextmanager
 def fresh(port: int) -> Generator[tuple[str, Path]]:
     """Make a token for the server on `port`, in a file that lasts as long as the body runs.
+
+    Token and path are yielded.
 
     Raises:
         ArgumentError: The folder for it cannot be written.
@@ -85,7 +87,8 @@ def _read(path: Path) -> str:
     """Return the content of a token file.
 
     Raises:
-        ArgumentError: It is not a regular file, or other users can read or write it.
+        ArgumentError: It is not a regular file, is too long, or other users own it, or can read or write it.
+        OSError: It cannot be read, or is not there.
     """
     # Opening a FIFO would hang until a process writes to it.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -108,6 +111,7 @@ def _read(path: Path) -> str:
 
 
 def _unusable(path: Path, why: Exception | str) -> ArgumentError:
+    """Return the error for a token file, with the reason: a sentence's part, or the exception."""
     match why:
         case OSError():
             reason = why.strerror
@@ -121,6 +125,11 @@ def _unusable(path: Path, why: Exception | str) -> ArgumentError:
 
 
 def _create(path: Path) -> str:
+    """Write a new token to a new file that only the user can read, and return the token.
+
+    Raises:
+        OSError: The file exists, or cannot be written.
+    """
     token = secrets.token_urlsafe(32)
     # Exclusive, and closed to others from the first moment.
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -134,6 +143,13 @@ def _create(path: Path) -> str:
 
 
 def _checked(text: str, source: str) -> str:
+    """Return a text without blanks around it, if that is a valid token.
+
+    `source` is where it comes from, for the error.
+
+    Raises:
+        ArgumentError: It is not a valid token.
+    """
     token = text.strip()
     if not _TOKEN.fullmatch(token):
         raise ArgumentError(

@@ -37,7 +37,7 @@ class Guests:
 
     @contextmanager
     def one(self) -> Generator[None]:
-        """Count one more while the body runs."""
+        """Count one client more while the body runs, and call the listeners at its beginning and end."""
         self.count += 1
         self._notify()
         try:
@@ -56,7 +56,7 @@ class Guests:
             listener()
 
     async def gone(self) -> None:
-        """Wait until none is there."""
+        """Wait until no client is there."""
         while self.count:
             self._left = anyio.Event()
             await self._left.wait()
@@ -72,12 +72,14 @@ async def serve(
     detached: bool = False,
     watching: Clients | None = None,
 ) -> AsyncGenerator[Guests]:
-    """Serve bridges while the body runs, and announce it in the user's runtime folder; give the clients.
+    """Serve bridges at a new unix socket while the body runs, and announce it; yield the clients there.
+
+    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without.
 
     Args:
         server: The server behind the socket.
-        nvim: The Neovim that it was started for: an address, or `auto`.
-        url: Where it serves HTTP, too.
+        nvim: The Neovim that it was started for: an address, or `auto`; None: none.
+        url: Where it serves HTTP, too; empty: nowhere.
         token: The token that clients must send there.
         detached: Whether it outlives its clients.
         watching: Those after whose end this process ends, whatever hangs; the clients here are counted among them.
@@ -86,10 +88,12 @@ async def serve(
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
         async def serve_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            """Serve one client, and count it meanwhile."""
             with guests.one():
                 await _serve_client(server, reader, writer, watching)
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            """Serve a client that has connected, in a task of its own."""
             clients.start_soon(serve_client, reader, writer)
 
         try:
@@ -121,6 +125,7 @@ async def _serve_client(
     writer: asyncio.StreamWriter,
     watching: Clients | None,
 ) -> None:
+    """Greet a client and serve it until it disconnects; one of another user is disconnected at once."""
     # An error of one client must not affect the others.
     with contextlib.suppress(ConnectionError, Stranger):
         # Before its mode was set, the folder may have been open to other users.
@@ -135,7 +140,10 @@ async def _serve_client(
 
 @contextmanager
 def _socket_path() -> Generator[Path]:
-    """Yield a path for the server's socket, in a folder that other users cannot open."""
+    """Yield a path for the server's socket, in a folder that other users cannot open.
+
+    The path is removed afterwards.
+    """
     path = runtime_folder() / f"{os.getpid()}.sock"
     if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
         try:
