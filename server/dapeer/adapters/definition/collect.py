@@ -50,12 +50,16 @@ class Collect:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Collect:
-        """Read `[collect]`."""
+        """Return the table `[collect]`, with the expressions `tracer` and `brought` as `tracers`.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         tracers = (table.expression("tracer"), table.expression("brought"))
         return table.read(cls, tracers=tuple(filter(None, tracers)))
 
     def places_in(self, answer: str) -> Iterator[tuple[str, int, int]]:
-        """Yield path, line and column (0: not told) of each place that an answer tells, each once."""
+        """Yield path, line and column (0: unknown) of each place in an answer to the command `places`."""
         found = re.finditer(self.place, answer, re.MULTILINE) if self.place else ()
         groups = (each.groupdict() for each in found)
         yield from dict.fromkeys(

@@ -56,15 +56,18 @@ class Command:
     """The environment in which a debugger sees tests fail."""
 
     def is_interpreter(self, name: str) -> bool:
-        """Whether a file of this name is the interpreter."""
+        """Return whether a file of this name is the interpreter."""
         return bool(self.names) and re.fullmatch(self.names, name) is not None
 
     def runs_tests(self, name: str, args: Sequence[str]) -> bool:
-        """Whether a program of this name, with these arguments, may run tests."""
+        """Return whether a program of this name, with these arguments, may run tests."""
         return bool(self.tests) and any(re.fullmatch(self.tests, each) for each in (name, *args))
 
     def split(self, args: Sequence[str]) -> Split:
-        """Return the interpreter's arguments, what it runs, and the arguments of that.
+        """Return the interpreter's arguments, what it runs, and the arguments of that, from a command line.
+
+        `args` are the words behind the interpreter. The result is empty in all parts where nothing is run, or code from
+        standard input.
 
         >>> Command(module="-[uB]*m", valued=("-W",)).split(["-W", "error", "-um", "shop", "-v"])
         Split(options=['-W', 'error', '-u'], how='module', target='shop', args=['-v'])
@@ -92,6 +95,7 @@ class Command:
         return Split([], "", "", [])
 
     def _how(self, option: str) -> How:
+        """Return what follows an option: a module or code; empty if neither does."""
         for how, pattern in (("module", self.module), ("code", self.code)):
             if pattern and re.fullmatch(pattern, option):
                 return "module" if how == "module" else "code"
@@ -115,16 +119,18 @@ class NotFollowed:
 
     @property
     def program(self) -> str:
-        """The name of its file."""
+        """The file name of the command, the first word of `command`."""
         return self.command.partition(" ")[0]
 
     @property
     def verb(self) -> str:
-        """Its first argument; empty: any."""
+        """The argument that the command must begin with, such as `run`; empty: any."""
         return self.command.partition(" ")[2]
 
     def started(self, args: Sequence[str]) -> Sequence[str]:
-        """Return the command line behind the options of one that starts it.
+        """Return the command line of what the command starts: the words behind its options.
+
+        `args` are the words behind the command and its verb.
 
         >>> NotFollowed("uv run", valued=("--with",), module="-m").started(["--with", "rich", "-m", "shop", "-v"])
         ['python', '-m', 'shop', '-v']

@@ -131,10 +131,10 @@ class Definition:
     def arguments(
         self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
     ) -> dict[str, object]:
-        """Return the arguments of the `launch` or `attach` request.
+        """Return the arguments of the `launch` or `attach` request, filled in from the caller's inputs.
 
         An input that is None is unset, and so is every key that needs it. The user's `config` wins,
-        key by key, and is passed on untouched.
+        key by key, and is passed on untouched; lists of the quirk `added` are joined.
 
         Raises:
             ArgumentError: An input is missing, or this adapter has no use for it.
@@ -149,7 +149,10 @@ class Definition:
         return {**filled, **config, **added(self.quirks.added, filled, config)}
 
     def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
-        """Return the error for an argument that it has no use for; `others` have one."""
+        """Return the error for an argument `name` that it has no use for.
+
+        `others` are types of adapters that have one.
+        """
         instead = f", or choose a type that has one: {', '.join(others)}" if others else ""
         called = "a URL as `program`" if name == "url" else f"`{name}`"
         return ArgumentError(
@@ -158,19 +161,22 @@ class Definition:
         )
 
     def request_of(self, request: RequestName, inputs: Inputs) -> str:
-        """Return the request to send: some adapters only know `attach`, to the program they start."""
+        """Return DAP's name of the request to send instead of `request`; for most adapters it is the same.
+
+        Some only know `attach`, to a program that they start themselves; others attach by a `launch`.
+        """
         if request == "launch":
             return self.quirks.launch_request
         way = self._way(inputs)
         return self.attach[way].sent_as if way else request
 
     def remark(self, request: RequestName, inputs: Inputs, config: Mapping[str, object]) -> str:
-        """Return what its variants say of a launch."""
+        """Return what the fitting variants of a launch say about it, joined by semicolons; empty: nothing."""
         variants = self._variants(inputs, config) if request == "launch" else ()
         return "; ".join(each.say for each in variants if each.say)
 
     def uses(self, name: str) -> bool:
-        """Whether its launch has a place for an input."""
+        """Return whether a launch has a place for an input, such as `args` or `terminal`."""
         given = {name for variant in self.launch_variants for name in variant.given}
         own = {"terminal"} if self.needs_terminal else set[str]()
         return name in self._names_at_launch | given | own
@@ -182,7 +188,10 @@ class Definition:
         return names_in([*templates, self.launch_env], self.transport)
 
     def runs(self, suffix: str) -> bool:
-        """Whether a file with this extension is its program, and not only the source of one, or of a page."""
+        """Return whether a file with this extension is a program for it, not only a source of one.
+
+        `suffix` has its dot.
+        """
         return suffix in (self.opens if self.binaries or self.uses("url") else self.extensions)
 
     @property
@@ -192,12 +201,12 @@ class Definition:
 
     @property
     def tamed(self) -> bool:
-        """Whether the adapter's messages need to be normalized."""
+        """Whether the adapter's messages are to be normalized, for quirks, late values or program output."""
         late = self._names_at_launch & {*LATE}
         return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
 
     def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
-        """Return how messages travel for this request."""
+        """Return how messages travel: as the last fitting variant or the way to attach says, or its own."""
         if request == "launch":
             own = [each.transport for each in self._variants(inputs, {}) if each.transport]
             return own[-1] if own else self.transport
@@ -205,7 +214,10 @@ class Definition:
         return (self.attach[way].transport if way else None) or self.transport
 
     def values(self, inputs: Inputs) -> dict[str, object]:
-        """Return the value of each placeholder that has one."""
+        """Return the values of placeholders by name: inputs, environment, facts of this installation.
+
+        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started.
+        """
         user = as_object(inputs.get("env"))
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
         # Input is typed by lines, so a program that draws on a screen gains nothing.
@@ -223,7 +235,7 @@ class Definition:
         return {name: value for name, value in known.items() if value is not None}
 
     def accepts(self, path: str) -> bool:
-        """Whether breakpoints of this source file may be sent to the adapter.
+        """Return whether breakpoints of this source file may be sent to the adapter.
 
         Files without an extension are judged by their first line, and accepted if it says nothing.
         """
@@ -231,11 +243,15 @@ class Definition:
         return shebang(path) in {None, *self.shebangs} if by_name is None else by_name
 
     def is_named(self, name: str) -> bool:
-        """Whether a file of this name is one of its programs, whatever its extension."""
+        """Return whether a file of this name is one of its programs, whatever its extension."""
         return is_named(name, self.files)
 
     def _way(self, inputs: Inputs) -> str | None:
-        """Return which of `[attach.*]` is meant; None: only the user's config says it."""
+        """Return which of `[attach.*]` the inputs mean; None: only the user's config says how to attach.
+
+        Raises:
+            ArgumentError: The inputs mean several, or one that it lacks.
+        """
         return check_way(way_of(inputs), self.id, self.attach)
 
     def _variants(self, inputs: Inputs, config: Mapping[str, object]) -> Sequence[Variant]:
@@ -244,6 +260,7 @@ class Definition:
     def _template(
         self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]
     ) -> Mapping[str, Any]:
+        """Return the arguments of a request, its own and the variants', before placeholders are filled in."""
         if request == "launch":
             template = dict(self.launch)
             for each in variants:
@@ -254,6 +271,11 @@ class Definition:
         return self.attach[way].arguments if way else {}
 
     def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:
+        """Raise if the inputs name no program, or several; `config` may name one instead.
+
+        Raises:
+            ArgumentError: They do.
+        """
         offered = [name for name in TARGETS if self.uses(name)]
         given = [name for name in TARGETS if inputs.get(name) is not None]
         if len(given) > 1:
@@ -269,7 +291,10 @@ class Definition:
     def useless(
         self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
     ) -> list[str]:
-        """Return the arguments that are given and that the adapter has no use for."""
+        """Return the names of inputs that have a value and that the adapter cannot use in this request.
+
+        Those that a caller always fills in, as `cwd`, are never among them.
+        """
         variants = self._variants(inputs, config) if request == "launch" else ()
         template = self._template(request, inputs, variants)
         used = names_in(template, self.transport_of(request, inputs))
@@ -292,7 +317,10 @@ class Definition:
 
 
 def names_in(table: object, transport: TransportTable) -> set[str]:
-    """Return the placeholders that a table of arguments and a transport use."""
+    """Return the names of the placeholders that a table of arguments and a transport use.
+
+    Parts of the program's path count as `program`, too.
+    """
     used = (table, transport.command, transport.env, transport.cwd)
     names = {name for part in used for _, name in placeholders(part, "")}
     return names | ({"program"} if names & {*PARTS} else set())

@@ -63,12 +63,19 @@ class Hint:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Hint:
-        """Read one `[[hint]]`."""
+        """Return one table `[[hint]]`.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         return table.read(cls, at=table.one_of("at", PLACES))
 
 
 def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str) -> str | None:
-    """Return the first hint on a text at one of `PLACES`, its placeholders filled in; None: there is none.
+    """Return the first hint on a text, its placeholders filled in; None: there is none.
+
+    `at` is one of `PLACES`, `values` are those of placeholders and inputs. A hint is passed over if a placeholder in it has
+    no value, or an input in its `unless` has one.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
     >>> advise(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")

@@ -22,7 +22,11 @@ class Need:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Need:
-        """Read one item of `detect.any` or `detect.all`."""
+        """Return one item of `detect.any` or `detect.all`: a table with one key, the kind.
+
+        Raises:
+            DefinitionError: It has none of the kinds, or another key.
+        """
         for kind in ("executable", "python_module", "file"):
             if kind in table:
                 need = cls(kind, table.texts(kind))
@@ -37,7 +41,7 @@ class Need:
         return (usual or self.names[0]).rpartition("/")[2] if self.kind == "file" else self.names[0]
 
     def placeholders(self) -> tuple[str, ...]:
-        """Return the names of the placeholders that finding it gives a value."""
+        """Return the names of the placeholders that get a value when it is found; empty for a Python module."""
         match self.kind:
             case "executable":
                 return "executable", self.names[0]
@@ -69,7 +73,11 @@ class Detect:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Detect:
-        """Read `[detect]`."""
+        """Return the table `[detect]`.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         return table.read(
             cls,
             any=tuple(map(Need.read, table.tables("any"))),
@@ -107,7 +115,11 @@ class Install:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Install:
-        """Read one `[[install]]`."""
+        """Return one table `[[install]]`; a `pip install` of packages alone becomes `packages`.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         when = table.some_of("when", tuple(PLATFORMS))
         manager, packages = table.text("manager"), table.texts("packages")
         command = "" if packages else table.text("command")
@@ -116,7 +128,7 @@ class Install:
         return table.read(cls, manager=manager, command=command, packages=packages, when=when)
 
     def fits(self, platform: str = sys.platform) -> bool:
-        """Whether it works on this platform."""
+        """Return whether it works on a platform, as `sys.platform` names it."""
         return not self.when or platform in {PLATFORMS[name] for name in self.when}
 
 
@@ -135,7 +147,11 @@ class Interpreter:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Interpreter:
-        """Read `[interpreter]`."""
+        """Return the table `[interpreter]`; `fast` counts only with a sentence `slow`.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         least, fast = _version(table, "min", "0"), _version(table, "fast", "0")
         older, slow = table.get("older", str, ""), table.get("slow", str, "")
         table.done()
@@ -143,6 +159,11 @@ class Interpreter:
 
 
 def _version(table: DefinitionTable, name: str, default: str) -> tuple[int, ...]:
+    """Return the version at a key as numbers: `3.9` is (3, 9); without the key, that of `default`.
+
+    Raises:
+        DefinitionError: It is no version.
+    """
     version = table.get(name, str, default)
     if not all(part.isdecimal() for part in version.split(".")):
         raise table.wrong(f"`{table.at(name)}` is {version!r}, which is not a version")

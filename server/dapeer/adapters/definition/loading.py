@@ -75,7 +75,7 @@ def load_all(*folders: Path) -> dict[str, Definition]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the definitions in a folder; none, with a warning, where it may not be read: it is optional."""
+    """Return the definitions' files in a folder, sorted; empty, with a warning, where it may not be read."""
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except (FileNotFoundError, NotADirectoryError):
@@ -86,7 +86,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def load(path: Path) -> Definition:
-    """Read one definition file.
+    """Return the definition in a file.
 
     Raises:
         DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
@@ -98,7 +98,7 @@ def load(path: Path) -> Definition:
 
 
 def whole(path: Path) -> dict[str, Any]:
-    """Return the values of a definition file with those of the files that it shares.
+    """Return the values of a definition file with those of the files that it names in `shares`.
 
     Their lists come first; any other key counts where the file has none; so in each table.
 
@@ -116,7 +116,10 @@ def whole(path: Path) -> dict[str, Any]:
 
 
 def _over(own: Json, shared: Json) -> dict[str, Any]:
-    """Return a table over another: lists are joined, tables likewise, and the first's keys come first."""
+    """Return the table `own` over the table `shared`; lists are joined, shared items first, so are tables.
+
+    Of any other value, the own one counts.
+    """
     both = {**shared, **own}
     for key in own.keys() & shared.keys():
         mine, theirs = own[key], shared[key]
@@ -128,6 +131,11 @@ def _over(own: Json, shared: Json) -> dict[str, Any]:
 
 
 def _definition(table: DefinitionTable, path: Path) -> Definition:
+    """Return the definition of a whole file, whose placeholders are not checked yet.
+
+    Raises:
+        DefinitionError: A key or type is wrong.
+    """
     attach = table.table("attach")
     definition = table.read(
         Definition,
@@ -159,6 +167,11 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
 
 
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
+    """Raise if the file's `values` use a placeholder that never has a value.
+
+    Raises:
+        DefinitionError: They do.
+    """
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
     for key in (
         "detect",

@@ -38,21 +38,24 @@ LEGIBLE_LINE = 4096
 
 
 def is_legible(text: str) -> bool:
-    """Whether to try patterns on a text; garbled output is skipped."""
+    """Return whether patterns may be tried on a text: it, and each of its lines, is not too long."""
     return len(text) <= MAX_MATCHED_CHARS and all(
         len(line) <= LEGIBLE_LINE for line in text.split("\n")
     )
 
 
 def without_lines(text: str, own: str) -> str:
-    """Return a text without what is of a pattern between the ends of lines; empty: nothing is."""
+    """Return a text without the lines that match the pattern `own` as a whole; an empty one removes none.
+
+    A text that is not legible comes back as it is.
+    """
     if not own or not is_legible(text):
         return text
     return re.sub(rf"(?m)^[^\S\n]*(?:{own})[^\S\n]*(?:\n|\Z)", "", text)
 
 
 def category_of(body: Mapping[str, Any]) -> str:
-    """Return the category of an output; an adapter's own are the console's."""
+    """Return `stdout` or `stderr`, if an `output` event's body has it as category, else `console`."""
     category = body.get("category")
     return category if category in {"stdout", "stderr"} else "console"
 
@@ -64,7 +67,10 @@ class Sent(dict[str, list[Mapping[str, Any]]]):
     """The connection whose program has stopped at its entry; children do not stop there again."""
 
     def enters_first(self, connection: object) -> bool:
-        """Whether a program that stops at its entry is the first that does; its connection is remembered."""
+        """Return whether this connection's program is the first that stops at its entry, and remember it.
+
+        Later calls return True for the same connection only.
+        """
         self._entered = self._entered or connection
         return self._entered is connection
 
@@ -85,19 +91,23 @@ class Misfires:
     """
 
     def __init__(self, patterns: Mapping[str, str], sent: Sent | None = None) -> None:
+        """Keep the `patterns` of a definition, by kind; `sent` has the breakpoints of all connections."""
         self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
         self._begins = patterns.get(BEGINS, "")
         self._held: dict[str, str] = {}
         self._sent = Sent() if sent is None else sent
 
     def sent(self, request: Request) -> None:
-        """Record the breakpoints that an adapter gets."""
+        """Record the breakpoints of a file that a `setBreakpoints` request sends; ignore others."""
         if request.command == "setBreakpoints":
             path = str(request.arguments["source"].get("path"))
             self._sent[path] = list(request.arguments.get("breakpoints") or ())
 
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
-        """Return output without reports of failures, and the failures; the possible start of one is held back."""
+        """Return output without reports of failed expressions, and an event for each of them.
+
+        The possible beginning of a report is kept until the next output of the category.
+        """
         events: list[Event] = []
         text = self._held.pop(category, "") + text
         if not is_legible(text):
@@ -115,12 +125,16 @@ class Misfires:
         return text, events
 
     def held(self) -> Iterator[Event]:
-        """Yield the output that was held back, when nothing follows it."""
+        """Yield the output that was kept back, when nothing follows it, as events; it is kept no longer."""
         for category, text in self._held.items():
             yield Event("output", {"category": category, "output": text})
         self._held = {}
 
     def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
+        """Return the event for a failure that a pattern of this kind has found; `groups` are the pattern's.
+
+        Expression and location are of the one breakpoint that it may be of; several are named in the error.
+        """
         error = error_of(groups)
         meant = self._meant(kind, groups, error)
         if not meant and (messages := self._meant("log_message", groups, error)):
@@ -141,7 +155,10 @@ class Misfires:
         return Event(EVENT, body)
 
     def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
-        """Return the breakpoints that a failure may belong to."""
+        """Return the breakpoints that a failure may be of: by expression, then line, then words in it.
+
+        What would leave none does not narrow them down.
+        """
         expression, line = groups.get("expression") or None, groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
         if line is not None:
@@ -151,6 +168,7 @@ class Misfires:
         return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
 
     def _options_sent(self, kind: str) -> Iterator[SentOption]:
+        """Yield the breakpoints that were sent with the option of this kind, such as a condition."""
         for path, breakpoints in self._sent.items():
             for each in breakpoints:
                 if KINDS[kind] in each:
@@ -158,5 +176,8 @@ class Misfires:
 
 
 def error_of(groups: Mapping[str, str | None]) -> str:
-    """Return the error that stands in the groups of a pattern."""
+    """Return the error in the groups `error` or `reason` of a pattern, its white space reduced.
+
+    Maybe empty.
+    """
     return " ".join((groups.get("error") or groups.get("reason") or "").split())

@@ -48,7 +48,7 @@ def fill(value: object, values: Mapping[str, object]) -> object:
 
     A text that is exactly one placeholder becomes its value, of whatever type; inside a longer text
     the value becomes text. What is unset is dropped from its table or list, and a table or list
-    that lost everything so is unset itself.
+    that lost everything so is unset itself. `value` stays as it is.
 
     >>> fill({"stop": "${stop}", "at": "${host}:${port}", "pid": "${pid}"},
     ...      {"stop": True, "host": "localhost", "port": 1234})
@@ -79,17 +79,21 @@ def fill_table(table: Mapping[str, object], values: Mapping[str, object]) -> dic
 
 
 def fill_texts(texts: Sequence[str], values: Mapping[str, object]) -> list[str]:
-    """Return a list of texts with its placeholders replaced, without what is unset."""
+    """Return a list of texts with its placeholders replaced, without those that have no value."""
     return [str(item) for _, item in fill_list(texts, values) if item is not UNSET]
 
 
 def fill_list(texts: Sequence[str], values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield each item of a filled list with its template; missing ones are `UNSET`."""
+    """Yield each item of a filled list with its template; one without a value is `UNSET`.
+
+    A template like `${args...}` yields as many items as its value has.
+    """
     for text in texts:
         yield from ((text, item) for item in _items(text, values))
 
 
 def _items(item: object, values: Mapping[str, object]) -> Iterator[object]:
+    """Yield the items that an item of a list becomes: all of a list for `${args...}`, else one."""
     found = _PLACEHOLDER.fullmatch(item) if isinstance(item, str) else None
     if found and found[2] == "...":
         yield from _listed(values.get(found[1]))
@@ -98,6 +102,7 @@ def _items(item: object, values: Mapping[str, object]) -> Iterator[object]:
 
 
 def _filled_text(text: str, values: Mapping[str, object]) -> object:
+    """Return a text with its placeholders replaced, or the value of the only one; `UNSET` if one has none."""
     found = list(_PLACEHOLDER.finditer(text))
     if any(values.get(each[1]) is None for each in found):
         return UNSET
@@ -126,7 +131,7 @@ def _listed(value: object) -> Sequence[object]:
 def added(
     keys: Iterable[str], lower: Mapping[str, object], upper: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return, of these keys, the lists of two tables joined, where both have one.
+    """Return, for these keys, the lists of two tables joined, the lower's items first, if both have one.
 
     >>> added(["args"], {"args": ["-a"], "env": []}, {"args": ["-b"]})
     {'args': ['-a', '-b']}

@@ -133,7 +133,7 @@ class Quirks:
     """
 
     def refusal(self, request: Request) -> str:
-        """Return why a request is not sent; empty: it is."""
+        """Return why a request must not be sent to this adapter, as a sentence; empty: it may be sent."""
         expression = str(request.arguments.get("expression") or "")
         if request.command == "evaluate" and is_legible(expression):
             for pattern, why in self.misread.items():
@@ -142,36 +142,42 @@ class Quirks:
         return self.harmful.get(request.command, "")
 
     def without_own(self, text: str) -> str:
-        """Return an adapter's output without the lines of `own_words`, and without its crash report."""
+        """Return a text of the adapter's output without the lines of `own_words` and its crash report."""
         return without_lines(self.before_crash(text), self.own_words)
 
     def before_crash(self, text: str) -> str:
-        """Return an adapter's output as far as its crash report; the same text if it has none."""
+        """Return a text of the adapter's output up to its crash report; the same object if it has none."""
         if not self.crash_report or not is_legible(text):
             return text
         found = re.search(self.crash_report, text, re.MULTILINE)
         return text[: found.start()] if found else text
 
     def error_in(self, message: str) -> str:
-        """Return the error in the message of a failed request, which is all of it for most adapters."""
+        """Return the error in the message of a failed request; the whole message where no pattern finds one."""
         if not self.error_text or not is_legible(message):
             return message
         found = re.search(self.error_text, message)
         return found["error"].strip() if found else message
 
     def names_private(self, expression: str) -> bool:
-        """Whether an expression names a member that only code of its own class can."""
+        """Return whether an expression names a member that only code of its own class can name."""
         return bool(self.private) and bool(re.search(self.private, expression[:LEGIBLE_LINE]))
 
     def compiled_inside(self, expression: str) -> str:
-        """Return an expression as an adapter can compile it anywhere."""
+        """Return an expression in a form that the adapter can compile anywhere; most come back as they are.
+
+        Only one that names a private member is changed.
+        """
         before = self.private_inside.partition("${text}")[0]
         if not self.names_private(expression) or before in expression:
             return expression
         return self.private_inside.replace("${text}", json.dumps(expression))
 
     def detaches_at(self, request: Literal["launch", "attach"]) -> int | None:
-        """Return the signal that makes it detach; 0: none does. None: it launches, and ends its program."""
+        """Return the number of the signal that makes the adapter detach from an attached program.
+
+        0: none does. The result is None for a launch: the adapter ends its program.
+        """
         if request == "launch":
             return None
         return signal.Signals[self.detach_signal] if self.detach_signal else 0
@@ -183,7 +189,7 @@ class Quirks:
 
     @property
     def on_the_wire(self) -> bool:
-        """Whether the adapter's messages differ from those of others."""
+        """Whether the adapter's messages need to be changed by the `Normalizer`."""
         return bool(
             self.exit_code_in_output
             or self.skip_first_stop
@@ -220,7 +226,11 @@ class Quirks:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Quirks:
-        """Read the `[quirks]` table."""
+        """Return the table `[quirks]`, with `[quirks.failed]` and `[quirks.private]`.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         failed, private = table.table("failed"), table.table("private")
         quirks = table.read(
             cls,

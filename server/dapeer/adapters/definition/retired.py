@@ -26,12 +26,15 @@ _NUMBER = re.compile(r"\[\d+\]")
 
 
 def is_retired(name: str) -> bool:
-    """Whether a dotted name, perhaps with numbers of lists, is of a retired key."""
+    """Return whether a dotted name, perhaps with numbers of lists, is of a key that is read no more."""
     return _NUMBER.sub("", name) in RETIRED
 
 
 def retired_in(values: Mapping[str, object], above: str = "") -> Iterator[str]:
-    """Yield the dotted name of each retired key in a definition, each time that it is there."""
+    """Yield the dotted name of each retired key in a definition's values, each time that it is there.
+
+    `above` is the name of the table that the values are in, with a dot at its end.
+    """
     for key, value in values.items():
         name = f"{above}{key}"
         if name in RETIRED:

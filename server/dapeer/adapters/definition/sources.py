@@ -25,6 +25,6 @@ class Sources:
     """
 
     def paths_in(self, answer: str) -> Sequence[str]:
-        """Return the files that an answer lists, each once."""
+        """Return the paths of files that the answer to the command `named` lists, in order, each once."""
         found = re.finditer(self.path, answer, re.MULTILINE) if self.path else ()
         return list(dict.fromkeys(each["path"] for each in found))

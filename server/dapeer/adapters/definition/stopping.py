@@ -68,7 +68,11 @@ class Stopping:
 
     @classmethod
     def read(cls, top: DefinitionTable) -> Stopping:
-        """Read the tables of a definition file."""
+        """Return the tables on stops of a definition file, whose top is `top`.
+
+        Raises:
+            DefinitionError: Something in them is wrong.
+        """
         raised: list[Raised] = []
         filters = tuple(_filter(each, raised) for each in top.tables("filter"))
         types = _types(top.table("exception_types")) if "exception_types" in top else None
@@ -84,11 +88,16 @@ class Stopping:
         )
 
     def frames(self, project: Path) -> Frames:
-        """Return what tells the user's stack frames from others in a project."""
+        """Return what tells the user's stack frames from others; `project` is the folder of the user's code."""
         return Frames(self.foreign, project, self.raised)
 
 
 def _foreign(table: DefinitionTable) -> ForeignFrames:
+    """Return one table `[[frames]]`.
+
+    Raises:
+        DefinitionError: It has neither `path` nor `function`, or something else in it is wrong.
+    """
     path, function = table.compiled("path"), table.compiled("function")
     read = ForeignFrames(table.text("of"), path, function)
     if not path and not function:
@@ -98,6 +107,11 @@ def _foreign(table: DefinitionTable) -> ForeignFrames:
 
 
 def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
+    """Return one table `[[filter]]`; the stops that it is for are appended to `raised`.
+
+    Raises:
+        DefinitionError: Something in it is wrong.
+    """
     at, environment = table.table("at"), table.table("environment")
     raised += [Raised(reason, re.compile(at.pattern(reason))) for reason in at]
     read = Filter(
@@ -111,6 +125,11 @@ def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
 
 
 def _types(table: DefinitionTable) -> TypeFilter:
+    """Return the table `[exception_types]`.
+
+    Raises:
+        DefinitionError: It has both or none of `condition` and `modes`, or something else in it is wrong.
+    """
     modes = table.table("modes")
     read = TypeFilter(
         table.text("filter"),
@@ -125,6 +144,11 @@ def _types(table: DefinitionTable) -> TypeFilter:
 
 
 def _traceback(top: DefinitionTable) -> re.Pattern[str] | None:
+    """Return the pattern `traceback` of a definition file; None if it has none.
+
+    Raises:
+        DefinitionError: The pattern lacks the groups `file` and `line`.
+    """
     compiled = top.compiled("traceback", re.MULTILINE)
     if compiled is not None and not {"file", "line"} <= compiled.groupindex.keys():
         raise top.wrong("key `traceback` needs the groups `file` and `line`")

@@ -62,6 +62,7 @@ class DefinitionTable:
     """
 
     def __init__(self, path: Path, name: str, values: Mapping[str, Any]) -> None:
+        """Keep the `values` of the table with this dotted name (empty: the file's top) in the file at `path`."""
         self._path = path
         self._name = name
         self._values = values
@@ -70,7 +71,7 @@ class DefinitionTable:
     def read(self, kind: type[Record], rest: str = "", **given: Any) -> Record:
         """Return a dataclass: each field that is not `given` is the key of its name, read by its type.
 
-        The field `rest` has all keys that are not read. Without one there may be none.
+        The field `rest` gets all keys that are not read. Without one there may be none.
 
         Raises:
             DefinitionError: A key is unknown or missing, or its value is of another type.
@@ -85,6 +86,11 @@ class DefinitionTable:
         return kind(**given)
 
     def _read(self, key: str, kind: Any, default: Any) -> Any:
+        """Return the value of a key as the type of a field; `default` is MISSING where the key must be there.
+
+        Raises:
+            DefinitionError: It is missing, or of another type.
+        """
         form, inside = typing.get_origin(kind), typing.get_args(kind)
         if form is Annotated:
             read = inside[1]
@@ -108,13 +114,17 @@ class DefinitionTable:
         return self._checked(self._values.get(key, default), kind, key)
 
     def text(self, key: str) -> str:
-        """Return the text at a key that must be there."""
+        """Return the text at a key that must be there.
+
+        Raises:
+            DefinitionError: It is not there, or no text.
+        """
         if key not in self._values:
             raise self.wrong(f"key `{self.at(key)}` is missing")
         return self.get(key, str, "")
 
     def expression(self, key: str, default: str = "") -> str:
-        """Return an expression.
+        """Return an expression of the program's language; `default` where the key is absent.
 
         In it `${texts:PATTERN}` is a JSON object: the texts of the companions' files that match, by their paths in `companions/`, and the
         user's `DAPEER_PATCHES`.
@@ -124,6 +134,7 @@ class DefinitionTable:
         """
 
         def texts(found: re.Match[str]) -> str:
+            """Return the JSON object for a pattern of companions' files."""
             files = sorted(COMPANIONS.glob(found[1]))
             if not files:
                 raise self.wrong(f"`{self.at(key)}`: no companion file matches {found[1]}")
@@ -136,7 +147,11 @@ class DefinitionTable:
         return _TEXTS.sub(texts, self.get(key, str, default))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings, empty if the key is absent; a single string counts as a list of it."""
+        """Return a list of strings, empty if the key is absent; a single string counts as a list of it.
+
+        Raises:
+            DefinitionError: It is something else.
+        """
         self._known.add(key)
         value: object = self._values.get(key, [])
         if isinstance(value, str):
@@ -150,7 +165,11 @@ class DefinitionTable:
         return isinstance(self._values.get(key), str)
 
     def pattern(self, key: str, default: str = "") -> str:
-        """Return a regular expression."""
+        """Return the text of a regular expression; `default` where the key is absent.
+
+        Raises:
+            DefinitionError: It is none.
+        """
         pattern = self.get(key, str, default)
         try:
             re.compile(pattern)
@@ -161,16 +180,28 @@ class DefinitionTable:
         return pattern
 
     def compiled(self, key: str, flags: int = 0) -> re.Pattern[str] | None:
-        """Return a regular expression, ready for use; None when the key is absent."""
+        """Return a compiled regular expression; None when the key is absent or empty.
+
+        Raises:
+            DefinitionError: It is none.
+        """
         pattern = self.pattern(key)
         return re.compile(pattern, flags) if pattern else None
 
     def all_texts(self) -> dict[str, str]:
-        """Return all keys, whose values are texts."""
+        """Return all keys with their values, which must be texts.
+
+        Raises:
+            DefinitionError: One is not.
+        """
         return {key: self.text(key) for key in self}
 
     def seconds(self, key: str, default: float) -> float:
-        """Return a duration in seconds."""
+        """Return a duration in seconds; `default` where the key is absent.
+
+        Raises:
+            DefinitionError: It is no number above 0.
+        """
         value = self._values.get(key, default)
         self._known.add(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
@@ -178,7 +209,11 @@ class DefinitionTable:
         return float(value)
 
     def one_of(self, key: str, names: tuple[Word, ...], default: Word | None = None) -> Word:
-        """Return a text that must be one of `names`."""
+        """Return a text that must be one of `names`; without `default` the key must be there.
+
+        Raises:
+            DefinitionError: It is none of them.
+        """
         value = self.get(key, str, default or "")
         for name in names:
             if name == value:
@@ -186,7 +221,11 @@ class DefinitionTable:
         raise self.wrong(f"key `{self.at(key)}` is {value!r}; it can be {', '.join(names)}")
 
     def some_of(self, key: str, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return a list of texts that must all be of `names`."""
+        """Return a list of texts that must all be of `names`; empty where the key is absent.
+
+        Raises:
+            DefinitionError: One is not.
+        """
         values = self.texts(key)
         for value in values:
             if value not in names:
@@ -196,11 +235,19 @@ class DefinitionTable:
         return values
 
     def table(self, key: str) -> DefinitionTable:
-        """Return the table at a key, empty when it is absent."""
+        """Return the table at a key, empty when it is absent.
+
+        Raises:
+            DefinitionError: It is no table.
+        """
         return DefinitionTable(self._path, self.at(key), self.get(key, dict, dict[str, Any]()))
 
     def tables(self, key: str) -> list[DefinitionTable]:
-        """Return a list of tables, empty when the key is absent."""
+        """Return the list of tables at a key, empty when it is absent.
+
+        Raises:
+            DefinitionError: It is no list of tables.
+        """
         tables: list[DefinitionTable] = []
         for index, item in enumerate(self.get(key, list, list[Any]())):
             if not is_object(item):
@@ -209,7 +256,7 @@ class DefinitionTable:
         return tables
 
     def free(self) -> Mapping[str, Any]:
-        """Return all keys that were not read, and are not retired: they are the adapter's own.
+        """Return keys and values that were not read, and are not retired: they are the adapter's own.
 
         Raises:
             DefinitionError: A value has no JSON: a date.
@@ -222,7 +269,7 @@ class DefinitionTable:
         return values
 
     def done(self) -> None:
-        """Reject keys that were not read, unless an earlier version did.
+        """Raise if a key was not read; a retired one may stay.
 
         Raises:
             DefinitionError: There is one.
@@ -236,11 +283,11 @@ class DefinitionTable:
             )
 
     def at(self, key: str) -> str:
-        """Return the dotted name of a key of this table."""
+        """Return the dotted name of a key of this table, as errors name it."""
         return f"{self._name}.{key}" if self._name else key
 
     def wrong(self, what: str) -> DefinitionError:
-        """Return the error for something else that is wrong with this table."""
+        """Return the error that something is wrong with this table; `what` is a sentence without its period."""
         return DefinitionError(f"{self._path}: {what}.", "Correct the definition file.")
 
     @property
@@ -260,11 +307,17 @@ class DefinitionTable:
         return iter(self._values)
 
     def _unread(self) -> list[str]:
+        """Return the keys that were not read, without retired ones."""
         return [
             key for key in self._values if key not in self._known and not is_retired(self.at(key))
         ]
 
     def _checked(self, value: object, kind: type[T], key: str) -> T:
+        """Return the value of a key, which must be of a type.
+
+        Raises:
+            DefinitionError: It is of another one; `true` is no integer.
+        """
         # To Python `true` is a whole number; to the author of a file it is not.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise self._not(key, _KINDS[kind], value)

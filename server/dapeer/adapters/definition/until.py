@@ -46,7 +46,7 @@ class Until:
     """A pattern of a stop that is one because the condition could not be evaluated."""
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
-        """Return one of its texts with values for placeholders."""
+        """Return one of its texts with these values in place of its placeholders, stripped."""
         for name, value in values.items():
             text = text.replace(f"${{{name}}}", str(value))
         return text.strip()
@@ -68,6 +68,6 @@ class Watchpoints:
     """What a data breakpoint on `${expression}` is set by, where the adapter takes a value for an address."""
 
     def line_in(self, answer: str) -> str:
-        """Return the line that an answer tells; empty: none."""
+        """Return the line, as digits, that the answer to the command `writer` names; empty: it names none."""
         found = re.search(self.line, answer) if self.line else None
         return found[1] if found else ""

@@ -18,7 +18,10 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 def fits(
     variant: Variant, inputs: Mapping[str, object], config: Mapping[str, object] = _NOTHING
 ) -> bool:
-    """Whether all conditions of a variant hold for a launch."""
+    """Return whether all conditions of a variant hold for a launch; False for one without conditions.
+
+    `inputs` are the caller's, `config` are the keys of the adapter's own. The program's file may be read.
+    """
     program = inputs.get("program")
     matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
     if variant.without:
@@ -33,7 +36,7 @@ def fits(
 
 
 def _is_of_kind(path: Path, variant: Variant) -> bool:
-    """Whether a program meets the conditions of a variant."""
+    """Return whether a program's file meets the conditions of a variant on its content, name and place."""
     return (
         (not variant.binary or is_binary(str(path)))
         and (not variant.holds or has_section(str(path), [variant.holds]))
@@ -44,7 +47,7 @@ def _is_of_kind(path: Path, variant: Variant) -> bool:
 
 
 def parts(program: object) -> dict[str, object]:
-    """Return the values of the placeholders that are parts of a program's path."""
+    """Return the values of `program_dir` and `program_stem` for the path of a program; empty for None."""
     if program is None:
         return {}
     path = Path(str(program))
@@ -56,7 +59,10 @@ PARTS = ("program_dir", "program_stem")
 
 
 def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[str, object]:
-    """Return the file that the fitting variants have looked for, the last one's first."""
+    """Return the value of `inside`: the file that the last fitting variant has found above the program.
+
+    It is empty where none has looked for one, or found it.
+    """
     program = Path(str(inputs.get("program")))
     found = (above(program, each.inside) for each in reversed(variants) if each.inside)
     return dict([("inside", str(file)) for file in found if file is not None][:1])
@@ -65,7 +71,10 @@ def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[st
 # Each session is asked at each change of a breakpoint, for each definition.
 @functools.lru_cache(1000)
 def accepts_name(name: str, extensions: Sequence[str], files: Sequence[str]) -> bool | None:
-    """Return whether a source file of this name may be an adapter's; None: its first line says it."""
+    """Return whether a source file of this name may be an adapter's; None: its first line says it.
+
+    True for an adapter without extensions, and for a name that one of the patterns in `files` fits.
+    """
     if not extensions or is_named(name, files):
         return True
     suffix = Path(name).suffix
@@ -73,5 +82,5 @@ def accepts_name(name: str, extensions: Sequence[str], files: Sequence[str]) -> 
 
 
 def is_named(name: str, files: Sequence[str]) -> bool:
-    """Whether a file name matches one of these patterns."""
+    """Return whether a file name matches one of these patterns of `fnmatch`."""
     return any(fnmatch(name, pattern) for pattern in files)

@@ -39,7 +39,11 @@ class TransportTable:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> TransportTable:
-        """Read a `transport` table."""
+        """Return a table `transport`, the top one or one of `[attach.*]` or a variant.
+
+        Raises:
+            DefinitionError: A command is missing, or there is one to `connect`, or something else in it is wrong.
+        """
         transport = table.read(
             cls,
             env=table.text("env") if table.is_text("env") else table.table("env").free(),
@@ -82,7 +86,11 @@ class Variant:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Variant:
-        """Read one `[[launch_variant]]`."""
+        """Return one table `[[launch_variant]]`; keys that are not its own are arguments of the launch.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         when = table.table("when")
         say = table.get("say", str, "")
@@ -125,11 +133,11 @@ class Tests:
     """The same, found in a file that runs its tests as a program."""
 
     def is_named(self, path: str) -> bool:
-        """Whether a file is called as files of tests are."""
+        """Return whether the path of a file is one of tests."""
         return bool(self.files and re.search(self.files, path))
 
     def none_in(self, path: str, text: str) -> bool:
-        """Whether a file has tests, and runs none of them as a program."""
+        """Return whether a file has tests, and runs none of them as a program; `text` is its content."""
         return self.is_named(path) and (
             re.search(self.written, text, re.MULTILINE) is not None
             and re.search(self.main, text) is None
@@ -166,7 +174,10 @@ class Children:
     """
 
     def pid_of(self, configuration: Mapping[str, object]) -> int:
-        """Return the process id of an offered child; 0 if unknown."""
+        """Return the process id of a child, from the configuration that the adapter gives for it.
+
+        0 if unknown.
+        """
         value = configuration.get(self.pid)
         if isinstance(value, int):
             return value
@@ -175,7 +186,13 @@ class Children:
 
 
 def _outside(table: DefinitionTable) -> Outside | None:
-    """Read `[threads.outside]`: the program that reads where threads are."""
+    """Return the table `[threads.outside]`: the program that reads where threads are.
+
+    None without a command.
+
+    Raises:
+        DefinitionError: Something in it is wrong.
+    """
     keys = ("thread", "frame", "own")
     thread, frame, own = (re.compile(table.pattern(each) or "$^") for each in keys)
     command = table.texts("command")
@@ -185,7 +202,11 @@ def _outside(table: DefinitionTable) -> Outside | None:
 
 
 def sight(table: DefinitionTable) -> Sight:
-    """Read `[threads]`: what can be found out about a running program."""
+    """Return the table `[threads]`: what can be found out about a running program.
+
+    Raises:
+        DefinitionError: Something in it is wrong.
+    """
     read = Sight(
         table.expression("places"),
         table.get("hides", str, ""),
@@ -226,7 +247,13 @@ class Attach:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Attach:
-        """Read `[attach.pid]`, `[attach.tcp]` or `[attach.core]`."""
+        """Return a table `[attach.pid]`, `[attach.tcp]` or `[attach.core]`.
+
+        Other keys are the request's arguments.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
         platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
@@ -249,7 +276,7 @@ class Timeouts:
 
 
 def way_of(inputs: Mapping[str, object]) -> str | None:
-    """Return which of `[attach.*]` is meant; None: only the user's config says it.
+    """Return which of `[attach.*]` the inputs mean; None: only the user's config says how to attach.
 
     Raises:
         ArgumentError: More than one is.
@@ -264,10 +291,10 @@ def way_of(inputs: Mapping[str, object]) -> str | None:
 
 
 def check_way(way: str | None, adapter: str, offered: Container[str]) -> str | None:
-    """Return the way, if an adapter knows it.
+    """Return `way`, if it is one of those that the adapter `offered`, or None.
 
     Raises:
-        ArgumentError: It does not.
+        ArgumentError: It is not; the error names the `adapter`.
     """
     if way is None or way in offered:
         return way

@@ -102,8 +102,7 @@ class Terminal:
         """Start a program in it, and return its process id.
 
         Then only the programs in it keep the terminal open. `env` is added to dapeer's environment; None removes a
-        variable. `screen`: the program may draw on it, so TERM names a terminal that can. It is not killed with dapeer, or
-        with the terminal.
+        variable. `screen`: the program may draw on it, so TERM names a terminal that can.
 
         Raises:
             AdapterFailed: The folder is not there, or the program cannot be started; the terminal is closed then.
