@@ -43,7 +43,7 @@ def choose_for_process(
 
     A process is told by its executable: an interpreter that a definition knows, else a compiled
     program. A port is told by the process that listens there, else by its number. Where several fit, the first is taken
-    that is `ready`.
+    that is `ready`, and the first of all if none is. `host` is the loopback by default.
 
     Raises:
         AdapterUnknown: None fits.
@@ -64,9 +64,13 @@ def choose_for_process(
 
 
 def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
-    """Return the definitions for a port, to which nothing is sent before its listener is known.
+    """Return those of the definitions that fit what listens at a port; nothing is sent there.
 
     gdbserver would end its program at any byte.
+
+    Raises:
+        AdapterUnknown: It is not known what listens there.
+        ArgumentError: Nothing does.
     """
     owners = listening_processes(host, port)
     if owners is None:
@@ -87,11 +91,15 @@ def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
 
 
 def _matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern is in a text; an empty pattern never is."""
     return bool(pattern) and re.search(pattern, text) is not None
 
 
 def port_of(definition: Definition, pid: int) -> int | None:
-    """Return the port where a process listens for a debugger that attaches by port only; None: at none."""
+    """Return the port where a process listens for a debugger that attaches by port only; None: at none.
+
+    None too for an adapter that attaches by process id.
+    """
     attach = definition.attach.get("tcp")
     if "pid" in definition.attach or attach is None:
         return None
@@ -101,6 +109,11 @@ def port_of(definition: Definition, pid: int) -> int | None:
 
 
 def _first(able: list[Definition], ready: Ready, way: str) -> Definition:
+    """Return the first definition that is ready, or the first of all; a single one is not asked.
+
+    Raises:
+        AdapterUnknown: There is none; the error names the `way` to attach.
+    """
     if not able:
         raise AdapterUnknown(f"No adapter is known that attaches by {way}.", "Give a type.")
     alone = len(able) == 1
@@ -108,7 +121,7 @@ def _first(able: list[Definition], ready: Ready, way: str) -> Definition:
 
 
 def check_process(definition: Definition, pid: int) -> None:
-    """Refuse a process that an adapter cannot attach to; some never answer then.
+    """Raise if an adapter cannot attach to a process by its id; some would never answer then.
 
     Raises:
         ArgumentError: It is not there, or cannot be attached to.
@@ -140,6 +153,7 @@ def check_process(definition: Definition, pid: int) -> None:
 
 
 def _other_way(attach: Attach | None, pid: int) -> str:
+    """Return as a sentence how a process can be debugged that its adapter cannot attach to by its id."""
     if attach is None or not attach.listen:
         return "Start the program with dap_run."
     command = attach.listen.replace("${pid}", str(pid))
@@ -147,7 +161,9 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Reject a port without a listener, or with another user's, if the adapter would notice that late.
+    """Raise if nobody, or another user, listens at a port, where the adapter would notice that late.
+
+    `attach` is the adapter's table of it: only with its `knock` the port is connected to, and closed at once.
 
     Raises:
         ArgumentError: No process does.
@@ -162,11 +178,10 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
 
 
 def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
-    """Return the `url` and the id, `page`, of the one page at a port that fits a URL.
+    """Return the `url` and the id, `page`, of the one page at a browser's port that fits a URL.
 
-    `*` in the URL is any text. Both are empty where there is only one page.
-
-    `listed` is the path under which they are listed by HTTP.
+    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listed` is the path under which the
+    browser lists its pages by HTTP.
 
     Raises:
         ArgumentError: None fits, or several, or nothing lists pages there.
@@ -188,6 +203,11 @@ def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
 
 
 def _listed(host: str, port: int, path: str) -> list[dict[str, str]]:
+    """Return `id`, `type` and `url` of what a browser lists at a path by HTTP.
+
+    Raises:
+        ArgumentError: What listens there lists no pages.
+    """
     connection = http.client.HTTPConnection(host, port, timeout=SECONDS_TO_CONNECT)
     try:
         connection.request("GET", path)
@@ -208,7 +228,9 @@ _MOST_LISTED = 1 << 22
 
 
 def check_served(url: str) -> None:
-    """Reject a page of this machine that nobody serves.
+    """Raise if a page of this machine is served by nobody; any other URL passes.
+
+    It is connected to, and closed at once.
 
     Raises:
         ArgumentError: Nothing listens at its port, or the URL is none.
@@ -233,6 +255,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def _nobody(host: str, port: int) -> ArgumentError:
+    """Return the error that nothing accepts connections at an address."""
     return ArgumentError(
         f"Nothing accepts connections at {host}:{port}.",
         "Start the program so that it listens there for a debugger, then attach.",
@@ -240,6 +263,11 @@ def _nobody(host: str, port: int) -> ArgumentError:
 
 
 def _check_trace(pid: int) -> None:
+    """Raise if the system does not let dapeer trace a process.
+
+    Raises:
+        ArgumentError: It is traced already, another user's, or the system forbids it in general.
+    """
     status = process_table.status(pid)
     tracer = status.get("TracerPid", "0")
     if tracer != "0":
@@ -270,6 +298,9 @@ def _name(pid: int) -> str:
 
 
 def command_line(pid: int, pattern: str) -> str:
-    """Return the first group of a pattern in a process's command line; empty if it does not match."""
+    """Return the first group of a pattern in a process's command line.
+
+    The result is empty if it does not match, or is empty.
+    """
     found = re.search(pattern, process_table.command_line(pid), re.DOTALL) if pattern else None
     return found[1] if found else ""

@@ -27,10 +27,10 @@ def choose(
     url: str | None = None,
     ready: Ready = lambda _: True,
 ) -> Definition:
-    """Return the definition for a program: the named one, or one that fits the program.
+    """Return the definition of the adapter for a program: the named one, or one that fits the program.
 
-    `type` is an id, an alias, a type that it stands in for, or a language. Where several fit, the
-    first is taken that is `ready`, which is asked only then.
+    `type` is an id, an alias, a type that it stands in for, or a language. One of `program`, `module`, `code` and `url`
+    says what runs. Where several fit, the first is taken that is `ready`, which is asked only then.
 
     Raises:
         AdapterUnknown: None fits; the hint lists the types that there are.
@@ -55,7 +55,9 @@ def choose(
 
 
 def named(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition:
-    """Return the definition that is meant by a type.
+    """Return the definition that a type means: an id, alias, type that it stands in for, or language.
+
+    Of several, the first that is `ready` is taken.
 
     Raises:
         AdapterUnknown: None is; the hint names the nearest type, and those that there are.
@@ -69,7 +71,11 @@ def named(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
 
 
 def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition | None:
-    """Return the definition that is meant by a type."""
+    """Return the definition that a type means, as `named` does; None if there is none.
+
+    A name comes before types that a definition stands in for, and these before languages; of several, the first that is
+    `ready` is taken, and the first of all if none is.
+    """
     called = [d for d in definitions.values() if kind in d.names]
     others = [d for d in definitions.values() if kind in d.stands_in_for]
     speaking = [d for d in definitions.values() if kind.lower() in {*d.names, *d.languages}]
@@ -78,7 +84,10 @@ def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
 
 
 def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:
-    """Whether an adapter debugs such source files; one that none of them names may be anybody's."""
+    """Return whether an adapter debugs source files like this.
+
+    One that no definition names may be anybody's.
+    """
     # One without extensions accepts every file, which names none.
     naming = (other for other in definitions.values() if other.extensions)
     return definition.accepts(path) or not any(other.accepts(path) for other in naming)
@@ -87,19 +96,32 @@ def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:
 def able(
     definitions: Definitions, definition: Definition, name: str, ready: Ready = lambda _: True
 ) -> list[str]:
-    """Return the other adapters for the same languages that have a use for an argument at a launch."""
+    """Return ids of other adapters for the same languages whose launch has a use for argument `name`.
+
+    Only those that are `ready` are among them, the best first.
+    """
     languages = {*definition.languages}
     others = [d for d in _ranked(definitions.values()) if languages & {*d.languages}]
     return [d.id for d in others if d is not definition and d.uses(name) and ready(d)]
 
 
 def check_folder(definition: Definition, program: str) -> None:
-    """Raise `ArgumentError` when the program is a folder that the adapter cannot run."""
+    """Raise if the program is a folder that the adapter cannot run; any other path passes.
+
+    Raises:
+        ArgumentError: It is one.
+    """
     if foreign_files.is_folder(program) and not holds(program, definition.folders):
         raise _directory(program)
 
 
 def _for_program(definitions: Definitions, program: str, ready: Ready) -> Definition:
+    """Return the definition that fits the program at a path.
+
+    Raises:
+        AdapterUnknown: None does; the error says why for a source file to compile and a notebook.
+        ArgumentError: It is a folder that no adapter can run.
+    """
     known = _ranked(definitions.values())
     found = _best(_fitting(known, program), ready)
     if found:
@@ -121,7 +143,10 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
 
 
 def _fitting(known: list[Definition], program: str) -> list[Definition]:
-    """Return the definitions that fit a program, by the first property that decides."""
+    """Return the definitions that fit a program: a folder, a binary, or by name, extension or first line.
+
+    The first of these properties that any definition has decides. `known` are in the order of preference.
+    """
     path = Path(program)
     if foreign_files.is_folder(path):
         return [d for d in known if holds(program, d.folders)]
@@ -138,17 +163,21 @@ def _fitting(known: list[Definition], program: str) -> list[Definition]:
 
 
 def compiled(known: Iterable[Definition], program: str) -> list[Definition]:
-    """Return the definitions for a compiled program, first those that know its compiler's mark."""
+    """Return the definitions for a compiled program, first those that know a section of it by its name."""
     marked = [d for d in known if d.sections and has_section(program, d.sections)]
     return marked + [d for d in known if d.binaries and d not in marked]
 
 
 def _ranked(definitions: Iterable[Definition]) -> list[Definition]:
+    """Return definitions in the order of preference, the lowest rank first."""
     return sorted(definitions, key=lambda definition: definition.rank)
 
 
 def _best(candidates: Sequence[Definition], ready: Ready) -> Definition | None:
-    """Return the first that is ready; the first of all where none is, or where it is alone."""
+    """Return the first candidate that is ready; the first of all if none is; None if there is none.
+
+    A single candidate is taken without asking.
+    """
     alone = len(candidates) == 1
     return next((each for each in candidates if alone or ready(each)), next(iter(candidates), None))
 

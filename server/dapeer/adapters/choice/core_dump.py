@@ -38,7 +38,7 @@ class CoreDump:
 
 
 def read_core(path: str) -> CoreDump:
-    """Read a core dump: of 64-bit Linux its program and signal, of others only that it is one.
+    """Return what a core dump says: of 64-bit Linux its program and signal, of others only that it is one.
 
     Raises:
         ArgumentError: It is no core dump.
@@ -59,7 +59,10 @@ _HINT = "Give the file that the system has written; `coredumpctl dump -o FILE PI
 
 
 def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
-    """Yield type and content of each note; None where the file is not a core dump."""
+    """Yield type and content of each note of a file; only None where it is no core dump.
+
+    Nothing is yielded of a core dump of another form than 64-bit little-endian.
+    """
     first = file.read(_HEADER.size)
     is_elf = first.startswith(b"\x7fELF") and len(first) == _HEADER.size
     if not is_elf or struct.unpack_from("<H", first, 16)[0] != _CORE:
@@ -77,6 +80,7 @@ def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
 
 
 def _in_segment(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield type and content of each note in a segment's data."""
     at = 0
     while at + _NOTE.size <= len(data):
         name, length, kind = _NOTE.unpack_from(data, at)
@@ -90,7 +94,10 @@ def _aligned(size: int) -> int:
 
 
 def _program(notes: list[tuple[int, bytes]]) -> str:
-    """Return the executable: among the mapped files the one that has the program's name."""
+    """Return the executable, among the mapped files, that has the program's name.
+
+    It is the first executable if none has that name, and empty if none of the files is there any more.
+    """
     name = next((_text(each[_NAME]) for kind, each in notes if kind == _PRPSINFO), "")
     mapped = next((_files(each) for kind, each in notes if kind == _FILE), list[str]())
     named = [path for path in mapped if name and Path(path).name[:15] == name]
@@ -98,12 +105,16 @@ def _program(notes: list[tuple[int, bytes]]) -> str:
 
 
 def _files(content: bytes) -> list[str]:
+    """Return the paths in the content of an NT_FILE note."""
     count = int.from_bytes(content[:8], "little")
     return [_text(name) for name in content[16 + 24 * count :].split(b"\0")]
 
 
 def _cause(notes: list[tuple[int, bytes]]) -> str:
-    """Return what killed the program; the first thread is the one that was hit."""
+    """Return the signal that killed the program, maybe with an address; empty if it is not known.
+
+    The first thread's is taken: it is the one that was hit.
+    """
     number = next((_integer(each, 0) for kind, each in notes if kind == _PRSTATUS), 0)
     about = next((each for kind, each in notes if kind == _SIGINFO), b"")
     number = number or _integer(about, 0)

@@ -58,10 +58,10 @@ class Detection:
 
 
 def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
-    """Look for an adapter: on PATH, and next to the interpreter that runs dapeer.
+    """Look for an installed adapter on PATH, in dapeer's own folders, and next to dapeer's interpreter.
 
     It may start a program to ask for its version, once per file, so it blocks: call it in a thread.
-    `python` is the value of `${python}`.
+    `python` is the value of `${python}`. The result says what is missing, and how to get it.
     """
     needs = definition.detect
     groups = [[need] for need in needs.all] + ([list(needs.any)] if needs.any else [])
@@ -89,7 +89,7 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
 
 
 def names_of(group: Iterable[Need]) -> set[str]:
-    """Return the names of what may be there for one need."""
+    """Return the names of all things that these needs can be met by."""
     return {name for need in group for name in need.names}
 
 
@@ -117,14 +117,18 @@ class Patch:
 def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
     """Return what dapeer changes in an adapter and around it; `found` has the placeholders' values.
 
-    The definition's command prints a JSON list of them. A line that is none names a change that the installed adapter does not get.
+    The definition's command is run, and prints a JSON list of them. A line that is none names a change that the installed
+    adapter does not get. It blocks.
     """
     command = fill_texts(definition.detect.patches, {**own_values(), **found})
     return printed_rows(command) if command else []
 
 
 def printed_rows(command: Sequence[str]) -> list[Patch]:
-    """Return the rows of the register that a command prints."""
+    """Run a command and return the rows of the patches' register that it prints; it blocks.
+
+    A line that is no JSON becomes a row that is off.
+    """
     lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in lines:
         with contextlib.suppress(ValueError, TypeError):
@@ -137,7 +141,10 @@ _FIELDS = ("name", "whose", "tried", "lost", "off")
 
 
 def _candidates(need: Need) -> Iterator[Found]:
-    """Yield each way in which something needed is there, as values of placeholders."""
+    """Yield each way in which something needed is there, as values of placeholders.
+
+    Nothing if it is missing.
+    """
     match need.kind:
         case "executable":
             for path in itertools.chain.from_iterable(map(_executables, need.names)):
@@ -157,6 +164,7 @@ def _has_module(name: str) -> bool:
 
 
 def _executables(name: str) -> Iterator[str]:
+    """Yield paths of executables of this name on PATH, beside dapeer's Python, and of its adapters."""
     name = os.path.expanduser(name)
     own = sorted(Path(folder_names.adapters()).glob("*/bin"))
     folders = [*os.get_exec_path(), str(Path(sys.executable).parent), *map(str, own)]
@@ -166,13 +174,20 @@ def _executables(name: str) -> Iterator[str]:
 
 
 def _files(pattern: str) -> list[str]:
+    """Return the files that a pattern matches, the last in the order of names first.
+
+    The pattern may have `${adapters}`, variables of the environment and `~`.
+    """
     path = pattern.replace("${adapters}", glob.escape(folder_names.adapters()))
     path = os.path.expanduser(os.path.expandvars(path))
     return sorted(glob.glob(path), reverse=True)
 
 
 def _version(version: Version | None, values: Mapping[str, object]) -> str | None:
-    """Return the version that a program prints; empty: it prints none, None: it did not answer in time."""
+    """Return the version that a program prints; empty: it prints none, None: it did not answer in time.
+
+    The program is run once for each time of its file. Without a `version` to ask for, the result is empty.
+    """
     if version is None:
         return ""
     command = fill_texts(version.command, values)
@@ -197,7 +212,11 @@ One that prints none is run again: what it looks for, such as a module of Perl, 
 
 
 def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
-    """Return a command's output, as far as it comes in time, and whether that was all."""
+    """Run a command; return its output, as far as it comes in time, and whether that was all.
+
+    It is killed with what it has started after `seconds`, by default `SECONDS_FOR_VERSION`. One that cannot be started has
+    no output.
+    """
     late = threading.Event()
     try:
         process = subprocess.Popen(
@@ -225,6 +244,7 @@ def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[st
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and its group, unless they have ended."""
     # Its process id cannot be reused until it was waited for.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -238,7 +258,10 @@ def _at_least(version: str, minimum: str) -> bool:
 
 
 def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install | None:
-    """Return the best way to install an adapter: the first with an installer here, or what is missing."""
+    """Return the best way to install an adapter, or what is `missing` of it; None: there is none.
+
+    Ways for this platform come first, and of these one whose installer is here. `missing` are names of executables.
+    """
     bringing = [install for install in definition.install if install.gets in missing]
     able = bringing or [install for install in definition.install if not install.gets]
     fitting = [install for install in able if install.fits()]
@@ -247,7 +270,7 @@ def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install
 
 
 def _install(definition: Definition, way: Install | None) -> str:
-    """Return the one command that gets an adapter, or what is missing for it, here."""
+    """Return the one command that gets an adapter, or what is missing for it, here; empty without a way."""
     if way is None:
         return ""
     if way.packages:

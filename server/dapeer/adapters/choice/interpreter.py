@@ -37,7 +37,7 @@ def find_python(
     project: Path | None = None,
     program: str | None = None,
 ) -> str:
-    """Return the path of an interpreter.
+    """Return the path of the Python interpreter for a program; `env` are its variables.
 
     In this order: the argument (a path, seen from `cwd` or the project, a virtual environment's
     folder, or a name on PATH), the environment whose console script the program is, `$VIRTUAL_ENV`,
@@ -60,7 +60,10 @@ def find_python(
 
 
 def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, taken: str) -> str:
-    """Return why a likelier virtual environment than that of `taken` was passed over; empty: none was."""
+    """Return why a likelier virtual environment than that of the interpreter `taken` was passed over.
+
+    The sentence names the first one that is broken; it is empty if none was passed over.
+    """
     for folder in _environments(cwd, env, program):
         if taken in _pythons(folder):
             break
@@ -72,7 +75,9 @@ def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, t
 
 
 def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
-    """Refuse an interpreter that the adapter cannot debug, before it is started: it would not answer.
+    """Raise if the adapter cannot debug an interpreter; without the check, it would not answer.
+
+    The interpreter is run in `cwd` if its version is not known from files: that blocks.
 
     Raises:
         ArgumentError: It is too old, or does not run.
@@ -102,9 +107,10 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
 
 
 def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
-    """Return why this interpreter ran a program slowly, and a faster one here; empty: there is none.
+    """Return why this interpreter runs a program slowly, and a faster one here; empty if it is not slow.
 
-    Where its version was not found out yet, it is run, in `cwd`: that blocks.
+    Where its version was not found out yet, it is run, in `cwd`: that blocks. Without a faster one, only the reason is
+    returned.
     """
     version = version_of(python, cwd)
     if version is None or version >= interpreter.fast:
@@ -121,7 +127,7 @@ def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
 
 
 def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield the Pythons of PATH, pyenv and uv from a minor version on, the newest first."""
+    """Yield minor version and path of Pythons 3 (PATH, pyenv, uv) from minor version `least`, newest first."""
     # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]
     for installed in _INSTALLED:
@@ -133,7 +139,7 @@ def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
 
 
 def version_of(python: str, cwd: Path) -> tuple[int, int] | None:
-    """Return an interpreter's version; None if unknown.
+    """Return an interpreter's major and minor version; None if unknown.
 
     It is read from the virtual environment, or the name of the file; only where neither tells the
     interpreter is run, in `cwd`, which some heed, and once there: that blocks.
@@ -147,7 +153,7 @@ def _version_in(text: str) -> tuple[int, int] | None:
 
 
 def _version_text(python: str, cwd: Path) -> tuple[str, int]:
-    """Return what tells an interpreter's version, and the exit code if it was run for that."""
+    """Return a text that has an interpreter's version, and the exit code if it was run for that, else 0."""
     try:
         settings = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")
     except (OSError, IndexError):
@@ -163,7 +169,10 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
 
 @functools.lru_cache(maxsize=64)
 def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
-    """Return what an interpreter prints of itself, and its exit code; it runs again if its file changed."""
+    """Run an interpreter; return what it prints of itself and its exit code, or an empty text and 0.
+
+    `_changed` is the time of its file, so that it runs again if that changed. After a failure, the text is the end of its stderr.
+    """
     try:
         done = subprocess.run(
             [python, "-c", _PRINT_VERSION],
@@ -182,11 +191,14 @@ def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
 def called(
     name: str, cwd: Path, env: Mapping[str, str], project: Path, python: str = ""
 ) -> str | None:
-    """Return the program of a bare name.
+    """Return the program that a bare name means; None if there is none.
 
     It is a console script beside the given `python` or of the project's virtual environment, or a program on PATH.
 
     A relative folder of PATH, or one within the project, is passed over: what lies there is not what the name means elsewhere.
+
+    Raises:
+        ArgumentError: `python` is no interpreter.
     """
     given = [Path(_given(python, [cwd, project], env)).parent / name] if python else []
     scripts = [*given, *(folder / "bin" / name for folder in _environments(cwd, env, None))]
@@ -215,6 +227,11 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
 
 
 def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
+    """Return the interpreter of an argument: a path seen from `bases`, an environment, a name on PATH.
+
+    Raises:
+        ArgumentError: It is none; the error says where it was looked for.
+    """
     # Unlike pathlib's, it leaves the home of an unknown user unchanged.
     expanded = os.path.expanduser(argument)
     tried = dict.fromkeys(base / expanded for base in bases)
@@ -241,6 +258,7 @@ def _seen(path: Path) -> str:
 
 
 def _pythons(environment: Path) -> Iterator[str]:
+    """Yield the runnable interpreters in the folder of a virtual environment, not resolved."""
     # Never resolved: an environment's interpreter is a link, and known by where the link is.
     paths = (environment / name for name in _IN_VENV)
     return (str(path) for path in paths if _runs(path))

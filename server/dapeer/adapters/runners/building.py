@@ -37,10 +37,12 @@ class BuiltTests:
 
 
 async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str]) -> str:
-    """Build the program; return the output.
+    """Run the command that builds the program with the tests, and return its output.
+
+    `values` are those of placeholders in the command, `env` is added to the environment.
 
     Raises:
-        AdapterFailed: The build failed; the message has the end of its output.
+        AdapterFailed: The build failed, or took too long; the message has the end of its output.
     """
     return await _output(_filled(build.command, values), cwd, env, build.seconds)
 
@@ -48,7 +50,14 @@ async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str])
 async def look_up(
     lookup: Lookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
 ) -> list[BuiltTests]:
-    """Return the programs with tests that there are."""
+    """Return the programs with tests that there are, each with the names of its tests.
+
+    `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`, with
+    `values` for placeholders.
+
+    Raises:
+        AdapterFailed: A command failed, or took too long.
+    """
     output = built
     if lookup.command:
         output = await _output(_filled(lookup.command, values), cwd, env, SECONDS_TO_LIST)
@@ -63,6 +72,11 @@ async def look_up(
 async def _tests(
     lookup: Lookup, values: Values, cwd: Path, env: Mapping[str, str]
 ) -> Sequence[str]:
+    """Return the names of the tests of one program, as its command lists them, or its only one, `${test}`.
+
+    Raises:
+        AdapterFailed: The command failed, or took too long.
+    """
     if not lookup.tests or lookup.listed is None:
         return [str(values["test"])]
     text = await _output(_filled(lookup.tests, values), cwd, env, SECONDS_TO_LIST)
@@ -72,11 +86,11 @@ async def _tests(
 def meant(
     found: Sequence[BuiltTests], file: Path, parts: Sequence[str], naming: Naming
 ) -> list[BuiltTests]:
-    """Return the programs with the tests of a name, and only these tests.
+    """Return the programs with the tests that a name means, each with only these tests; empty: none.
 
     Those are looked at that are made from the file, or from one in the folder; all, where none is known to be. A test
-    is meant whose name has the parts in it, one after the other. Of several those are taken that are in what is called
-    like the file.
+    is meant whose name has the parts in it, one after the other; without parts, every test is. Of several those are taken
+    that are in what is called like the file.
     """
     names = naming.of(parts).split(naming.join) if parts else []
     made = [each for each in found if file in _sources(each)]
@@ -85,13 +99,19 @@ def meant(
 
 
 def _sources(found: BuiltTests) -> Sequence[Path]:
-    """Return the source that a program is made from, and its folders; none, where it is not known."""
+    """Return the source that a program is made from, and its folders; empty where it is not known."""
     source = found.values.get("source")
     return [Path(str(source)), *Path(str(source)).parents] if source else ()
 
 
 def _kept(found: Sequence[BuiltTests], join: str, names: Sequence[str]) -> list[BuiltTests]:
+    """Return the programs with those of their tests that have `names` in their name, one after the other.
+
+    `join` separates the parts of a test's name. Programs without such a test are left out.
+    """
+
     def has(test: str) -> bool:
+        """Return whether the parts of a test's name contain `names`."""
         parts, length = test.split(join), len(names)
         starts = range(len(parts) - length + 1)
         return any(parts[start : start + length] == [*names] for start in starts)
@@ -117,6 +137,7 @@ def at(value: object, key: str) -> object:
 
 
 def _step(value: object, step: str) -> object:
+    """Return the value at one step of a dotted key; None if there is none."""
     if is_object(value):
         return value.get(step)
     if not is_array(value):
@@ -130,10 +151,15 @@ def _step(value: object, step: str) -> object:
 
 
 def _stands(value: object, expected: object) -> bool:
+    """Return whether a value is the expected one; any true value if True is expected."""
     return bool(value) if expected is True else value == expected
 
 
 def _objects(text: str, where: str) -> Iterator[Any]:
+    """Yield the objects in an output: of the list at the dotted key `where`, else one of each line.
+
+    Lines that are no JSON are left out.
+    """
     if where:
         yield from as_array(at(json.loads(text), where))
         return
@@ -147,7 +173,11 @@ def _filled(command: Sequence[str], values: Values) -> list[str]:
 
 
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
-    """Run a command to its end; return its stdout."""
+    """Run a command to its end, and return its stdout; what it has started is killed then.
+
+    Raises:
+        AdapterFailed: It cannot be run, does not end within `seconds`, or fails.
+    """
     shown = shlex.join(command)
     try:
         process = await asyncio.create_subprocess_exec(

@@ -39,7 +39,10 @@ class NamedTests:
     naming: Naming
 
     def missing(self, printed: str) -> str | None:
-        """Return that there is no such test, or that the build is without its file, if the runner has said so."""
+        """Return why the runner knows no such test, as a clause; None if it does, or has not said so.
+
+        `printed` is the runner's output. The reason may be that the build is without the file.
+        """
         if left_out := self._left_out(printed):
             return left_out
         if not self.parts or not self.naming.is_unknown(self.parts, printed):
@@ -48,19 +51,22 @@ class NamedTests:
         return f"no test of {self.file.name} is called `{name}`{_near(self.naming.written_in(self.file), name)}"
 
     def none_ran(self, printed: str) -> bool:
-        """Whether the runner has said that no test ran."""
+        """Return whether the runner has said in its output, `printed`, that no test ran."""
         if self.naming.none is not None:
             return self.naming.none.search(printed) is not None
         return self.naming.is_unknown((), printed)
 
     def why_none_ran(self, printed: str) -> str | None:
-        """Return how it is known that no test ran; None: some have, or it is not known."""
+        """Return how it is known that no test ran; None: some have, or it is not known.
+
+        `printed` is the runner's output.
+        """
         if not self.none_ran(printed):
             return None
         return self._left_out(printed) or "its output says so"
 
     def _left_out(self, printed: str) -> str:
-        """Return the error of a file that the build leaves out: the runner knows none of its tests."""
+        """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not."""
         written = self.naming.written_in(self.file) if self.naming.left_out else []
         wanted = [each for each in self.parts[:1] if each in written] if self.parts else written
         if not wanted or not all(self.naming.is_unknown([each], printed) for each in wanted):
@@ -83,20 +89,20 @@ class Launch:
 
 
 def runners() -> Sequence[Runner]:
-    """Return all runners: dapeer's, and before them the user's."""
+    """Return all runners: the user's, and after them dapeer's own."""
     return load_runners(shipped(), user_folder())
 
 
 def runner_called(name: object) -> Runner | None:
-    """Return the runner of this id."""
+    """Return the runner of this id; None if there is none."""
     return next((runner for runner in runners() if runner.id == name), None)
 
 
 async def launch_of(inputs: Json) -> Launch | None:
-    """Return how to launch a request for tests of a known runner.
+    """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
     They are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose
-    arguments say which tests. Builds them first, where they are compiled.
+    arguments say which tests. Builds them first, where they are compiled. Tests in Python are not among them.
 
     Raises:
         AdapterUnknown: No runner is known for the file.
@@ -120,6 +126,15 @@ async def launch_of(inputs: Json) -> Launch | None:
 async def _launch(
     known: Recognised, file: Path | None, parts: Sequence[str], inputs: Json
 ) -> Launch:
+    """Build the tests where that is necessary, and return how to launch those that are meant.
+
+    `file` is the file or folder of the tests, None for all of the project; `parts` are those of the test's name, empty
+    for all. `inputs` are the caller's.
+
+    Raises:
+        ArgumentError: The runner is not installed, or there is no test of the name.
+        AdapterFailed: They cannot be built.
+    """
     runner = known.runner
     values = _values(known, file, inputs)
     if parts:
@@ -162,6 +177,11 @@ async def _launch(
 
 
 def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, object]:
+    """Return the values of the placeholders in a runner's commands, without those that have none.
+
+    Raises:
+        ArgumentError: The runner is not installed.
+    """
     values: dict[str, object] = {
         "root": str(known.root),
         "sign": str(known.sign),
@@ -178,7 +198,7 @@ def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, obj
 
 
 def _read(runner: Runner, file: Path) -> Mapping[str, str]:
-    """Return the values of the placeholders that the file of a test has."""
+    """Return the values of the placeholders that a runner's definition looks for in the file of a test."""
     text = foreign_files.read_text(file) if runner.in_file and foreign_files.is_file(file) else ""
     found = {name: pattern.search(text) for name, pattern in runner.in_file.items() if pattern}
     return {name: match[1] for name, match in found.items() if match}
@@ -191,7 +211,15 @@ async def _built(
     values: Mapping[str, object],
     inputs: Json,
 ) -> Mapping[str, object]:
-    """Build the tests if necessary; return the facts about their program."""
+    """Build the tests if necessary.
+
+    Return the values of placeholders about their program, with its `tests`. The result is empty for a runner that looks
+    up no program.
+
+    Raises:
+        ArgumentError: The test is in no program, or in several.
+        AdapterFailed: They cannot be built.
+    """
     runner, printed = known.runner, ""
     env = as_object(inputs.get("env"))
     if runner.build is not None:
@@ -208,6 +236,10 @@ async def _built(
 def _not_one(
     found: Sequence[BuiltTests], file: Path, parts: Sequence[str], *, some: bool
 ) -> ArgumentError:
+    """Return the error that a test is in no program, or with `some` in several.
+
+    `found` are the candidates.
+    """
     names = list(dict.fromkeys(test for each in found for test in each.tests))
     name = "::".join(parts)
     if some:
@@ -233,7 +265,7 @@ def _not_one(
 
 
 def _expected(awaited: Sequence[str], *, stops: bool) -> str:
-    """Say which tests pass if they panic, and whether the program stops there."""
+    """Return a sentence on which tests pass if they panic, and whether the program `stops` there."""
     names = [f"`{each.rpartition('::')[2]}`" for each in awaited]
     listed = ", ".join(names[:MAX_SUGGESTED_TESTS]) + (
         f" and {len(names) - MAX_SUGGESTED_TESTS} more" * (len(names) > MAX_SUGGESTED_TESTS)
@@ -245,6 +277,10 @@ def _expected(awaited: Sequence[str], *, stops: bool) -> str:
 
 
 def _near(names: Sequence[str], name: str) -> str:
+    """Return a clause with names of tests that are like `name`, or the first ones.
+
+    The result is empty if there are none.
+    """
     by_last = {each.rpartition("::")[2]: each for each in names}
     near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)
     suggestions = ", ".join(
@@ -254,7 +290,7 @@ def _near(names: Sequence[str], name: str) -> str:
 
 
 def _environment(value: object) -> dict[str, str]:
-    """Return variables as a table; some runners list them as `NAME=value`."""
+    """Return variables as a dict; some runners list them as `NAME=value`."""
     if is_array(value):
         return {name: text for name, _, text in (str(each).partition("=") for each in value)}
     return dict(as_object(value))

@@ -44,6 +44,8 @@ def node_id(program: str, *bases: Path) -> tuple[str, str]:
 def with_class(file: str, name: str) -> str:
     """Return a test's name in its file with the class that has it, where only the method was named.
 
+    `name` begins with `::`, and comes back as it is if it is of a function, or the file cannot be read.
+
     Raises:
         ArgumentError: Several classes have such a method.
     """
@@ -65,7 +67,10 @@ def with_class(file: str, name: str) -> str:
 
 
 def _owners(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> Iterator[str]:
-    """Yield the classes that define a method; empty: the module defines a function of that name."""
+    """Yield the classes that define a method; empty: the module defines a function of that name.
+
+    The names of nested classes are joined by `::`; `within` is the name of the class that `tree` is.
+    """
     for each in tree.body:
         match each:
             case ast.FunctionDef(name=str(found)) | ast.AsyncFunctionDef(name=str(found)):
@@ -80,12 +85,12 @@ def _owners(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> I
 def as_program(
     tests: Tests, inputs: Mapping[str, Any], config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Mapping[str, Any], str]:
-    """Return what to launch for a test or a test runner, further keys, and a name.
+    """Return what to launch for a Python test or test runner: inputs, keys of the adapter's, and a name.
 
-    Anything else is returned unchanged, without a name.
+    `inputs` and `config` are the caller's. Anything else is returned unchanged, with an empty name.
 
     Raises:
-        ArgumentError: The test has several classes to be in.
+        ArgumentError: Several classes have the test.
     """
     program, module = inputs.get("program"), inputs.get("module")
     file, test = node_id(str(program)) if program is not None else ("", "")
@@ -106,7 +111,7 @@ def as_program(
 
 
 def _runs_tests(tests: Tests, inputs: Mapping[str, Any], how: str) -> bool:
-    """Whether the request is one of the runners, with its argument for tests."""
+    """Return whether the input `how` (`program` or `module`) is a test runner with its test argument."""
     name, args = Path(str(inputs.get(how) or "")).name, [*inputs.get("args", ())]
     known = [runner.split() for runner in tests.runners]
     return any(name == first and args[: len(rest)] == rest for first, *rest in known)

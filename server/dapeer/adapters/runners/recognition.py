@@ -32,9 +32,9 @@ class Recognised:
 
 
 def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
-    """Return the runner of a file, or of a folder, with tests.
+    """Return the runner of a file, or of a folder, with tests, and the project that it is in.
 
-    The file itself decides; else the nearest folder above it with a sign of a runner.
+    The file itself decides; else the nearest folder above it with a sign of a runner; else a runner that needs none.
 
     Raises:
         AdapterUnknown: No runner is known for it.
@@ -59,12 +59,14 @@ def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
 
 
 def located(runner: Runner, folder: Path) -> Recognised:
-    """Return a runner that was named, in its project around a folder, or else in the folder."""
+    """Return a runner that was named, with its project around a folder; without a sign, the folder is it."""
     return _within(runner, folder) or Recognised(runner, folder, folder)
 
 
 def program_of(recognised: Recognised) -> str | None:
     """Return the path of the runner's own program; None where the definition names none.
+
+    It is looked for in the project's folder and above it, then on PATH.
 
     Raises:
         ArgumentError: It is not installed in the project.
@@ -86,7 +88,7 @@ def program_of(recognised: Recognised) -> str | None:
 
 
 def _at(folder: Path, name: str) -> Iterable[str]:
-    """Return the files of a name, newest version first; a name without a folder is in no project."""
+    """Return the files at a path below a folder, newest version first; empty for a name without a folder."""
     if os.sep not in name:
         return ()
     pattern = folder / Path(name).expanduser()
@@ -94,12 +96,12 @@ def _at(folder: Path, name: str) -> Iterable[str]:
 
 
 def folder_of(file: Path) -> Path:
-    """Return the folder that a file is in; a folder is its own."""
+    """Return the folder that a file is in; for a folder, the folder itself."""
     return file if foreign_files.is_folder(file) else file.parent
 
 
 def holds(file: Path, pattern: Pattern) -> bool:
-    """Whether a file can be read and has a pattern in it; there always is nothing."""
+    """Return whether a file can be read and has a pattern in it; without a pattern, True."""
     if pattern is None:
         return True
     try:
@@ -113,12 +115,14 @@ def holds(file: Path, pattern: Pattern) -> bool:
 
 
 def _fits(runner: Runner, file: Path) -> bool:
+    """Return whether a runner has tests in files of this name, or in folders."""
     if foreign_files.is_folder(file):
         return FOLDER in runner.files
     return any(fnmatch(file.name, pattern) for pattern in runner.files)
 
 
 def _within(runner: Runner, file: Path) -> Recognised | None:
+    """Return a runner with the nearest folder above a file that has a sign of it; None if none has."""
     for folder in _above(file):
         found = next(_signs(runner.signs, folder), None)
         if found is not None:
@@ -127,6 +131,7 @@ def _within(runner: Runner, file: Path) -> Recognised | None:
 
 
 def _signs(signs: Sequence[Sign], folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder that are signs of a runner."""
     return (
         found
         for sign in signs
@@ -136,5 +141,6 @@ def _signs(signs: Sequence[Sign], folder: Path) -> Iterator[Path]:
 
 
 def _above(file: Path) -> Sequence[Path]:
+    """Return the folder of a file, or a folder, and all above it, the nearest first."""
     folder = folder_of(file)
     return (folder, *folder.parents)

@@ -52,7 +52,7 @@ class LeftOut:
     """The reason; `${1}` is the first group of what was found, in the file if `holds` is there."""
 
     def reason(self, file: Path, text: str) -> str:
-        """Return the reason for this file; empty: it is none."""
+        """Return the reason why a build leaves out a file with this text; empty: it does not, by this rule."""
         tried = [(self.file, file.name), (self.holds, text)]
         found = [pattern.search(where) for pattern, where in tried if pattern is not None]
         if not found or None in found:
@@ -87,7 +87,7 @@ class Naming:
     """Why a build may be without a file; looked at only once the runner knows none of the file's tests."""
 
     def written_in(self, file: Path) -> list[str]:
-        """Return the names of the tests that are written in a file; none of a folder."""
+        """Return the names of the tests that are written in a file, each once; empty for a folder."""
         if self.written is None or not foreign_files.is_file(file):
             return []
         found = self.written.finditer(foreign_files.read_text(file))
@@ -99,7 +99,10 @@ class Naming:
         return next(filter(None, (each.reason(file, text) for each in self.left_out)), "")
 
     def parts(self, name: str) -> list[str]:
-        """Return the parts of a name; those that the runner itself joins are apart where each has a form."""
+        """Return the parts of a name, which `::` separates.
+
+        Also at the runner's own separator if parts have a form.
+        """
         given = [part for part in name.split("::") if part]
         return (
             given
@@ -108,11 +111,14 @@ class Naming:
         )
 
     def of(self, parts: Sequence[str]) -> str:
-        """Return the parts of a name as the runner wants them."""
+        """Return the parts of a name joined and quoted as the runner wants them."""
         return self.join.join(self.part.replace(PART, self._quoted(part)) for part in parts)
 
     def is_unknown(self, parts: Sequence[str], printed: str) -> bool:
-        """Whether the runner has said that no test, or none of this name, ran."""
+        """Return whether the runner has said in its output, `printed`, that it has no test of this name.
+
+        Without parts, that no test ran at all.
+        """
         name = self.join.join(map(self._replaced, parts))
         pattern = self.unknown.replace("${name}", re.escape(name))
         return bool(pattern) and re.search(pattern, printed, re.MULTILINE) is not None
@@ -193,7 +199,11 @@ class Runner:
     path: Path
 
     def awaited_of(self, path: Path, tests: object) -> list[str]:
-        """Return which of these tests pass if they fail; several may be in what lies beside or below a file."""
+        """Return which of these tests pass if they fail, by marks in the texts of their files.
+
+        `path` is the file of the one test; of several tests, all files of tests below its folder are read, at most
+        `MOST_FILES`. What is no list of `tests` gives an empty result.
+        """
         if self.awaited is None or not is_array(tests):
             return []
         one = len(tests) == 1 and foreign_files.is_file(path)
@@ -207,7 +217,11 @@ class Runner:
 
     @classmethod
     def read(cls, table: DefinitionTable, path: Path) -> Runner:
-        """Read a whole file."""
+        """Return the runner that a whole definition file describes.
+
+        Raises:
+            DefinitionError: Something in it is wrong.
+        """
         stops, reads = table.table("stops"), table.table("read")
         filters = stops.table("exceptions")
         runner = table.read(
@@ -238,7 +252,8 @@ def _naming(table: DefinitionTable) -> Naming:
 def load_runners(*folders: Path) -> Sequence[Runner]:
     """Return the runners that folders of definitions have in `tests`, those of later folders first.
 
-    Of two with one id the later folder's wins; a folder that does not exist is empty.
+    Of two with one id the later folder's wins; a folder that does not exist is empty. Within a folder, the lowest rank is
+    first. The files are read once.
 
     Raises:
         DefinitionError: A file is wrong.

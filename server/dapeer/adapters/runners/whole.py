@@ -21,11 +21,13 @@ MOST_FILES = 2_000
 
 
 def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
-    """Return the inputs of a launch, with a remark where a file is run as all of its tests.
+    """Return the inputs of a launch, changed if their program is a file or folder of tests.
 
-    A runner takes that file for tests.
+    Then `program` gets `::` at its end, or becomes pytest's argument, and `remark` says so. Anything else comes back as
+    it is. It reads files: call it in a thread.
 
-    It reads the file: call it in a thread.
+    Raises:
+        ArgumentError: The folder has tests whose runner takes files only, or nothing to run.
     """
     path, name = node_id(str(inputs.get("program") or ""))
     if name or not path:
@@ -44,8 +46,10 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
+    A folder that is a program, or has no tests, comes back as it is.
+
     Raises:
-        ArgumentError: The runner takes files only.
+        ArgumentError: The runner takes files only, or the folder is a library without tests.
     """
     known = list(definitions)
     own = _own_files(folder)
@@ -79,7 +83,7 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
 
 
 def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
-    """Whether files make their folder a program of an adapter: tests and a library beside them do not."""
+    """Return whether files make their folder a program of an adapter; tests and a library do not."""
     kinds = {definition.id, *definition.languages}
     own = [each for each in runners() if each.type in kinds and FOLDER in each.files]
     for file in files:
@@ -94,16 +98,17 @@ def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
 
 
 def _named(file: Path, patterns: Iterable[str]) -> bool:
+    """Return whether the name of a file fits one of these patterns of `fnmatch`."""
     return any(fnmatch(file.name, pattern) for pattern in patterns)
 
 
 def _own_files(folder: Path) -> Sequence[Path]:
-    """Return the files of a folder."""
+    """Return the files directly in a folder, sorted."""
     return sorted(filter(foreign_files.is_file, foreign_files.matching(folder, "*")))
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and below, some thousand at most, but those of tools."""
+    """Yield the files of a folder and below, some thousand at most, but not in hidden or tools' folders."""
     seen = 0
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(each for each in folders if each[0] not in "._" and each not in TOOLS)
@@ -114,7 +119,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
-    """Return the runner that takes a file for tests, if it has some."""
+    """Return the title of the runner that takes a file for tests; None: none does, or it has no tests."""
     python = [each.tests for each in definitions if each.tests is not None]
     able = [each for each in runners() if each.naming.written and _named(file, each.collects)]
     if not able and not any(each.is_named(str(file)) for each in python):
