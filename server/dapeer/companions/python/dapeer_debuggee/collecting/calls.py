@@ -33,7 +33,10 @@ class OpenCall:
                  "start", "stopped", "values")  # fmt: skip
 
     def __init__(self, point: int, hit: int, frame: Any, around: Any, names: list[str]) -> None:
-        """Take what is known when it begins, and the call that it belongs to; values are copied as texts."""
+        """Note what is known when a call begins; values are copied as texts.
+
+        `point` and `hit` number it; `around` is the `OpenCall` that it belongs to or None, `names` are those of its parameters.
+        """
         self.point, self.hit, self.code, self.around = point, hit, frame.f_code, around
         self.depth: int = 0 if around is None else around.depth + 1
         self.context: str = contexts.context(frame)
@@ -57,7 +60,7 @@ class OpenCall:
         return "" if outer is None else outer.hit
 
     def changed(self) -> str:
-        """Return which arguments are not what they were, with what they were and are."""
+        """Return which arguments are not what they were, as `name: before → now`, between commas; empty: none."""
         changes: list[str] = []
         for name, value in self.values.items():
             text, held = self.before[name]
@@ -70,7 +73,10 @@ class OpenCall:
 
 
 def parts(value: Any) -> Any:
-    """Return what tells whether a value holds the same as before, without holding it."""
+    """Return what is equal later if a value still holds the same objects; it keeps none of them alive.
+
+    Of a container it has the number of elements and the ids of `MOST_ELEMENTS` at most, of an object its attributes by name.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is list or kind is tuple or kind is set or kind is frozenset:
         return len(value), [id(each) for each, _ in zip(value, range(MOST_ELEMENTS))]
@@ -84,17 +90,21 @@ def parts(value: Any) -> Any:
 
 
 def arguments_of(code: CodeType) -> list[str]:
-    """Return the names of a function's parameters."""
+    """Return the names of a function's parameters, in order, `*` and `**` ones last."""
     flags = code.co_flags
     starred = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + starred])
 
 
 class CallRecorder:
-    """Records the calls of a function at a point."""
+    """Records the calls of one function at a point: a row for each, when it is over."""
 
     def __init__(self, point: Any, frame: Any, maker: Any, running: dict[int, OpenCall]) -> None:
-        """Take the point, the function's frame, the maker of recorders, and all points' open calls, by frame."""
+        """Create it; `begin` and `end` are called at each call.
+
+        `frame` is one of the function, `maker` a `recorders.Maker`; `running` has the open calls of all points by the id of their frames,
+        and is changed.
+        """
         self.point = point
         self._rows = maker.rows
         self._running = running
@@ -112,6 +122,7 @@ class CallRecorder:
         self._record = guard.hook(self._write)
 
     def _begin(self, frame: Any) -> bool:
+        """Note that a frame's call begins, if the point's condition holds; return True once there are enough."""
         if self._met is not None and not self._met(frame, ""):
             return False
         hit = next(self.point.hits)
@@ -125,7 +136,7 @@ class CallRecorder:
         return False
 
     def _around(self, frame: Any) -> OpenCall | None:
-        """Return the call that one belongs to that begins; None: there is none."""
+        """Return the open call, of any point, that a frame's call belongs to; None: there is none."""
         for _ in range(MOST_FRAMES if self._running else 0):
             frame = frame.f_back
             if frame is None:
@@ -146,7 +157,10 @@ class CallRecorder:
         return id(frame) in self._calls
 
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
-        """Record a call that is over, with what it raised, or its cell; return whether the thread is to stop."""
+        """Write the row of a frame's call that is over; return whether the thread is to stop behind it.
+
+        `error` is what it raised, or the cell of that; None: it has returned `result`. False also for a call that was not noted.
+        """
         call = self._calls.pop(id(frame), None)
         if call is None:
             return False
@@ -157,6 +171,7 @@ class CallRecorder:
     def _write(
         self, call: OpenCall, frame: Any, value: Any, error: BaseException | str | None
     ) -> None:
+        """Write the row of a call that has returned `value`, or raised `error`."""
         took = time.perf_counter_ns() - call.start - (returned.stopped() - call.stopped)
         if error is None:
             result = cells.cell(value)

@@ -42,10 +42,10 @@ from . import expressions, points, recorders, recording
 
 
 class Collector:
-    """What this process collects."""
+    """Collects rows in this process: its points, their file, and what has recorders called."""
 
     def __init__(self) -> None:
-        """Choose the road.
+        """Choose between `sys.monitoring` and trace functions; nothing is collected yet.
 
         Raises:
             ImportError, AttributeError: pydevd is not the one we know.
@@ -62,13 +62,16 @@ class Collector:
         """Breakpoints at functions."""
 
     def stop_at(self, breakpoints: list[Any]) -> None:
-        """Stop at functions, too, and at no others; what is collected stays."""
+        """Stop where functions begin, at pydevd's `breakpoints` of functions and no others; points stay."""
         if breakpoints or self._stops:
             self._stops = breakpoints
             self._begin()
 
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
-        """Collect at the points of a specification, and nowhere else; what is watched is looked up in a frame."""
+        """Collect at the points of `spec` from now on, and nowhere else; return the answer.
+
+        Both are the JSON objects that this module's docstring tells. `names` is the frame in which watched expressions are looked up.
+        """
         self._spec = spec
         outcomes = self._take(spec, names)
         message = ""
@@ -95,7 +98,11 @@ class Collector:
         }
 
     def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
-        """Take the points that can be bound; return what is told of each."""
+        """Replace the points by those of `spec` that can be bound.
+
+        Return of each `id`, `bound`, `line` and `message`. A watching point that stays the same goes on, and a point keeps its count of
+        hits. See `collect` for `names`.
+        """
         outcomes: list[dict[str, Any]] = []
         watches = [each for each in self._points if each.watch is not None]
         hits = {each.id: each.hits for each in self._points}
@@ -117,7 +124,10 @@ class Collector:
         return outcomes
 
     def _begin(self) -> str:
-        """Begin, or go on with other points; return what is not reached."""
+        """Record at the present points and stops, or stop recording if there are none.
+
+        Return what is not reached.
+        """
         if not self._points and not self._stops:
             self._road.end()
             return ""
@@ -132,24 +142,25 @@ class Collector:
         return str(self._road.begin(points.Bound(self._points, maker, self._stops)))
 
     def leave(self) -> None:
-        """Collect nothing, and stop nowhere."""
+        """Drop all points and stops, record nothing more, and close the file."""
         self._road.end()
         self._points, self._stops = [], []
         self._close()
 
     def _close(self) -> None:
+        """Close the file of rows, if there is one."""
         guard.losing.clear()
         if self._rows is not None:
             self._rows.close()
             self._rows = None
 
     def report_lost_rows(self) -> None:
-        """Tell how many rows are lost."""
+        """Write the number of lost rows into the file of rows, if there is one."""
         if self._rows is not None:
             self._rows.report_lost()
 
     def forked(self) -> None:
-        """Go on in a new process, with a file of its own."""
+        """Go on in a forked process, in a file of its own; its session sets its own breakpoints."""
         # The child's own session sets its breakpoints.
         self._stops = []
         if self._rows is None:
@@ -165,7 +176,10 @@ class Collector:
 
 
 def report_condition(point: Any, error: str) -> None:
-    """Tell what a condition has raised."""
+    """Report an error of a point's condition as pydevd's breakpoints' is.
+
+    `error` is a cell with a mark before.
+    """
     breaking: Any = sys.modules.get("dapeer_debuggee.stops.breaking")
     if breaking is not None:
         place = (point.file, point.line)
@@ -177,10 +191,12 @@ collectors: list[Collector] = []
 
 
 def collect(spec: str, names: Any = None) -> str:
-    """Do as this module says, and return what came of it.
+    """Collect at the points of a specification, as this module's docstring says.
+
+    Return the answer, in JSON.
 
     Args:
-        spec: What is collected.
+        spec: The specification, in JSON.
         names: The frame in which what is watched is looked up; None: the caller's.
     """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -188,7 +204,10 @@ def collect(spec: str, names: Any = None) -> str:
 
 
 def collector() -> Collector:
-    """Return the one of this process."""
+    """Return the collector of this process; the first call makes it, and registers what ends it.
+
+    It is called at a fork, before the debugger disconnects, and at exit.
+    """
     if not collectors:
         collectors.append(Collector())
         atexit.register(guard.hook(report_lost_rows))
@@ -199,7 +218,7 @@ def collector() -> Collector:
 
 
 def report_lost_rows() -> None:
-    """Tell how many rows are lost at the end of the program."""
+    """Write the number of lost rows into the file of each collector."""
     for each in collectors:
         each.report_lost_rows()
 
@@ -211,7 +230,10 @@ def forked() -> None:
 
 
 def leave() -> None:
-    """Collect nothing any more."""
+    """Collect nothing any more, and drop the collector.
+
+    Remove our modules if the program has them only for it.
+    """
     for each in collectors:
         each.leave()
     collectors.clear()
@@ -219,7 +241,7 @@ def leave() -> None:
 
 
 def forget() -> None:
-    """Leave nothing of ours in a program that has it for this only."""
+    """Remove our modules from `sys.modules`, unless pydevd is patched in this program."""
     if "dapeer_debuggee.improving" not in sys.modules:
         leaving.LEAVE.undo()
         for name in [each for each in sys.modules if each.partition(".")[0] == "dapeer_debuggee"]:

@@ -26,7 +26,7 @@ ident: Callable[[], int] = threading.get_ident
 
 
 def context(frame: Any) -> str:
-    """Return the columns."""
+    """Return thread, task and caller of a frame as text, with tabs between them; each may be empty."""
     back = frame.f_back
     if back is None:
         return f"{thread_name()}\t{task_name()}\t"
@@ -40,7 +40,7 @@ def context(frame: Any) -> str:
 
 
 def noted(frame: Any) -> str:
-    """Return the text of the place where a frame is, and keep it."""
+    """Return the text of the place where a frame is, and keep it by code and instruction."""
     if len(places) >= MAX_PLACES:
         places.clear()
     code = frame.f_code
@@ -50,7 +50,7 @@ def noted(frame: Any) -> str:
 
 
 def place_of(frame: Any) -> str:
-    """Return function, file and line of a frame; of the debugger's: nothing."""
+    """Return `FUNCTION FILE:LINE` of a frame; empty for a frame of what runs the program."""
     code = frame.f_code
     file = os.path.basename(code.co_filename)
     if file in NOBODY:
@@ -75,6 +75,6 @@ def thread_name() -> str:
 
 
 def task_name() -> str:
-    """Return the name of the task that runs in this thread, if any does."""
+    """Return the name of the task that runs in this thread; empty if none does."""
     task = awaiting.current_task()
     return named(awaiting.name_of(task)) if task is not None else ""

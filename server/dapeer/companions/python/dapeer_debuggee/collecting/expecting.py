@@ -9,10 +9,16 @@ MISSING = object()
 
 
 class Expecting:
-    """The lines of a code with expectations; the names are those of `watching.CodeWatches`."""
+    """Looks at lines with an expectation in one code, and stops where it fails.
+
+    It can be a code's `watching`.
+    """
 
     def __init__(self, points: list[Any], maker: Any, frame: Any, inner: Any) -> None:
-        """Take the points, what makes recorders, a frame of the code, and what else is watched in it."""
+        """Make a recorder and a check for each of some points.
+
+        `maker` is a `recorders.Maker`, `frame` one of the code, `inner` what else is watched in it, or None.
+        """
         self._maker = maker
         self._inner = inner
         self._points = [
@@ -27,16 +33,20 @@ class Expecting:
 
     @property
     def over(self) -> bool:
-        """Whether all of them have what they want."""
+        """Whether no point wants more hits, and what else is watched is over."""
         inner = self._inner is None or self._inner.over
         return inner and all(point.ended for point, *_ in self._points)
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
-        """Return the line that a frame is at which runs already, and what is known then."""
+        """Return the line at which a running frame is, and what is known of what else is watched."""
         return (frame.f_lineno, {}) if self._inner is None else self._inner.begin(frame)
 
     def look(self, frame: Any, line: int, seen: dict[Any, Any], event: str) -> bool:
-        """Record the line that a frame comes to; whether the thread is to stop."""
+        """Write a row for the line that a frame comes to, if it has an expectation.
+
+        Return whether to stop there. It stops where the expectation is false, or raises something. `line` is the line before, `seen` what
+        is known of what else is watched.
+        """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:
             if event != "line" or frame.f_lineno != point.line or point.ended:
@@ -49,4 +59,4 @@ class Expecting:
 
 
 def missed(_error: str) -> None:
-    """Hear what an expectation has raised: its row tells it."""
+    """Do nothing with what an expectation has raised: its row tells it."""

@@ -29,7 +29,7 @@ class Expression:
     """One expression of a point, and what its failures have cost."""
 
     def __init__(self, text: str) -> None:
-        """Take its text.
+        """Parse and compile an expression, and find the names that it reads.
 
         Raises:
             InvalidExpression: It does not parse.
@@ -53,18 +53,21 @@ class Expression:
         self._first = 0.0
 
     def has_failed(self, since: float, now: float) -> None:
-        """Take note that it has failed, evaluated from one time on (`perf_counter`) to another."""
+        """Note that an evaluation from `since` to `now` (`perf_counter`) has failed; only slow ones count."""
         if now - since > SLOW_SECONDS:
             self._first = self._first or since
             self._slow += 1
             self._spent += now - since
 
     def waits(self, now: float) -> bool:
-        """Whether it waits at a time, since its slow failures have taken more than their share of all time."""
+        """Return whether it is not to be evaluated at a time (`perf_counter`).
+
+        That is while its slow failures have taken more than `MAX_SHARE` of all time.
+        """
         return self._slow >= MIN_FAILURES and self._spent > MAX_SHARE * (now - self._first)
 
     def unknown(self, frame: Any) -> tuple[str, ...]:
-        """Return names that it cannot do without, and that are in no scope of a frame's code."""
+        """Return the names that it always reads and that are in no scope of a frame's code."""
         code, found = frame.f_code, ()
         if code.co_flags & inspect.CO_OPTIMIZED:
             found = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
@@ -72,11 +75,11 @@ class Expression:
         return tuple(each for each in names if lacks((each,), frame))
 
     def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:
-        """Return the statements that read its names of a frame of a code; what is not read is global.
+        """Return the statements that read its names from a frame of a code; all other names are global there.
 
         Args:
-            code: Whose frame it is.
-            one_namespace: Its local names are those of its module.
+            code: The code of the frame.
+            one_namespace: Whether the frame's local names are those of its module.
         """
         if code.co_flags & inspect.CO_OPTIMIZED:
             names = sorted(self.names & {*code.co_varnames, *code.co_cellvars, *code.co_freevars})
@@ -92,7 +95,7 @@ class Expression:
 
 
 def certain(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that an expression always reads, if no error ends it before."""
+    """Yield the names that an expression, a tree of `ast`, always reads if no error ends it before."""
     if isinstance(tree, ast.Name):
         yield tree.id
         return
@@ -112,7 +115,10 @@ def certain(tree: ast.AST) -> Iterator[str]:
 
 
 def lacks(names: tuple[str, ...], frame: Any) -> bool:
-    """Whether one of some names, which are no variables of a function's code, is in no scope of a frame."""
+    """Return whether one of some names is in no scope of a frame; False if looking there might run code.
+
+    The names must be no variables of a function's code.
+    """
     places: list[Any] = [frame.f_globals, frame.f_builtins]
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         places.append(frame.f_locals)
@@ -123,7 +129,7 @@ def lacks(names: tuple[str, ...], frame: Any) -> bool:
 
 
 def checked(text: str) -> CodeType:
-    """Return an expression, compiled.
+    """Return the code of an expression.
 
     Raises:
         InvalidExpression: It does not parse.
@@ -137,10 +143,10 @@ def checked(text: str) -> CodeType:
 
 
 def find(name: str, frame: Any) -> Any:
-    """Return what a name stands for in the body of a class.
+    """Return the value of a name in a class's body: local, global or built-in.
 
     Raises:
-        NameError: It stands for nothing.
+        NameError: It has none.
     """
     for place in (frame.f_locals, frame.f_globals, frame.f_builtins):
         if name in place:

@@ -9,7 +9,13 @@ from typing import Any
 
 
 def made(folder: str) -> tuple[str, int]:
-    """Return path and descriptor of a new file of this process; one that it had before an `exec` stays."""
+    """Create a new file of rows for this process in a folder; return its path and descriptor.
+
+    A file that the process had before an `exec` stays: the new one has a number in its name.
+
+    Raises:
+        OSError: It cannot be created.
+    """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     number = 0
     while True:
@@ -22,10 +28,12 @@ def made(folder: str) -> tuple[str, int]:
 
 
 def mapped(file: int, start: int, size: int) -> Any:
-    """Return a part of a file in memory, room for which there is.
+    """Map `size` bytes of a file from `start` on into memory, and return that.
+
+    The room is reserved on the disk.
 
     Raises:
-        OSError: There is none.
+        OSError: There is no room.
     """
     reserve = getattr(os, "posix_fallocate", None)
     if reserve is not None:
@@ -37,7 +45,10 @@ def mapped(file: int, start: int, size: int) -> Any:
 
 
 def removed(path: str, file: int = -1) -> None:
-    """Close and remove a file, where there is one."""
+    """Close and remove a file, as far as it is there: `path` is empty, or `file` negative, if not.
+
+    `file` is its descriptor.
+    """
     with contextlib.suppress(OSError):
         if file >= 0:
             os.close(file)

@@ -22,13 +22,17 @@ UNKNOWN: tuple[Any, Any] = "", None
 
 
 class CallTracer:
-    """Looks after each line of one call what has changed."""
+    """Writes a row after each line of one call, with the local variables that it has changed."""
 
     over = False
     """It looks until the program ends; the names are those of `watching.CodeWatches`."""
 
     def __init__(self, spec: dict[str, Any], of: Any, rows: Any) -> None:
-        """Take the `call`, the point's number for its `lines`, its function's calls, and where rows go."""
+        """Create it; `begin` and `look` are called by what watches the code.
+
+        `spec` is the point's `life`: `call` is the number of the call, `lines` that of the point for its rows. `of` is the function's
+        `calls.CallRecorder`, which numbers its calls; `rows` is the file.
+        """
         self._call: int = spec["call"]
         self._point: int = spec["lines"]
         self._of = of
@@ -43,12 +47,19 @@ class CallTracer:
         return frame.f_lineno, {}
 
     def look(self, frame: Any, line: int, _seen: dict[Any, Any], _event: str) -> bool:
-        """Look after a line, 0: the function begins, or goes on; the thread never stops."""
+        """Write the row of the line that has ended, if the frame is that of the call.
+
+        Return False: it never stops. `line` is 0 where the function begins or goes on.
+        """
         if self._of.number(frame) == self._call:
             self._take(frame, not line)
         return False
 
     def _look(self, frame: Any, goes_on: bool) -> None:
+        """Write a row for the last line of a frame, if there is one, and remember the line that comes.
+
+        After a suspension (`goes_on`) it is only written if something has changed.
+        """
         changed = self._changes(frame)
         # A generator that goes on has told the line at which it was suspended.
         if self._line and (changed or not goes_on):
@@ -56,7 +67,10 @@ class CallTracer:
         self._line = frame.f_lineno
 
     def _changes(self, frame: Any) -> list[tuple[str, str, str]]:
-        """Return name, value before and value now of what is not as it was."""
+        """Return name, value before and value now of each local variable that has changed, and remember them.
+
+        Where few members or elements of the same value have changed, these are told instead.
+        """
         changes: list[tuple[str, str, str]] = []
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):
             fixed = cells.is_one_of(type(value), calls.FIXED)
@@ -71,6 +85,7 @@ class CallTracer:
         return changes
 
     def _write(self, frame: Any, changed: list[tuple[str, str, str]]) -> None:
+        """Write a row with these changes (name, before, now) for the last line."""
         file = cells.escaped(frame.f_code.co_filename)
         text = json.dumps(changed, ensure_ascii=False)
         head = f"{self._point}\t{next(self._hits)}\t{self._rows.now()}\t\t\t"
@@ -82,12 +97,14 @@ class CallTracer:
 
 
 def held(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
-    """Return the elements or members that changed in one and the same value, as the changes of names.
+    """Return the elements or members of one and the same value that have changed, as changes of names.
+
+    Each is name, value before and value now. Empty: it is another value, or that is not known.
 
     Args:
         name: Its name.
         value: A value.
-        before: Its number, and its `parts`, as they were.
+        before: Its id, and its `calls.parts`, as they were.
         now: The same, as they are.
     """
     if before is None or now is None or before[0] != now[0]:
@@ -100,7 +117,10 @@ def held(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, s
 
 
 def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
-    """Return which elements of a list or dictionary have changed; those that are gone have left nothing."""
+    """Return name, empty text and value now of each element of a list or dictionary that has changed.
+
+    `was` and `are` are its `calls.parts`; elements that are gone are not told.
+    """
     keyed: Any = value.items() if hasattr(value, "items") else enumerate(value)
     differ = [one != other for one, other in itertools.zip_longest(was[1], are[1])]
     return [
@@ -111,7 +131,10 @@ def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, 
 
 
 def members(name: str, was: dict[str, Any], are: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return which members of an object are not what they were."""
+    """Return name, value before and value now of each changed member of an object, gone ones first.
+
+    `was` and `are` are its `calls.parts` before and now; an empty text is no value.
+    """
     gone = [(f"{name}.{each}", part[1], "") for each, part in was.items() if each not in are]
     return gone + [
         (f"{name}.{each}", was[each][1] if each in was else "", part[1])

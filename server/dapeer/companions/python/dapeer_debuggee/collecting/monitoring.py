@@ -27,7 +27,7 @@ UP = 2
 
 
 class MonitoringHooks:
-    """Has the recorders of lines called."""
+    """Calls recorders at lines and calls, by `sys.monitoring`; from Python 3.12 on."""
 
     def __init__(self) -> None:
         self._tool: int | None = None
@@ -43,7 +43,10 @@ class MonitoringHooks:
         self._at_exit: Any = guard.hook(self.end)
 
     def begin(self, bound: Any) -> str:
-        """Record at these points from now on; return why that cannot be."""
+        """Record at these points from now on, in all threads and frames.
+
+        Return why that cannot be, empty: it is. `bound` is a `points.Bound`, which replaces an earlier one.
+        """
         if self._tool is None:
             self._tool = next((each for each in TOOLS if not self._python.get_tool(each)), None)
             if self._tool is None:
@@ -64,7 +67,7 @@ class MonitoringHooks:
         return ""
 
     def end(self) -> None:
-        """Record nothing more."""
+        """Record nothing more, and give the number of our tool back; nothing if it has not begun."""
         if self._tool is None:
             return
         self._forget()
@@ -75,7 +78,7 @@ class MonitoringHooks:
         self._tool = None
 
     def _callbacks(self) -> dict[int, Any]:
-        """Return what is called by event."""
+        """Return our callback for each event of `sys.monitoring`."""
         events = self._python.events
         watches = self._bound is not None and self._bound.watches
         return {
@@ -91,7 +94,7 @@ class MonitoringHooks:
             self._python.register_callback(self._tool, event, callback)
 
     def _forget(self) -> None:
-        """Have Python tell nothing of the codes that have points."""
+        """Clear all plans, and switch off the events of the codes that had some."""
         for code, plan in list(self._codes.values()):
             plan.clear()
             self._python.set_local_events(self._tool, code, 0)
@@ -100,7 +103,7 @@ class MonitoringHooks:
         self._often = None
 
     def _find_all(self, frame: Any) -> None:
-        """Look at a frame and those that have called it."""
+        """Make the plans of a running frame and of its callers, and begin watching where they have that."""
         while frame is not None:
             plan = self._find(frame)
             if plan is not None and plan.watching is not None:
@@ -108,7 +111,10 @@ class MonitoringHooks:
             frame = frame.f_back
 
     def _find(self, frame: Any) -> Any:
-        """Have Python tell what is recorded of a frame's code; return that, None: nothing."""
+        """Return the plan of a frame's code, and switch on the events that it needs.
+
+        None: nothing is recorded.
+        """
         code = frame.f_code
         known = self._codes.get(id(code))
         if known is not None:
@@ -128,7 +134,10 @@ class MonitoringHooks:
         return plan
 
     def _entered(self, _code: Any, _place: int) -> Any:
-        """Look at a code that begins: once, unless that is recorded."""
+        """Record that a function begins.
+
+        Return `DISABLE` if its code has no plan, so that Python asks no more.
+        """
         frame = current(UP)
         plan = self._find(frame)
         if plan is None:
@@ -140,12 +149,12 @@ class MonitoringHooks:
         return None
 
     def _resumed(self, _code: Any, _place: int) -> Any:
-        """Look at a code that goes on, once."""
+        """Make the plan of a generator's or coroutine's code that goes on; return `DISABLE`: once is enough."""
         self._find(current(UP))
         return self._python.DISABLE
 
     def _returned(self, code: Any, _place: int, result: Any) -> Any:
-        """Record a call that is over."""
+        """Record a call that has returned `result`; return `DISABLE` for a code without such a plan."""
         known = self._codes.get(id(code))
         if known is None or not (known[1].calls or known[1].watching):
             return self._python.DISABLE
@@ -153,15 +162,13 @@ class MonitoringHooks:
         return None
 
     def _unwound(self, code: Any, _place: int, error: Any) -> None:
-        """Record a call that has raised an exception."""
+        """Record a call that ends by the exception `error`."""
         known = self._codes.get(id(code))
         if known is not None:
             self._over(known[1], current(UP), None, error)
 
     def _line_caller(self) -> Any:
-        """Return what is called at a line, to record there.
-
-        It disables a line that has no point, or has enough rows.
+        """Return the callback of lines: it records, and disables a line without a point, or with enough rows.
 
         What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
         """
@@ -171,6 +178,7 @@ class MonitoringHooks:
         turns = itertools.cycle(range(ROWS_BETWEEN_LOOKS))
 
         def called(code: Any, line: int, up: int = 1) -> Any:
+            """Record at a line; `up` is how many frames below is the program's."""
             nonlocal latest
             known, plan = latest
             if known is not code:
@@ -191,9 +199,9 @@ class MonitoringHooks:
         return called
 
     def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
-        """Have Python call a line's recorder directly, if that was so the last time, too.
+        """Register a line's own recorder as the callback of lines, if the line was the last one here, too.
 
-        It calls something else at every other line.
+        It calls `elsewhere`, the general callback, at every other line.
         """
         record = plan.lines.get(line)
         before, self._often = self._often, record
@@ -203,7 +211,7 @@ class MonitoringHooks:
             self._python.register_callback(self._tool, self._python.events.LINE, called)
 
     def _watching_caller(self) -> Any:
-        """Return the same, where something is watched, too."""
+        """Return the callback of lines where something is watched: it records, and looks for changes."""
         find, disable, look = self._codes.get, self._python.DISABLE, self._look
 
         def called(code: Any, line: int) -> Any:
@@ -221,7 +229,10 @@ class MonitoringHooks:
         return guard.hook(called)
 
     def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
-        """Look whether something that is watched has changed, and stop there if that is wanted."""
+        """Look whether something that is watched has changed, and stop there if that is wanted.
+
+        `event` and `argument` are those of a trace function, such as `line` and None.
+        """
         look = plan.watching
         before, seen = self._frames.get(id(frame)) or (0, {})
         self._frames[id(frame)] = frame.f_lineno, seen
@@ -230,7 +241,7 @@ class MonitoringHooks:
             watching.suspend(frame, event, argument)
 
     def _over(self, plan: Any, frame: Any, result: Any, error: Any) -> None:
-        """Note that a function is over."""
+        """Look once more and record the end of a call, which has returned `result` or raised `error`."""
         if plan.watching is not None:
             self._look(plan, frame, "return", result)
             self._frames.pop(id(frame), None)

@@ -22,7 +22,9 @@ class SpecifiedPoint:
     """A point of the specification."""
 
     def __init__(self, spec: dict[str, Any], names: Any) -> None:
-        """Take what is told of it, and the frame in which names are looked up that are watched.
+        """Parse a point of the specification; `names` is the frame in which watched names are looked up.
+
+        `spec` has the keys that `collecting` tells.
 
         Raises:
             InvalidExpression: An expression does not parse.
@@ -49,12 +51,16 @@ class SpecifiedPoint:
             self.watch = watching.PointWatch(self, spec, names)
 
     def end(self) -> bool:
-        """Have enough hits."""
+        """Mark the point as one that has enough hits; return True."""
         self.ended = True
         return True
 
     def bind(self) -> bool:
-        """Find the next line that has code, as breakpoints do, or the function; whether there is one."""
+        """Find the line or function of the point; return whether it is bound.
+
+        `line`, `file` and `message` are set: the next line with code, as for breakpoints, and what the user is told. A function that is not
+        loaded yet counts as bound, and so does a file that cannot be read there.
+        """
         if self.watch is not None:
             return True
         if self.function:
@@ -92,7 +98,10 @@ class CodePlan:
                  "watching")  # fmt: skip
 
     def __init__(self, code: Any = None, context: Any = None) -> None:
-        """Record nothing of a code; what tells the context of its frames."""
+        """Create a plan of a code by which nothing is recorded.
+
+        `context` is a function of a frame (`Maker.context`).
+        """
         self.context = context
         self.suspends = code is None or bool(code.co_flags & SUSPENDS)
         """Whether its frames go on, each time called by another."""
@@ -128,13 +137,16 @@ class CodePlan:
         return bool(self.lines or self.enters or self.calls or self.watching)
 
     def stay(self, frame: Any) -> Any:
-        """Return the context of a frame, and keep it as long as it cannot be another."""
+        """Return the context of a frame, and keep it while no other frame can have its id."""
         context = self.context(frame)
         self.around = NOWHERE if self.suspends else (id(frame), context)
         return context
 
     def enter(self, frame: Any) -> None:
-        """Record that a function begins, unless the debugger has called it for itself."""
+        """Record that a function begins, and stop there if it has a breakpoint.
+
+        Nothing happens if the debugger has called a library's function for itself. Recorders that have enough are removed.
+        """
         if self.of_library and functions.serves_debugger(frame):
             return
         for record in list(self.enters):
@@ -147,7 +159,7 @@ class CodePlan:
             stop(frame)
 
     def leave(self, frame: Any, result: Any, error: Any = None) -> None:
-        """Record that a function is over; stop there if that is wanted."""
+        """Record that a frame's call is over, with its result or what it raised; stop there if that is wanted."""
         stops = [each.end(frame, result, error) for each in self.calls]
         if any(stops):
             watching.suspend(frame, "return", result)
@@ -157,7 +169,10 @@ class Bound:
     """The points of a specification, as plans of codes."""
 
     def __init__(self, points: list[Any], maker: Any, stops: Sequence[Any] = ()) -> None:
-        """Take the points, the maker of their recorders (None: no points), pydevd's breakpoints at functions."""
+        """Group bound points, so that plans of codes can be made.
+
+        `maker` is a `recorders.Maker`, None if there are no points; `stops` are pydevd's breakpoints of functions.
+        """
         self._maker = maker
         self._stops = stops
         self._functions = [each for each in points if each.function]
@@ -171,7 +186,7 @@ class Bound:
                 self._by_file.setdefault(each.file, []).append(each)
 
     def plan(self, frame: Any) -> CodePlan:
-        """Return what is recorded of a frame's code."""
+        """Return a new plan of a frame's code: what is recorded, watched, and where it stops."""
         code = frame.f_code
         made = CodePlan(code, getattr(self._maker, "context", None))
         made.stops += (
@@ -199,7 +214,7 @@ class Bound:
         return made
 
     def _lines(self, made: CodePlan, frame: Any) -> list[Any]:
-        """Have lines recorded that have a point; return the points at which something is expected."""
+        """Add recorders for lines with a point to a plan; return the points that expect something."""
         code = frame.f_code
         found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None
         here = sources.inner_lines(code) if found else ()
@@ -216,7 +231,7 @@ class Bound:
 
 
 def both(first: Any, second: Any) -> Any:
-    """Return what records two rows; it has enough when both have."""
+    """Return a recorder that calls two; it has enough when both have."""
 
     def record(frame: Any, context: Any) -> bool:
         return bool(first(frame, context)) & bool(second(frame, context))

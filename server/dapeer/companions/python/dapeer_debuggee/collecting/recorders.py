@@ -27,15 +27,15 @@ TOO_SLOW = "it took longer than {} s"
 
 
 class Maker:
-    """Makes recorders that write into one file, under one watch."""
+    """Compiles the functions that record points' rows, all with one file and one deadline."""
 
     def __init__(self, watch: Any, rows: Any, report: Callable[..., None]) -> None:
-        """Take what they need.
+        """Create it.
 
         Args:
-            watch: Cuts off what hangs.
-            rows: Where rows are written.
-            report: Gets a point whose condition has raised something, and what.
+            watch: The `deadline.Deadline` that ends what hangs.
+            rows: The `recording.Rows` to which rows are written.
+            report: Called with a point whose condition has raised something, and the cell of that error.
         """
         self.watch = watch
         self.rows = rows
@@ -51,13 +51,13 @@ class Maker:
         }  # fmt: skip
 
     def context(self, frame: Any) -> Any:
-        """Return thread, task and caller of a frame, as recorders take them."""
+        """Return thread, task and caller of a frame, as recorders get them: a number, or a text."""
         return self.rows.numbered(contexts.context(frame))
 
     def failed(self, error: BaseException, expression: Any = None, since: float = 0.0) -> str:
-        """Return the cell of an expression, evaluated from a time on, that raised something.
+        """Return the cell of an expression that has raised `error`; the expression notes its slow failure.
 
-        What is the program's is raised again.
+        `since` is when it was begun (`perf_counter`). What a signal of the program raises is raised again.
         """
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
@@ -68,13 +68,17 @@ class Maker:
         return cells.failed(error)
 
     def _unmet(self, point: Any, error: str) -> None:
-        """Tell once that a condition can never hold."""
+        """Report, once for a point, that its condition can never hold; `error` is the cell of that."""
         if not point.unmet:
             point.unmet = True
             self._given["report"](point, error)
 
     def recorder(self, point: Any, frame: Any) -> Any:
-        """Return what records a row of a point, given a frame of the same code, and its context."""
+        """Return a function that writes a row of a point: `record(frame, context)`.
+
+        It returns True once the point has enough hits. `frame` here is any frame of the code in which it records. A false condition writes
+        no row. `context` is what `Maker.context` returns.
+        """
         count = range(len(point.expressions))
         row = texts.ROW.format(
             types="".join(f"$t{each}, " for each in count),
@@ -85,19 +89,23 @@ class Maker:
         return self._made(point, frame, marked(point), hit + row, alone=not point.max_hits)
 
     def condition(self, point: Any, frame: Any) -> Any:
-        """Return what tells whether a point's condition holds."""
+        """Return a function of a frame that tells whether a point's condition holds.
+
+        None: it does not, or raises.
+        """
         return self._made(point, frame, marked(point)[:1], "return True\n")
 
     def cells(self, point: Any, frame: Any) -> Any:
-        """Return what evaluates a point's expressions to cells, a tab before each."""
+        """Return a function of a frame that evaluates a point's expressions to cells, with a tab before each."""
         values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
         columns = marked(point)[1 if point.condition else 0 :]
         return self._made(point, frame, columns, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
-        """Return what gives an expression's value; nothing where that raises something, which `missed` gets.
+        """Return a function of a frame that gives an expression's value.
 
-        `holds`: it gives whether it holds, and the value.
+        `nothing` where that raises something. `missed` gets the cell of the error. With `holds` the function gives a tuple: whether the
+        value is true, and the value.
         """
         point = types.SimpleNamespace(
             id=0, condition=None, expressions=[], hits=None, max_hits=None
@@ -117,9 +125,9 @@ class Maker:
         *,
         alone: bool = False,
     ) -> Any:
-        """Return a function that evaluates some expressions of a point, and ends so.
+        """Return a function that evaluates some expressions of a point, and then runs the statements `end`.
 
-        `alone`: with what Python can call itself.
+        `evaluated` are pairs of a mark in the text and an expression; `alone`: it also gets a form that Python can call at a line.
         """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
@@ -134,7 +142,10 @@ class Maker:
     def _compiled(
         self, point: Any, frame: Any, evaluated: Any, body: str, given: Any, *, alone: bool = False
     ) -> Any:
-        """Return a function of these statements."""
+        """Return the function `record(frame, context)` with these statements, compiled.
+
+        Its global names are those of the frame's module. `given` are the values of the names that its text has with `$`.
+        """
         made_of = shapes.Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
         of_point.update(shapes=made_of, cell=made_of.cell)
@@ -161,7 +172,10 @@ class Maker:
         return made[f"{expressions.OURS}factory"](*([] if own else names.values()))
 
     def _reading(self, expression: Any, frame: Any, name: str, mark: str) -> tuple[str, str]:
-        """Return the statements that read an expression's names, and its value."""
+        """Return the statements that read an expression's names from a frame, and the text of its value.
+
+        `name` is what the expression is called in the text, `mark` what stands for its own text.
+        """
         if expression.asks_frame:
             return "    pass", f"$eval(${name}.code, $frame.f_globals, $dict($frame.f_locals))"
         one_namespace = frame.f_locals is frame.f_globals
@@ -169,7 +183,7 @@ class Maker:
         return textwrap.indent("\n".join(reads), "    "), mark
 
     def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
-        """Return the statements that evaluate expressions."""
+        """Return the statements that evaluate expressions, with a deadline if one of them runs code."""
         guarded = any(each.runs_code for _mark, each in evaluated)
         parts: list[str] = []
         for mark, each in evaluated:
@@ -187,7 +201,10 @@ class Maker:
         return watched("".join(parts)) if guarded else "".join(parts)
 
     def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
-        """Return the statements that evaluate an expression."""
+        """Return the statements that evaluate one expression to the cell of its column.
+
+        `form` are the texts to fill in; `guarded`: code may run behind it, so its value is copied at once.
+        """
         number = point.expressions.index(each)
         if is_local(each, frame):
             return texts.LOCAL.format(n=number, name=each.text)
@@ -209,7 +226,7 @@ def watched(body: str) -> str:
 
 
 def is_local(expression: Any, frame: Any) -> bool:
-    """Whether an expression is a local variable of a function."""
+    """Return whether an expression is just a local variable of a function."""
     code = frame.f_code
     optimized = bool(code.co_flags & inspect.CO_OPTIMIZED)
     return optimized and expression.is_name and bool(expression.reads(code, one_namespace=False))

@@ -26,16 +26,22 @@ ROOM = row_format.CHUNK_BYTES // 4
 
 
 class Rows:
-    """One process's file of rows; `write` takes a line by one call in C, so threads need no lock."""
+    """One process's file of rows; `write` takes a line by one call in C, so threads need no lock.
+
+    `write` raises ValueError where the line does not fit: then `kept` writes it.
+    """
 
     def __init__(self, folder: str, chunks: int = CHUNKS) -> None:
-        """Take the folder, and how many chunks there may be. The file is made by `open`, or for the first row."""
+        """Create it.
+
+        The file is made by `open`, or for the first row, in `folder`, with `chunks` chunks at most.
+        """
         self.folder = folder
         self.chunks = max(chunks, FIRST_CHUNKS + 2)
         self.begin()
 
     def begin(self) -> None:
-        """Have no file yet: at first, and in a process that was forked from the one that has it."""
+        """Reset everything to no file: at first, and in a process that was forked from the one that has it."""
         self.path = ""
         self.dropped = 0
         self.lost = 0
@@ -59,12 +65,15 @@ class Rows:
         self._named = row_format.NAMES_OFFSET
 
     def open(self) -> str:
-        """Make the file, or what tells how many rows are lost without it; return why neither can be made."""
+        """Make the file, or one that tells how many rows are lost.
+
+        Return why neither can be made, empty: it is.
+        """
         with self._lock:
             return "" if self._is_open() or self._spare else os.strerror(self.error)
 
     def _is_open(self) -> bool:
-        """Whether there is a file; where there is none, that is tried now and then."""
+        """Return whether there is a file, and make it if not; after a failure not before `PAUSE_SECONDS`."""
         if self._header is not None:
             return True
         if time.perf_counter() < self._pause:
@@ -83,7 +92,10 @@ class Rows:
         return True
 
     def _fail(self, error: OSError) -> None:
-        """Take note that something cannot be written, and try nothing for a while."""
+        """Remember an error of writing, try nothing for `PAUSE_SECONDS`, and have lost rows told.
+
+        Without a file of rows, a `PID.lost` is made in its place, if that can be.
+        """
         self.error = error.errno or 0
         self.write = self._missed
         self._pause = time.perf_counter() + PAUSE_SECONDS
@@ -95,7 +107,10 @@ class Rows:
         self._write_header()
 
     def kept(self, line: bytes) -> None:
-        """Write a line for which the chunk has no room: into the next one, where there is one."""
+        """Write a line for which the chunk has no room into the next one.
+
+        Where there is none, count it as lost. A line of more than `ROOM` bytes is lost, too.
+        """
         with self._lock:
             if len(line) <= ROOM:
                 try:
@@ -110,10 +125,14 @@ class Rows:
             self.lose()
 
     def numbered(self, context: str) -> int | str:
-        """Return the number of a thread, task and caller; themselves where there is no room for more."""
+        """Return the number of a context (thread, task and caller, as text).
+
+        The text itself if there is no room. A new one is written into the header.
+        """
         return self._numbers.get(context) or self._number(context)
 
     def _number(self, context: str) -> int | str:
+        """Number a context that has none yet, in the header; return as `numbered`."""
         with self._lock:
             number = len(self.contexts)
             if context in self._numbers or not self._name(f"c\t{number}\t{context}\n"):
@@ -123,11 +142,14 @@ class Rows:
             return number
 
     def context_text(self, context: int | str) -> str:
-        """Return a thread, task and caller as text."""
+        """Return a context as text; `context` is its number, or already the text."""
         return context if isinstance(context, str) else self.contexts[context]
 
     def shape(self, point: int, letters: str) -> int:
-        """Return the number of rows of a point with values of these types; 0: there is no room for it."""
+        """Return the number of a shape: a point and the types of its values; 0: the header has no room for it.
+
+        `letters` are those of `row_format.LETTERS`, one for each value.
+        """
         key = f"{point}\t{letters}"
         with self._lock:
             number = len(self._shapes) + 1
@@ -136,12 +158,12 @@ class Rows:
             return self._shapes.get(key, 0)
 
     def function_called(self, point: int, function: str) -> None:
-        """Note that a function of a point was called; it is not known whether a call of it ends."""
+        """Write into the header that a function of a point was called, whether a call of it ends or not."""
         with self._lock:
             self._name(f"b\t{point}\t{function}\n")
 
     def _name(self, line: str) -> bool:
-        """Write a line into the header; whether there is room for it."""
+        """Write a line into the header; return whether there is room for it, and a file."""
         text = line.encode()
         if self._named + len(text) >= row_format.HEADER_BYTES or not self._is_open():
             return False
@@ -150,11 +172,11 @@ class Rows:
         return True
 
     def now(self) -> str:
-        """Return the time, as rows tell it: seconds since the file was made."""
+        """Return the seconds since the file was begun, as text for a row."""
         return f"{time.perf_counter_ns() - self.zero}e-9"
 
     def lose(self) -> None:
-        """Count a row that could not be made."""
+        """Count a row that could not be made or written, in the header, or now and then without one."""
         with self._lock:
             self.lost += 1
             if self._header is not None:
@@ -171,20 +193,26 @@ class Rows:
             self._file = -1
 
     def _ignored(self, line: bytes) -> None:
-        """Stand for a chunk when nothing is collected any more."""
+        """Drop a line: it is `write` when nothing is collected any more."""
 
     def _none(self, _line: bytes) -> None:
-        """Stand for a chunk without room."""
+        """Raise ValueError: it is `write` where there is no chunk with room."""
         raise ValueError
 
     def _missed(self, _line: bytes) -> None:
-        """Stand for a chunk that the disk had no room for; after a while that is tried again."""
+        """Count a line as lost: it is `write` after a failure.
+
+        After a while it raises ValueError instead, so that writing is tried again.
+        """
         if time.perf_counter() >= self._pause:
             raise ValueError
         self.lose()
 
     def _next(self) -> bool:
-        """Begin the next chunk; whether there is one."""
+        """Begin the next chunk, and have `write` write to it; return False where that cannot be.
+
+        Once all chunks are used, the oldest behind the first ones is used again, and its rows count as dropped.
+        """
         place = self._serial
         if place >= self.chunks:
             place = FIRST_CHUNKS + (place - FIRST_CHUNKS) % (self.chunks - FIRST_CHUNKS)
@@ -211,12 +239,12 @@ class Rows:
         return True
 
     def report_lost(self) -> None:
-        """Tell how many rows are lost up to now, as far as that was not."""
+        """Write the number of rows that are lost up to now into the header, or the file in its place."""
         with self._lock:
             self._write_header()
 
     def _write_header(self) -> None:
-        """Write the header, or what tells of lost rows without it."""
+        """Write the header; without a file of rows, set the times of the file that tells of lost rows."""
         if self._header is not None:
             row_format.HEADER.pack_into(
                 self._header, 0, row_format.MAGIC, os.getpid(), row_format.HEADER_BYTES, row_format.CHUNK_BYTES, self.chunks, self._started,
@@ -228,7 +256,7 @@ class Rows:
 
 
 def count(chunk: bytes) -> int:
-    """Return how many rows there are."""
+    """Return how many rows are in a chunk, which is without its serial number."""
     rows = at = 0
     while at < len(chunk) and chunk[at]:
         if chunk[at] < row_format.PLAIN:

@@ -81,7 +81,10 @@ def row_bytes(values: int) -> int:
 
 
 def count_alike(chunk: bytes, at: int) -> int:
-    """Return how many plain rows from a place of a chunk on begin with the same byte, whole or not."""
+    """Return how many plain rows begin with the same byte, one after the other from `at` in a chunk.
+
+    The last one may not be whole.
+    """
     size = row_bytes(chunk[at] - PLAIN)
     alike = _count_repeated(chunk[at : at + ROWS_AHEAD * size : size])
     return _count_repeated(chunk[at::size]) if alike == ROWS_AHEAD else alike

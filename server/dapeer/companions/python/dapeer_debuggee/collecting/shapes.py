@@ -27,10 +27,10 @@ class CellText(str):
 
 
 class Shapes:
-    """Makes the rows of a point."""
+    """Makes the rows of one point as bytes."""
 
     def __init__(self, point: Any, rows: Any, failed: Callable[[BaseException], str]) -> None:
-        """Take the point, the file, and what makes the cell of an error."""
+        """Create it for a point; `rows` is the file, `failed` makes the cell of an error."""
         self._id: int = point.id
         self._rows = rows
         self._failed = failed
@@ -44,7 +44,11 @@ class Shapes:
         """
 
     def line(self, hit: int, context: Any, values: Any) -> bytes:
-        """Return a row; a context is a number or, where there is no room for more of them, a text."""
+        """Return a row of these values.
+
+        A context is a number or, where there is no room for more of them, a text. It is a plain row if all values are plain, else a line of
+        text. `latest` is set for the next row's fast way.
+        """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])
         shape = self._known.get(letters) or self._shape(letters)
@@ -61,7 +65,7 @@ class Shapes:
             return self.text(hit, context, values)
 
     def text(self, hit: int, context: Any, values: tuple[Any, ...]) -> bytes:
-        """Return a row as a line."""
+        """Return a row of these values as a line of text; see `line` for `context`."""
         head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.context_text(context)}"
         return f"{head}{self.columns(values)}\n".encode()
 
@@ -70,7 +74,7 @@ class Shapes:
         return "".join([f"\t{self.cell(each)}" for each in values])
 
     def cell(self, value: Any) -> CellText:
-        """Return a value as a cell."""
+        """Return a value as a cell; one whose text cannot be made is the cell of that error."""
         if type(value) is CellText:
             return value
         try:
@@ -79,7 +83,10 @@ class Shapes:
             return CellText(self._failed(error))
 
     def _shape(self, letters: str) -> Any:
-        """Return what packs values of these types, and how their rows begin; None: they are told as text."""
+        """Return what packs values of these types, and how their rows begin; None: they are told as text.
+
+        `letters` has one of `row_format.LETTERS` for each value, `NONE` for a type without one.
+        """
         if NONE in letters or len(letters) > MAX_VALUES:
             return None
         number = self._rows.shape(self._id, letters)

@@ -22,13 +22,17 @@ RUNS_ON = -1
 
 
 def thread_tracer(tracing: Any, inner: Any) -> Any:
-    """Return a tracer of threads that calls another one."""
+    """Return a thread's trace function that records and calls `inner`, pydevd's own.
+
+    `tracing` is the `tracing.TracingHooks` that has the plans.
+    """
     skipped, plan_of, adopt = tracing.skipped, guard.hook(tracing.plan), guard.hook(tracing.adopt)
     arguments = arguments_of(inner)
     thread: Any = arguments[2] if arguments else None
     skips: Any = arguments[3] if arguments else ()
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
+        """Record that a frame begins; return the frame's trace function, or what pydevd's returns."""
         code = id(frame.f_code)
         if thread is not None and code in skipped and thread.pydev_step_cmd == RUNS_ON:
             return None
@@ -49,7 +53,10 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
 
 
 def arguments_of(tracer: Any) -> Any:
-    """Return what pydevd's tracer of a thread holds, with its state and codes to skip; None: another's."""
+    """Return the arguments that pydevd's trace function of a thread holds; None: it is not pydevd's.
+
+    The third is the thread's state, the fourth the codes that it skips.
+    """
     wrapped: Any = getattr(tracer, "get_method_object", None)
     found: Any = tracer if wrapped is None else wrapped()
     return getattr(getattr(found, "__self__", found), "_args", None)
@@ -65,25 +72,28 @@ def begins(plan: Any, frame: Any) -> None:
 
 @functools.lru_cache(maxsize=10000)
 def first_of(code: Any) -> int:
-    """Return the place up to which a generator's or coroutine's frame has not begun."""
+    """Return the last place of an instruction at which a generator's or coroutine's frame has not begun."""
     resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
     return resumes[0] if resumes else NOT_STARTED
 
 
 @guard.hook
 def traced(plan: Any, inner: Any) -> Any:
-    """Return the tracer of a frame that begins; None: there is none."""
+    """Return the trace function of a frame that begins, around `inner`; None: making it has failed."""
     return frame_tracer(plan, inner)
 
 
 def frame_tracer(plan: Any, inner: Any) -> Any:
-    """Return a tracer of a frame that records, and calls another one."""
+    """Return a frame's trace function that records as its `plan` says, and calls `inner`.
+
+    `inner` is pydevd's, or None.
+    """
     made = call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
     return watch_tracer(plan, made) if plan.watching is not None else made
 
 
 def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
-    """Return a tracer of a frame that has begun already."""
+    """Return such a trace function for a frame that has begun already; its watching begins now."""
     if plan.watching is None:
         return frame_tracer(plan, inner)
     made = call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
@@ -91,12 +101,13 @@ def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
 
 
 def line_tracer(plan: Any, inner: Any) -> Any:
-    """Return one that records at lines."""
+    """Return a frame's trace function that records at lines, and calls `inner`, pydevd's or None."""
     context: Any = 0
     recorders, context_of = plan.lines, guard.hook(plan.context)
     find = recorders.get
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
+        """Record at a line; when nothing is collected any more, set `inner` in its own place."""
         nonlocal inner, context
         if event == "line":
             record = find(frame.f_lineno)
@@ -116,11 +127,12 @@ def line_tracer(plan: Any, inner: Any) -> Any:
 
 
 def call_tracer(plan: Any, inner: Any) -> Any:
-    """Return one that records a call, too."""
+    """Return a frame's trace function that records lines and the call's end, and calls `inner`."""
     lines = line_tracer(plan, None)
     raised: list[Any] = [None]
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
+        """Record; when nothing is collected any more, set `inner` in its own place."""
         nonlocal inner
         if not plan:
             # Nothing is collected any more.
@@ -138,7 +150,10 @@ def call_tracer(plan: Any, inner: Any) -> Any:
 
 @guard.hook
 def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
-    """Record a call that is over; keep what was raised in it."""
+    """Record the end of a call at its `return`.
+
+    Keep in `raised` (a list of one) what was raised in it before.
+    """
     if event == "line":
         raised[0] = remembered(raised[0])
     elif event == "exception":
@@ -150,22 +165,26 @@ def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) 
 
 
 def remembered(raised: Any) -> Any:
-    """Return the cell of an exception that may leave a function later; to hold it would keep it alive."""
+    """Return an exception's cell, since keeping the exception would keep its frames alive.
+
+    A cell or None as it is.
+    """
     return raised if raised is None or type(raised) is str else cells.failed(raised)
 
 
 def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> Any:
-    """Return one that looks after each line whether something has changed.
+    """Return a frame's trace function that looks after each line whether something watched has changed.
 
     Args:
-        plan: What is watched.
-        inner: The tracer that is called, too.
+        plan: The `points.CodePlan`, whose `watching` looks.
+        inner: The trace function that is called behind it, or None.
         before: The line that the frame is at; 0: it has just begun.
         known: What is known of what is watched.
     """
     seen: dict[Any, Any] = known or {}
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
+        """Look for changes; when nothing is watched any more, set `inner` in its own place."""
         nonlocal inner, before
         if plan.watching is None:
             # Nothing is watched any more.
@@ -188,7 +207,10 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
 def looks(
     plan: Any, before: int, seen: dict[Any, Any], frame: Any, event: str, argument: Any
 ) -> bool:
-    """Look for changes, and stop there if that is due; return whether the thread has stopped."""
+    """Look for changes, and stop there if that is due; return whether the thread has stopped.
+
+    `before` is the line before, `seen` what is known of what is watched; `event` and `argument` are a trace function's.
+    """
     look = plan.watching
     if not look.look(frame, before, seen, event):
         return False
@@ -198,7 +220,7 @@ def looks(
 
 
 def is_suspended(frame: Any) -> bool:
-    """Whether a frame that gives a value back goes on later."""
+    """Return whether a frame at its `return` event is a generator's or coroutine's that goes on later."""
     if not frame.f_code.co_flags & SUSPENDS:
         return False
     names, place = operations(frame.f_code), frame.f_lasti
@@ -206,13 +228,13 @@ def is_suspended(frame: Any) -> bool:
 
 
 def returns(frame: Any) -> bool:
-    """Whether a frame that gives a value back returns it, and has not raised an exception."""
+    """Return whether a frame at its `return` event returns a value, and has not raised an exception."""
     return str(operations(frame.f_code).get(frame.f_lasti)).startswith("RETURN")
 
 
 @functools.lru_cache(maxsize=1000)
 def operations(code: Any) -> Any:
-    """Return the names of a code's instructions by place."""
+    """Return the names of a code's instructions by their offsets."""
     return {each.offset: each.opname for each in dis.get_instructions(code)}
 
 
@@ -226,7 +248,7 @@ MADE = {maker: made_code(maker) for maker in (thread_tracer, *FRAMES)}
 
 
 def is_made_by(tracer: Any, *makers: Any) -> bool:
-    """Whether a tracer is one of ours."""
+    """Return whether a trace function is one that one of `makers` (functions of this module) has made."""
     code = getattr(tracer, "__code__", None)
     return code is not None and any(code is MADE[each] for each in makers)
 

@@ -39,10 +39,10 @@ TRACERS = patching.Row(
 
 
 class TracingHooks:
-    """Has the recorders of lines called."""
+    """Calls recorders at lines and calls, by trace functions around pydevd's; up to Python 3.11."""
 
     def __init__(self) -> None:
-        """Find what pydevd traces by.
+        """Import what pydevd traces by; nothing is traced yet.
 
         Raises:
             ImportError: pydevd is not the one we know.
@@ -56,7 +56,10 @@ class TracingHooks:
         """Codes that pydevd skips, by number; they are kept, or others might get their numbers."""
 
     def begin(self, bound: Any) -> str:
-        """Record at these points from now on, in all threads and frames; return what is not reached."""
+        """Record at these points from now on, in all threads and frames.
+
+        Return what is not reached, empty: all is. `bound` is a `points.Bound`, which replaces an earlier one.
+        """
         again = self._bound is not None
         self._bound = bound
         self._forget()
@@ -67,7 +70,7 @@ class TracingHooks:
         return problem
 
     def end(self) -> None:
-        """Record nothing more, and leave pydevd's tracers as they were."""
+        """Record nothing more, and set pydevd's own trace functions again; nothing if it has not begun."""
         if self._bound is None:
             return
         self._bound = None
@@ -82,14 +85,17 @@ class TracingHooks:
             self._tracing.SetTrace(tracers.inner_of(tracer))
 
     def _forget(self) -> None:
-        """Have the tracers of running frames record nothing: they see that nothing is left."""
+        """Clear all plans, so that the tracers of running frames record nothing more."""
         for _code, plan in list(self._codes.values()):
             plan.clear()
         self._codes.clear()
         self.skipped.clear()
 
     def _wrap_all(self) -> str:
-        """Wrap what pydevd has set, and what it will set; return what is not reached."""
+        """Wrap the trace functions that pydevd has set in all threads, and those that it will set.
+
+        Return what is not reached; empty: all is.
+        """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         if untraced is not None:
             untraced.tracing.begin()
@@ -104,7 +110,7 @@ class TracingHooks:
         return "" if result == 0 else "threads that ran before are not collected from"
 
     def _wrap(self, row: Any) -> None:
-        """Wrap what pydevd will set."""
+        """Replace pydevd's functions that set trace functions, so that each is wrapped. `row` is `TRACERS`."""
 
         @row.replace(SET)
         def set_trace(stock: Any, tracing_func: Any, *rest: Any, **named: Any) -> Any:
@@ -129,15 +135,19 @@ class TracingHooks:
             return result
 
     def _wrapped(self, tracer: Any) -> Any:
-        """Return a thread's tracer that calls another one; that itself where this fails."""
+        """Return a thread's trace function that calls `tracer`.
+
+        `tracer` itself if it is one already, or this fails.
+        """
         return guard.hook(self._wrapper)(tracer) or tracer
 
     def _wrapper(self, tracer: Any) -> Any:
+        """Return a thread's trace function around `tracer`; None if it is None or already one of ours."""
         known = tracer is None or tracers.is_made_by(tracer, tracers.thread_tracer)
         return None if known else tracers.thread_tracer(self, tracer)
 
     def adopt(self, frame: Any) -> None:
-        """Trace a frame that runs already, and those that have called it, where they have points."""
+        """Set the trace function of a running frame and of its callers, where they have points."""
         suspended = False
         while frame is not None:
             plan = self.plan(frame)
@@ -150,7 +160,7 @@ class TracingHooks:
             frame = frame.f_back
 
     def plan(self, frame: Any) -> Plan:
-        """Return what is recorded of a frame's code."""
+        """Return the `points.CodePlan` of a frame's code, which is made once and kept."""
         code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
@@ -160,18 +170,16 @@ class TracingHooks:
 
 
 def innermost(tracer: Any) -> Any:
-    """Return the tracer of a frame that the frame would have without ours."""
+    """Return the trace function that a frame would have without ours."""
     while tracers.is_made_by(tracer, *tracers.FRAMES):
         tracer = tracers.inner_of(tracer)
     return innermost(tracer.inner) if type(tracer) is Later else tracer
 
 
 class Later:
-    """The tracer of a frame that pydevd has suspended; when it goes on, Python puts another in its place.
+    """The trace function of a frame that pydevd has suspended, which goes on recording after the resume.
 
-    That is what pydevd's tracer returns.
-
-    So it traces again when it is gone.
+    Python puts what pydevd's tracer returns in its place then; when this object is deleted, it puts a recording one around that.
     """
 
     def __init__(self, frame: Any, plan: Any, inner: Any) -> None:
@@ -181,7 +189,7 @@ class Later:
         self._replaced = False
 
     def __call__(self, frame: Any, event: str, argument: Any) -> Any:
-        """Trace, where it was not replaced."""
+        """Call the trace function that records and then pydevd's; return what that returns."""
         trace = guard.hook(self._tracer)() or self.inner
         return None if trace is None else trace(frame, event, argument)
 
@@ -190,17 +198,18 @@ class Later:
         return tracers.frame_tracer(self._plan, self.inner)
 
     def __del__(self) -> None:
-        """Trace as what has replaced it does, and record."""
+        """Set a trace function on the frame that does as what has replaced this one, and records."""
         guard.hook(self._trace_again)()
 
     def _trace_again(self) -> None:
+        """Do that, if there is a plan, the frame is still traced, and the frame's own event has not done so."""
         now = self._frame.f_trace
         if self._plan and now is not None and not self._replaced:
             self._frame.f_trace = tracers.running_tracer(self._plan, innermost(now), self._frame)
 
 
 def is_pydevds(tracer: Any) -> bool:
-    """Whether pydevd has made the tracer of a thread or frame, and nothing around it has work left."""
+    """Return whether pydevd has made a trace function, or it is one of ours that has nothing left to do."""
     if getattr(tracer, "is_over", False):
         return True
     made: Any = getattr(tracer, "__self__", None) or getattr(tracer, "func", None) or tracer
@@ -223,7 +232,10 @@ def traced_frames() -> list[Any]:
 
 
 def threads_of_program(debugger: Any) -> list[int]:
-    """Return the numbers of running threads but the debugger's, which `threading.enumerate` leaves out."""
+    """Return the numbers of all running threads but the debugger's.
+
+    `debugger` is pydevd's `PyDB`. `threading.enumerate` would leave out some of the program's.
+    """
     of_python: Any = sys
     known: Any = threading
     own = {each.ident for each in debugger.created_pydb_daemon_threads}

@@ -67,9 +67,10 @@ EXITS = patching.Row(
 
 @INFORM
 def inform(row: Any) -> None:
-    """Complete the answer to `exceptionInfo`."""
+    """Apply the row: the response to `exceptionInfo` has the whole message and traceback of an exception."""
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's response with these; unchanged where classes of the program raise something."""
         response = stock(dbg, thread_id, thread, *rest, **named)
         frames: Any = dbg.suspended_frames_manager.get_frames_list(thread_id)
         error = getattr(frames, "exc_desc", None)
@@ -96,7 +97,7 @@ def inform(row: Any) -> None:
 
 @INNERMOST_FIRST
 def innermost_first(row: Any) -> None:
-    """Put the frames of an exception's causes into the order of all other stacks."""
+    """Apply the row: the frames of an exception's causes have the order of all other stacks."""
 
     @row.replace(CAUSE, again=True)
     def create(stock: Any, *given: Any, **named: Any) -> Any:
@@ -108,13 +109,13 @@ def innermost_first(row: Any) -> None:
 
 @NO_CURRENT
 def keep_names(row: Any) -> None:
-    """Have no frame with an exception: pydevd adds its own text to types and functions there."""
+    """Apply the row: no frame counts as the one of an exception, so pydevd adds no text of its own there."""
     row.set(f"{LISTS}:FramesList.current_frame", property(lambda _: None, lambda _, __: None))
 
 
 @UNTRACED
 def show_untraced(row: Any) -> None:
-    """Show exceptions that leave the program after the recursion limit has switched tracing off."""
+    """Apply the row: exceptions that end the program after the recursion limit has ended tracing stop it."""
     last: list[int] = []
 
     def note(error: Any) -> bool:
@@ -124,6 +125,10 @@ def show_untraced(row: Any) -> None:
     pass_by(row, note)
 
     def shown(error: Any, *, by_hook: bool = False) -> None:
+        """Stop at an exception that pydevd has not seen.
+
+        It must be a `RecursionError`, or one of the program that was given to `sys.excepthook`. `error` is type, exception and traceback.
+        """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         known = id(error[1]) in last or (untraced and untraced.tracing.was_shown(error[1]))
         # A loop in C, such as Qt's, gives what leaves a function of the program's to the hook, and goes on.
@@ -136,10 +141,13 @@ def show_untraced(row: Any) -> None:
 
 @EXITS
 def pass_exits(row: Any) -> None:
-    """Have no stop where a program ends as it should."""
+    """Apply the row: the program does not stop where it ends by `sys.exit`, or for a reloader."""
 
     def is_end(error: Any) -> bool:
-        """Whether the program ends itself; who asks for stops at `SystemExit` gets them."""
+        """Return whether an exception (type, itself, traceback) ends the program on purpose.
+
+        False if the user has asked for stops at `SystemExit`.
+        """
         debugger: Any = sys.modules["pydevd"].get_global_debugger()
         asked = getattr(debugger, "break_on_uncaught_exceptions", {})
         return issubclass(error[0], SystemExit) and "SystemExit" not in asked
@@ -154,7 +162,10 @@ def pass_exits(row: Any) -> None:
 
 
 def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
-    """Have pydevd not stop at exceptions that leave the program if a function, which gets each, says so."""
+    """Replace pydevd's stop at unhandled exceptions: there is none where `is_passed` returns True.
+
+    `row` is the row that states `UNHANDLED`; `is_passed` gets the exception's type, itself and its traceback.
+    """
 
     @row.replace(UNHANDLED)
     def stop(
@@ -173,7 +184,11 @@ def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
 
 
 def hook_ends(row: Any, shown: Callable[..., None]) -> None:
-    """Have a function called with each exception that ends the program, or a thread of it."""
+    """Replace `sys.excepthook` and `threading.excepthook` by ones that first call `shown`.
+
+    They are put back when the row is undone. `shown` gets a tuple of type, exception and traceback, and `by_hook=True` if it is not a
+    thread's.
+    """
 
     def of_program(*error: Any) -> None:
         shown(error, by_hook=True)
@@ -197,7 +212,10 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
 
 
 def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
-    """Return a hook that calls a function before another hook; what that raises is kept from the program."""
+    """Return a hook that calls `first`, then `hook`, with the same arguments.
+
+    What `first` raises is dropped.
+    """
     kept = guard.hook(first)
 
     def both(*arguments: Any) -> Any:

@@ -42,15 +42,15 @@ NOT_RAISED = (
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Patches a method of a module once the program has imported that."""
+    """An import finder that finds nothing, but patches a method once the program has imported its module."""
 
     def __init__(self, row: Any, method: str, takes: str, ours: Callable[..., Any]) -> None:
-        """Look from now on.
+        """Put itself first into `sys.meta_path`, until the row is undone.
 
         Args:
             row: The row of the patch.
-            method: It, as `module:Class.method`.
-            takes: Its shape.
+            method: The method, as `module:Class.method`.
+            takes: The `shape` that it must have.
             ours: What replaces it; it gets the stock one first.
         """
         self._row, self._takes, self._ours = row, takes, ours
@@ -62,17 +62,22 @@ class Finder(importlib.abc.MetaPathFinder):
         sys.meta_path.insert(0, self)
 
     def find_spec(self, *_: object) -> None:
-        """Find nothing. Patch the module if it was imported since the last call."""
+        """Return None, so that others import; patch the module if it was imported since the last call."""
         # It stays in the list: Python looks through that just now, and would pass by the next finder.
         if not self._is_done:
             guard.hook(self._look)()
 
     def leave(self) -> None:
-        """Look no more."""
+        """Remove itself from `sys.meta_path`."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
     def _patch(self) -> None:
+        """Replace the method, if its module is imported by now.
+
+        Raises:
+            Misfit: The method has another shape.
+        """
         owner: Any = getattr(sys.modules.get(self._module), self._class, None)
         stock = getattr(owner, self._method, None)
         if stock is None:
@@ -86,14 +91,14 @@ class Finder(importlib.abc.MetaPathFinder):
 
 @ASYNCIO
 def report_what_asyncio_catches(row: Any) -> None:
-    """Patch asyncio once the program has imported it."""
+    """Apply the row: exceptions that asyncio's event loops handle are reported, once asyncio is imported."""
     method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
     Finder(row, method, "self context", call_exception_handler)
 
 
 @TWISTED
 def stop_where_nobody_handles(row: Any) -> None:
-    """Patch Twisted once the program has imported it."""
+    """Apply the row: once Twisted is imported, the program stops at errors that no errback handles."""
     Finder(row, "twisted.logger._logger:Logger.failure", FAILURE, failure)
     Finder(row, "twisted.internet.base:ReactorBase.fireSystemEvent", "self eventType", fire)
 
@@ -101,14 +106,17 @@ def stop_where_nobody_handles(row: Any) -> None:
 def call_exception_handler(
     stock: Callable[..., Any], self: Any, context: Any, *rest: Any, **named: Any
 ) -> Any:
-    """Handle an exception as an event loop does, and report it."""
+    """Report the exception of `context`, then do as asyncio's event loop (`stock`)."""
     report(context)
     return stock(self, context, *rest, **named)
 
 
 @guard.hook
 def report(context: Any) -> None:
-    """Report an exception that an event loop handles."""
+    """Report the exception that an event loop handles; `context` is asyncio's, its key `exception` has it.
+
+    Nothing is reported without one, or where a library has raised it.
+    """
     error = context.get("exception")
     if isinstance(error, Exception):
         kind = "task" if {"future", "task"} & set(context) else "callback"
@@ -116,7 +124,10 @@ def report(context: Any) -> None:
 
 
 def add(kind: str, error: Exception, trace: TracebackType | None) -> None:
-    """Report an exception without a stop, if it was raised by the program."""
+    """Report an exception without a stop, if the innermost of its user's frames is the program's.
+
+    `kind` says what has raised it, such as `asyncio task`; `trace` is its traceback.
+    """
     frames = tracebacks.frames_of(trace)
     if frames and tracebacks.is_users(frames[-1][0]):
         from ..stops import breaking
@@ -129,15 +140,15 @@ FAILURE = "self format failure= level= **kwargs"
 
 
 def failure(stock: Callable[..., Any], self: Any, *given: Any, **named: Any) -> Any:
-    """Log a failure as Twisted does, after it was shown."""
+    """Stop at the failure that Twisted logs, then log it as Twisted does (`stock`)."""
     show(named.get("failure", given[1] if len(given) > 1 else None))
     return stock(self, *given, **named)
 
 
 def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: Any) -> Any:
-    """Fire an event of a reactor; at its end, collect what it left.
+    """Fire an event of a reactor as Twisted does (`stock`); at `shutdown` also run the garbage collector.
 
-    A Deferred of `inlineCallbacks` that has failed is in a circle.
+    A Deferred of `inlineCallbacks` that has failed is in a circle, and logs its error when it is collected.
     """
     result = stock(self, event, *rest, **named)
     if event == "shutdown" and gc.isenabled():
@@ -147,7 +158,10 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 
 @guard.hook
 def show(failure: Any) -> None:
-    """Stop at an exception that Twisted itself logs."""
+    """Stop at an exception that Twisted itself logs.
+
+    `failure` is Twisted's `Failure`, or None for the current one.
+    """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):
         frame = frame.f_back
@@ -164,12 +178,12 @@ def show(failure: Any) -> None:
 
 
 def show_collected(error: Exception, frames: Any, frame: Any) -> None:
-    """Stop at an exception that a Deferred had when it was collected; report it where nothing can stop.
+    """Stop at an exception that a Deferred had when it was collected; report it where no frame can stop.
 
     Args:
-        error: It.
+        error: The exception.
         frames: Function, file and line of each of its frames, and more.
-        frame: That of what collects the Deferred.
+        frame: The frame of what collects the Deferred.
     """
     trace, remark = error.__traceback__, ""
     steps = [step(*each[:3]) for each in frames]
@@ -189,7 +203,7 @@ def show_collected(error: Exception, frames: Any, frame: Any) -> None:
 
 
 def stop(error: Exception, trace: TracebackType | None, remark: str = "") -> None:
-    """Stop at an exception by a traceback, which it has meanwhile."""
+    """Stop at an exception by a traceback, which it has meanwhile; `remark` is shown with its message."""
     before = error.__traceback__
     tracebacks.remarks[id(error)] = remark
     try:
@@ -206,12 +220,15 @@ def name_of(frame: Any) -> str:
 
 
 def is_passed(frame: Any) -> bool:
-    """Whether a frame is of a logger, or of ours."""
+    """Return whether a frame is of Twisted's logger, or of this package."""
     return name_of(frame).startswith(PASSED)
 
 
 def caller(frame: Any) -> Any:
-    """Return the innermost frame of the program's code around another; None: only debugger or libraries."""
+    """Return the innermost frame of the program's code among a frame and its callers.
+
+    None: the debugger has called it, or there are only libraries.
+    """
     found = None
     while frame is not None:
         code = frame.f_code
@@ -227,7 +244,10 @@ def caller(frame: Any) -> Any:
 
 
 def step(function: str, file: str, line: int) -> Any:
-    """Return a generator that has not begun, so nothing runs: its frame is at a line of a file."""
+    """Return a new generator, which is not begun, whose frame is at a line of a file; nothing runs.
+
+    `function` is the name that the frame shows.
+    """
     text = "\n" * (line - 1) + "def step(): yield"
     module = compile(text, file, "exec")
     code = next(each for each in module.co_consts if hasattr(each, "co_code"))

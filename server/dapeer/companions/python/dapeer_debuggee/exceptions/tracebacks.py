@@ -36,7 +36,7 @@ CHAINED = {
 
 
 def text_of(error: BaseException) -> str:
-    """Return the message of an exception; empty if it has none, or raises another one."""
+    """Return the message of an exception; empty if it has none, or if making it raises another one."""
     try:
         return str(error)
     except Exception:
@@ -44,7 +44,7 @@ def text_of(error: BaseException) -> str:
 
 
 def named(error: BaseException) -> str:
-    """Return type and message of an exception."""
+    """Return type and message of an exception, as `TYPE: MESSAGE`; the type alone if there is no message."""
     text = text_of(error)
     name = type(error).__qualname__
     return f"{name}: {text}" if text else name
@@ -56,19 +56,22 @@ def is_users(path: str) -> bool:
 
 
 def relative(path: str) -> str:
-    """Return a path relative to the working directory, if it is inside of it."""
+    """Return a path relative to the working directory if it is inside of it, else unchanged."""
     here = os.getcwd() + os.sep
     return path.removeprefix(here)
 
 
 def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of a traceback's frames, the outermost first; the user's, if any."""
+    """Return file, line and function of a traceback's frames, the outermost first.
+
+    These are the user's; if there are none, those of libraries. Empty for None.
+    """
     frames = all_frames_of(trace)
     return [frame for frame in frames if is_users(frame[0])] or frames
 
 
 def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of a traceback's frames, the outermost first; not the debugger's."""
+    """Return file, line and function of all frames of a traceback but the debugger's, outermost first."""
     frames: list[tuple[str, int, str]] = []
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -84,12 +87,15 @@ def is_programs(path: str) -> bool:
 
 
 def is_in_program(trace: TracebackType | None) -> bool:
-    """Whether a traceback has a frame of the program's code."""
+    """Return whether a traceback has a frame of the program's code."""
     return any(is_programs(file) for file, *_ in frames_of(trace))
 
 
 def place(frames: list[tuple[str, int, str]]) -> str:
-    """Return the location of the innermost frame."""
+    """Return the location of the last of `frames` (file, line, function), as ` at FILE:LINE in FUNCTION`.
+
+    Empty if there are none.
+    """
     if not frames:
         return ""
     path, line, function = frames[-1]
@@ -97,7 +103,10 @@ def place(frames: list[tuple[str, int, str]]) -> str:
 
 
 def written(frames: list[tuple[str, int, str]]) -> str:
-    """Return frames as Python writes them."""
+    """Return frames (file, line, function) as Python writes a traceback, repeated ones once.
+
+    Only the last `MAX_FRAMES` are written.
+    """
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(frames)]
     lines = [f"  [{len(runs) - MAX_FRAMES} more lines]\n"] if len(runs) > MAX_FRAMES else []
     for (path, line, function), times in runs[-MAX_FRAMES:]:
@@ -116,7 +125,10 @@ def group_of(error: BaseException) -> tuple[BaseException, ...]:
 
 
 def members(error: BaseException, depth: int = 1) -> Iterator[str]:
-    """Yield a line for each member of a group with its location, also for nested groups."""
+    """Yield a line for each member of an exception group, with its location, also of nested groups.
+
+    `depth` is how deep it is indented; of more than `MAX_MEMBERS` members the number of the others is told.
+    """
     inside = group_of(error)
     for member in inside[:MAX_MEMBERS]:
         yield "  " * depth + named(member) + place(frames_of(member.__traceback__))
@@ -132,14 +144,20 @@ def remote_of(error: BaseException) -> str:
 
 
 def worker(error: BaseException) -> str:
-    """Return where in a worker process an exception was raised; empty if not in a worker."""
+    """Return a line about where in a worker process an exception was raised.
+
+    Empty if it was not raised in one.
+    """
     found = [(path, int(line), name) for path, line, name in REMOTE.findall(remote_of(error))]
     users = [frame for frame in found if is_users(frame[0])]
     return f"  raised in a worker process{place(users or found)}; {STOPS_THERE}" if found else ""
 
 
 def inside(error: BaseException) -> str:
-    """Return where in a library an exception was raised; empty if the user's code or a worker raised it."""
+    """Return a line about where in a library an exception was raised; empty if it was not raised in one.
+
+    Empty also for assertions, groups, those of worker processes, and where no frame is the user's.
+    """
     frames = all_frames_of(error.__traceback__)
     users = any(is_users(path) for path, _, _ in frames)
     if not users or isinstance(error, AssertionError) or group_of(error) or remote_of(error):
@@ -152,14 +170,20 @@ def inside(error: BaseException) -> str:
 
 
 def message(error: BaseException, known: str) -> str:
-    """Return an exception's message with the members of its group and its location in a worker process."""
+    """Return an exception's message with lines about its group, its worker process and its remark.
+
+    `known` is the message itself.
+    """
     remark = remarks.get(id(error))
     more = [*members(error), worker(error), f"  {remark}" if remark else ""]
     return "\n".join(filter(None, [known, *more]))
 
 
 def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
-    """Return the tracebacks of an exception and of its causes in Python's order: the latest last."""
+    """Return the tracebacks of an exception, its causes and its group's members as Python writes them.
+
+    The latest comes last. `seen` are ids of exceptions that are written already; callers leave it out.
+    """
     seen |= {id(error)}
     text = written(frames_of(error.__traceback__)) + named(error) + "\n"
     remote = remote_of(error)

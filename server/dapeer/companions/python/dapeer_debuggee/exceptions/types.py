@@ -20,7 +20,10 @@ class NamedType(type):
     name_of_type: str
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        """Whether a class or one of its bases has the name, or is bound to it in a module."""
+        """Return whether a class or one of its bases has the name of this type.
+
+        It may also be bound to that name in the module.
+        """
         module, _, name = cls.name_of_type.rpartition(".")
         there = getattr(sys.modules.get(module), "__dict__", {}).get(name)
         above = getattr(subclass, "__mro__", ())
@@ -37,7 +40,7 @@ def has_name(kind: type, name: str) -> bool:
 
 
 def type_of(name: str) -> type:
-    """Return the built-in exception with a name, else a class that stands for all others with it."""
+    """Return the built-in exception `name`, or a new `NamedType`: all classes of that name are below it."""
     known = getattr(builtins, name, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return known
@@ -52,7 +55,10 @@ def below(kind: type) -> Iterator[type]:
 
 
 def unknown(debugger: Any) -> set[str]:
-    """Return those names of exceptions to stop at that no class of the program has."""
+    """Return those names of exceptions to stop at that no class of the program has.
+
+    `debugger` is pydevd's `PyDB`.
+    """
     filters = (
         *debugger.break_on_caught_exceptions.values(),
         *debugger.break_on_uncaught_exceptions.values(),
@@ -84,7 +90,7 @@ UNKNOWN = patching.Row(
 
 @BY_NAME
 def match_by_name(row: Any) -> None:
-    """Make pydevd match types by name."""
+    """Apply the row: pydevd matches exceptions to stop at by the names of their types."""
 
     @row.replace(CLASS)
     def get_exception_class(stock: Any, kls: str, *rest: Any, **named: Any) -> type:
@@ -93,7 +99,10 @@ def match_by_name(row: Any) -> None:
 
 @UNKNOWN
 def report_unknown(row: Any) -> None:
-    """Report at the end of the first process which names no class had; children may not import all types."""
+    """Apply the row: at the end of the first process, names of exceptions that no class had are reported.
+
+    A child may not import all types, so nothing is reported there.
+    """
     if not patching.first_process[0]:
         return
     from ..stops import breaking

@@ -45,6 +45,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     held: dict[str, Any] = compiled.params
 
     def parameter(match: re.Match[str]) -> str:
+        """Return the text of a parameter's value, or the match itself if it is none."""
         name = match[1] or match[2]
         if name not in held:
             return match[0]
