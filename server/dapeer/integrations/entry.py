@@ -22,10 +22,13 @@ class IntegrationEntry(ABC):
         """Add its options to those of `stdio` and `serve`."""
 
     def add_commands(self, add_parser: AddParser, add: AddCommand) -> None:
-        """Add its own commands."""
+        """Add its own commands: `add_parser` and `add` create them, the latter with the common options."""
 
     def of_whole_server(self, arguments: argparse.Namespace) -> Mapping[str, object]:
-        """Return options and variables that apply to all clients of a server, with what is given for each."""
+        """Return the options and variables that hold for all clients of a server, by name, with their values.
+
+        They are read from the parsed `arguments` and the environment; the default is none.
+        """
         return {}
 
     @abstractmethod

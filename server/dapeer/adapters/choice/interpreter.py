@@ -127,7 +127,7 @@ def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
 
 
 def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield minor version and path of Pythons 3 (PATH, pyenv, uv) from minor version `least`, newest first."""
+    """Yield minor version and path of the Python 3s of PATH, pyenv and uv from `least` on, newest first."""
     # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]
     for installed in _INSTALLED:

@@ -40,29 +40,35 @@ class Editor:
     """The last answer for each file that was asked for."""
 
     def select(self, selection: Json | None) -> None:
-        """Take note of what the person has selected."""
+        """Keep what the person has selected in Neovim, as a notification has it; None: nothing is known."""
         self.selection = selection
 
     async def open_diff(self, arguments: Json) -> list[str]:
-        """Show a proposal; answer once the person has decided.
+        """Show a proposed text of a file as a diff in Neovim; return once the person has decided.
 
-        Two texts: `FILE_SAVED` and what to write, or `DIFF_REJECTED` and the name of the tab. Without the second one
-        Claude Code would ask again by itself. `TAB_CLOSED` is never said: it would take that for a yes.
+        The result has two texts: `FILE_SAVED` and what to write, or `DIFF_REJECTED` and the name of the tab. Without the second
+        one Claude Code would ask again by itself. `TAB_CLOSED` is never said: it would take that for a yes.
+
+        Raises:
+            DapeerError: Neovim's tool has failed.
         """
         reply = await self.run("open_diff", arguments)
         texts = [str(block.get("text", "")) for block in reply.content or ()]
         return texts[:2] or [reply.text]
 
     async def close_tab(self, arguments: Json) -> list[str]:
-        """Close a diff; one that nobody has decided counts as rejected."""
+        """Close the diff with this `tab_name`; one that nobody has decided counts as rejected."""
         return [(await self.run("close_tab", arguments)).text]
 
     async def close_all_diff_tabs(self, _: Json) -> list[str]:
-        """Close all diffs of the one who asks."""
+        """Close all diffs that this client has opened; the argument is ignored."""
         return [(await self.run("close_all_diff_tabs", {})).text]
 
     async def open_file(self, arguments: Json) -> list[str]:
-        """Show a file, with a text in it marked."""
+        """Show the file `filePath` in Neovim, with the text `startText` in it marked, if there is one.
+
+        Neovim's window gets the focus unless `makeFrontmost` is False.
+        """
         request: dict[str, Any] = {"filename": arguments["filePath"]}
         if text := arguments.get("startText"):
             request["text"] = text
@@ -71,7 +77,11 @@ class Editor:
         return [(await self.run("open_file", request)).text]
 
     async def get_diagnostics(self, arguments: Json) -> list[str]:
-        """Return what is wrong with a file, or with all; where Neovim is late, what it said last."""
+        """Return as JSON the diagnostics of the file at `uri`, or of all files without one.
+
+        If Neovim fails, or does not answer within `SECONDS_FOR_DIAGNOSTICS`, its last answer to the same question is returned,
+        or an empty list. The form is that of VS Code's extension.
+        """
         uri = arguments.get("uri")
         request: Json = {"filename": _path(str(uri))} if uri else {"workspace": True}
         with anyio.move_on_after(SECONDS_FOR_DIAGNOSTICS):
@@ -83,33 +93,34 @@ class Editor:
         return [self._diagnostics.get(uri, "[]")]
 
     async def get_current_selection(self, _: Json) -> list[str]:
-        """Return what is selected now."""
+        """Return as JSON what is selected in Neovim now."""
         return [json.dumps((await self.run("get_selection", {})).data)]
 
     async def get_latest_selection(self, _: Json) -> list[str]:
-        """Return what was selected last, from memory."""
+        """Return as JSON what was selected last, from memory; `success` is false if nothing is known."""
         known = {"success": True, **self.selection} if self.selection else {"success": False}
         return [json.dumps(known)]
 
     async def get_open_editors(self, _: Json) -> list[str]:
-        """Return the open files."""
+        """Return as JSON the files that are open in Neovim."""
         return [json.dumps((await self.run("get_open_editors", {})).data)]
 
     async def get_workspace_folders(self, _: Json) -> list[str]:
-        """Return the directory of this Neovim."""
+        """Return as JSON the working directory of this Neovim, the only folder of the workspace."""
         folder = Path(self.cwd())
         known = [{"name": folder.name, "uri": folder.as_uri(), "path": str(folder)}]
         return [json.dumps({"success": True, "folders": known, "rootPath": str(folder)})]
 
     async def check_document_dirty(self, arguments: Json) -> list[str]:
-        """Return whether a file has unsaved changes."""
+        """Return as JSON whether the file `filePath` has unsaved changes in Neovim."""
         return [await self._of_file("check_document_dirty", arguments)]
 
     async def save_document(self, arguments: Json) -> list[str]:
-        """Write a file's unsaved changes to the disk."""
+        """Have Neovim write the unsaved changes of the file `filePath`; return its answer as JSON."""
         return [await self._of_file("save_document", arguments)]
 
     async def _of_file(self, name: str, arguments: Json) -> str:
+        """Run a tool of Neovim on the file `filePath`, and return its data as JSON."""
         reply = await self.run(name, {"filename": arguments["filePath"]})
         return json.dumps(reply.data)
 
@@ -119,7 +130,10 @@ def _path(uri: str) -> str:
 
 
 def _by_file(data: Json) -> list[Json]:
-    """Return diagnostics as VS Code's extension gives them, with 0-based positions."""
+    """Return the diagnostics of Neovim's tool as VS Code's extension gives them, by file, 0-based.
+
+    `data` has the key `diagnostics`, a list.
+    """
     files: dict[str, list[Json]] = {}
     for one in data.get("diagnostics", ()):
         files.setdefault(str(one.get("path", "")), []).append(_diagnostic(one))
@@ -127,6 +141,10 @@ def _by_file(data: Json) -> list[Json]:
 
 
 def _diagnostic(one: Mapping[str, Any]) -> Json:
+    """Return a diagnostic of Neovim's tool, with 1-based positions, in VS Code's form.
+
+    An end left out is one character on.
+    """
     line, column = int(one["line"]) - 1, int(one.get("column") or 1) - 1
     end = {
         "line": int(one.get("end_line") or line + 1) - 1,

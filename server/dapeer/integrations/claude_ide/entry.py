@@ -15,7 +15,7 @@ class ClaudeIdeEntry(IntegrationEntry):
     """It is part of every server."""
 
     def integration(self, arguments: argparse.Namespace) -> Integration:
-        """Return it."""
+        """Return a new integration with Claude Code; it has no options."""
         from dapeer.integrations.claude_ide.integration import ClaudeIde
 
         return ClaudeIde()

@@ -20,7 +20,7 @@ class Ide:
 
     @contextlib.contextmanager
     def notifying(self, notify: Callable[[str, Json], None]) -> Generator[None]:
-        """Pass on the notifications for Claude Code, method and parameters, while the body runs."""
+        """Send Neovim's notifications for Claude Code to `notify`, method and parameters, while the body runs."""
         self._notify = notify
         try:
             yield
@@ -28,11 +28,11 @@ class Ide:
             self._notify = None
 
     def take(self, wish: Json) -> None:
-        """Take in what Neovim wants now."""
+        """Set `core` and `cwd` from a notification of Neovim's; without a `cwd`, the last one stays."""
         self.core = wish.get("core")
         self.cwd = str(wish.get("cwd") or self.cwd)
 
     def pass_on(self, method: str, params: Json) -> None:
-        """Pass on one notification, if somebody takes them."""
+        """Pass a notification to the function of `notifying`; outside of it, the notification is dropped."""
         if self._notify:
             self._notify(method, params)

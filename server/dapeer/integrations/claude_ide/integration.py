@@ -36,7 +36,7 @@ class ClaudeIde(Integration):
 
     @asynccontextmanager
     async def serving(self, context: IntegrationContext) -> AsyncGenerator[None]:
-        """Serve the Neovims that want it while the body runs."""
+        """Run a service for each attached Neovim that asks for one, while the body runs."""
         async with anyio.create_task_group() as tasks:
             services = Services(context, tasks)
             context.peers.subscribe(services.review)
@@ -58,20 +58,26 @@ class Services:
         """By the same."""
 
     def take_wish(self, peer: Peer, wish: Json) -> None:
-        """Take in what a Neovim wants to be."""
+        """Record what a Neovim asks for, and start, end or move services accordingly.
+
+        `wish` has `core` and `cwd`.
+        """
         self._ides[peer.id].take(wish)
         self.review()
 
     def pass_on(self, peer: Peer, method: str, params: Json) -> None:
-        """Pass on to Claude Code what the person has done."""
+        """Send a Neovim's notification to the CLIs that are connected to its service, if it has one."""
         self._ides[peer.id].pass_on(method, params)
 
     def forget(self, peer: Peer) -> None:
-        """Take note that a Neovim is no longer attached."""
+        """Drop what a Neovim has asked for that is no longer attached; `review` ends its service."""
         self._ides.pop(peer.id, None)
 
     def review(self) -> None:
-        """Bring about what the Neovims want."""
+        """Start and end services so that each attached Neovim that asks this process has one.
+
+        The working directory of the services that go on is updated.
+        """
         needed = {
             number: peer
             for number, peer in self._context.peers.attached.items()
@@ -100,6 +106,8 @@ class Services:
     async def _serve(
         self, peer: Peer, ide: Ide, service: Service, scope: anyio.CancelScope
     ) -> None:
+        """Run a service until `scope` is cancelled; tell Neovim if it cannot listen or write its lock file."""
+
         def notify(method: str, params: Json) -> None:
             self._tasks.start_soon(service.notify, method, params)
 
@@ -113,9 +121,16 @@ class Services:
                 peer.neovim.send(FAILED, str(error))
 
     def _editor(self, peer: Peer, ide: Ide, client: str) -> Editor:
+        """Return the view that one client, by its name, has of a Neovim: it runs Neovim's tools on its behalf."""
         call = self._context.call(client)
 
         async def run(name: str, arguments: Json) -> Reply:
+            """Run a tool of Neovim's by its name there, as a call of the client.
+
+            Raises:
+                NoNeovim: Neovim does not offer it.
+                DapeerError: It failed, or the person did not allow it.
+            """
             spec = peer.tools.get(name)
             if spec is None:
                 raise NoNeovim(

@@ -32,7 +32,10 @@ class Lock:
 
 
 def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Return where lock files belong: older versions read the second folder only."""
+    """Return the folders for lock files: that of `CLAUDE_CONFIG_DIR`, if it is set, and that in `home`.
+
+    Older versions of Claude Code read the second one only.
+    """
     moved = environment.get(CONFIG)
     found = [Path(moved) / "ide"] if moved else []
     return [*found, home / ".claude" / "ide"]
@@ -40,9 +43,10 @@ def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 @contextmanager
 def announced(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
-    """Keep a lock file in each folder while the body runs, readable by this user alone.
+    """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
 
-    Gives what writes them anew, once its folders are others.
+    The `with` gives a function that writes the files anew, after the lock's folders have changed. The folders are created
+    if necessary, and files of ended processes of ours removed.
 
     Raises:
         OSError: A file cannot be written.
@@ -66,7 +70,7 @@ def announced(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]
 
 
 def sweep(folder: Path) -> None:
-    """Remove the lock files that killed processes of ours have left."""
+    """Remove the lock files in a folder that ended processes of dapeer have left; files of others stay."""
     for path in folder.glob("*.lock"):
         with contextlib.suppress(OSError, ValueError):
             content: object = json.loads(path.read_bytes())
@@ -76,6 +80,7 @@ def sweep(folder: Path) -> None:
 
 
 def _text(lock: Lock) -> str:
+    """Return the content of a lock file, as JSON."""
     content = {
         "pid": lock.pid,
         "workspaceFolders": list(lock.folders()),
@@ -89,6 +94,11 @@ def _text(lock: Lock) -> str:
 
 
 def _write(path: Path, text: str) -> None:
+    """Replace a file by a text, readable by this user alone: a reader sees all of it or the old one.
+
+    Raises:
+        OSError: It cannot be written.
+    """
     # A reader sees the whole of it or nothing, and nobody else ever sees the token.
     beside = path.with_suffix(f".{os.getpid()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

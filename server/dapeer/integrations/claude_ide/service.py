@@ -57,10 +57,10 @@ class Service:
         cwd: str,
         report: Callable[[int, int], None] = lambda _port, _count: None,
     ) -> None:
-        """Serve nobody yet.
+        """Keep what the service needs; `serving` begins to listen.
 
-        `editor` makes the view that one CLI has of Neovim, by the CLI's name; `report` gets the port, and how many
-        CLIs are connected now.
+        `editor` makes the view that one CLI has of Neovim, by the CLI's name; `pid` and `cwd` are Neovim's. `report` gets the
+        port, and how many CLIs are connected, whenever that changes.
         """
         self._make = editor
         self._pid = pid
@@ -76,7 +76,13 @@ class Service:
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[int]:
-        """Listen and be announced while the body runs; give the port."""
+        """Listen on a free port, with a lock file, while the body runs; give the port.
+
+        At the end, running calls are awaited for a moment before the connections are closed.
+
+        Raises:
+            OSError: It cannot listen, or write the lock file.
+        """
         server = await serve(
             self._converse,
             LOOPBACK,
@@ -102,7 +108,10 @@ class Service:
                 await server.wait_closed()
 
     def moved(self, cwd: str) -> None:
-        """Be the IDE of another directory: who looks for one from now on finds that. Who is connected stays."""
+        """Write another working directory of Neovim to the lock files; CLIs that are connected stay.
+
+        A file that cannot be written is only logged.
+        """
         if cwd != self._cwd:
             self._cwd = cwd
             try:
@@ -111,7 +120,7 @@ class Service:
                 log.warning("Neovim's lock file still names another directory: %s", error)
 
     async def notify(self, method: str, params: Json) -> None:
-        """Tell every CLI what the person has done."""
+        """Send a notification to every CLI that is connected; a selection is kept for CLIs that connect later."""
         if method == "selection_changed":
             self._selection = params
         for connection, editor in list(self._connected.items()):
@@ -120,21 +129,21 @@ class Service:
             await _notify(connection, method, params)
 
     async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
-        """Tell a CLI that has just come its selection again: it may not have listened."""
+        """Send a CLI that has just connected the selection again, several times: it may not have listened yet."""
         for pause in SECONDS_BETWEEN_REPEATS:
             await anyio.sleep(pause)
             if connection in self._connected and editor.selection:
                 await _notify(connection, "selection_changed", editor.selection)
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Return what to answer to somebody who has not read the lock file."""
+        """Return the response to a request without the lock file's token; None: it has it, and may connect."""
         shown = request.headers.get_all(HEADER)
         if len(shown) == 1 and hmac.compare_digest(shown[0].encode(), self._token.encode()):
             return None
         return connection.respond(HTTPStatus.UNAUTHORIZED, f"{HEADER} does not hold the token.\n")
 
     async def _converse(self, connection: ServerConnection) -> None:
-        """Serve one CLI until it leaves; what it waits for then ends."""
+        """Serve one CLI until it disconnects; then its open calls end, and its open diffs are closed."""
         # Each has a name of its own: nobody closes the diffs of another.
         editor = self._make(f"claude-code {next(self._numbers)}")
         editor.select(self._selection)
@@ -143,6 +152,7 @@ class Service:
         async def connected(
             _context: ServerRequestContext[Any, Any], _params: t.NotificationParams
         ) -> None:
+            """Count the CLI as connected: only from now on does it read notifications."""
             # Only now does it hear what it is told.
             self._connected[connection] = editor
             self._report(self._port, len(self._connected))
@@ -166,12 +176,17 @@ class Service:
 
 
 async def _close_diffs(editor: Editor) -> None:
-    """Close what a CLI has left open: nobody waits for it."""
+    """Close the diffs that a CLI has left open, within a second; errors are ignored."""
     with anyio.CancelScope(shield=True), anyio.move_on_after(1), suppress(DapeerError):
         await editor.close_all_diff_tabs({})
 
 
 def _server(editor: Editor, calls: Calls) -> Server[Any]:
+    """Return an MCP server for one CLI, whose tools act on `editor`.
+
+    Its running calls are counted in `calls`.
+    """
+
     async def list_tools(
         _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
@@ -202,6 +217,7 @@ async def _read(
     connection: ServerConnection,
     received: anyio.abc.ObjectSendStream[SessionMessage | Exception],
 ) -> None:
+    """Pass each message of a connection to `received`, until it ends; answer what is no MCP with an error."""
     async with received:
         with suppress(ConnectionClosed, anyio.BrokenResourceError):
             async for data in connection:
@@ -215,6 +231,7 @@ async def _read(
 async def _write(
     connection: ServerConnection, to_send: anyio.abc.ObjectReceiveStream[SessionMessage]
 ) -> None:
+    """Send each message from `to_send` on the connection, until there are no more."""
     async with to_send:
         async for message in to_send:
             with suppress(ConnectionClosed):

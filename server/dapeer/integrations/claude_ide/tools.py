@@ -69,7 +69,7 @@ TOOLS: Final[dict[str, tuple[Method, str, Json]]] = {
 
 
 def listed() -> t.ListToolsResult:
-    """Return the list of them."""
+    """Return the list of the tools of `TOOLS`, in MCP's form."""
     return t.ListToolsResult(
         tools=[
             t.Tool(name=name, description=description, input_schema=dict(schema))
@@ -79,7 +79,9 @@ def listed() -> t.ListToolsResult:
 
 
 async def called(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
-    """Answer a call.
+    """Run a tool of `TOOLS` on an editor, and return its texts as a result.
+
+    An error of Neovim's is a failed result.
 
     Raises:
         MCPError: There is no such tool, or an argument is missing or wrong.
@@ -99,6 +101,7 @@ async def called(editor: Editor, name: str, arguments: Json) -> t.CallToolResult
 
 
 def _result(texts: Sequence[str], *, failed: bool = False) -> t.CallToolResult:
+    """Return texts as the result of a tool's call."""
     return t.CallToolResult(
         content=[t.TextContent(type="text", text=text) for text in texts], is_error=failed
     )
