@@ -33,7 +33,10 @@ class CollectionPoints:
     def put(
         self, path: str, line: int, client: str, requested: RequestedBreakpoint | None
     ) -> RequestedBreakpoint | None:
-        """Have a client collect on a line, or nothing there any longer; return what it has collected there."""
+        """Set, or with None remove, what a client collects on a line; return what it collected there before.
+
+        If that changes it, `listeners` are called with the path.
+        """
         points = self.by_path.setdefault(path, {})
         before = points.pop((line, client), None)
         if requested is not None:
@@ -47,12 +50,12 @@ class CollectionPoints:
         return before
 
     def of(self, path: str) -> list[RequestedBreakpoint]:
-        """Return those of a file, by line."""
+        """Return the breakpoints of a file that collect, of all clients, by line."""
         points = self.by_path.get(path, {})
         return [points[place] for place in sorted(points)]
 
     def places(self, client: str) -> list[tuple[str, int]]:
-        """Return path and line of those of a client."""
+        """Return path and line of all breakpoints with which a client collects."""
         return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
 
 
@@ -75,13 +78,17 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
         self._changed()
 
     def _changed(self) -> None:
+        """Count a change, and call all listeners."""
         self.news += 1
         for listener in self.listeners:
             listener()
 
 
 def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
-    """Return the point of a breakpoint that collects."""
+    """Return the point of a breakpoint that collects in the file `path`.
+
+    It is made in `collected` if it is new.
+    """
     return collected.point(
         requested.get("collect") or (),
         path=path,
@@ -93,7 +100,7 @@ def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) ->
 
 
 def point_at(collected: Collected, requested: RequestedFunction) -> Point:
-    """Return the point of functions at which a program collects."""
+    """Return the point of functions at which a program collects; it is made in `collected` if it is new."""
     return collected.point(
         requested["collect"],
         function=requested["name"],
@@ -110,7 +117,11 @@ LATE = " (unless while the interpreter ended, where the debugger sees nothing)"
 def without_calls(
     collected: Collected, name: str, *, calls: bool
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
-    """Yield a point's functions, as it names them, without a row: what is true of each, name, doubt."""
+    """Yield those functions of a point at functions that have no row: what is true of each, name, doubt.
+
+    `name` is the point's text, which may name several functions with commas between them; `calls` says whether its rows are calls.
+    Nothing is yielded where rows were lost. The doubt is a text in brackets, mostly empty.
+    """
     points = {
         n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)
     }

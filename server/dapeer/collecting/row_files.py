@@ -22,17 +22,22 @@ class RowFiles:
     """The files of one program."""
 
     def __init__(self, folder: Path, collected: Collected) -> None:
+        """Read nothing yet; the rows of the files in `folder` go to `collected`."""
         self.folder = folder
         self._collected = collected
         self._read: dict[Path, FilePosition] = {}
         self._reading = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> None:
-        """Take in what was written since the last time."""
+        """Read what the program's processes have written since the last call, and add the rows to `collected`.
+
+        The files are read in a thread; two calls do not overlap.
+        """
         async with self._reading:
             await in_thread(self._take)
 
     def _take(self) -> None:
+        """Read what is new in all files of the folder, and add rows, losses and calls to `collected`."""
         # A process writes a file more for each program that takes the place of its first one.
         for path in sorted(
             self.folder.glob("*.rows"), key=lambda path: (len(path.stem), path.stem)
@@ -47,7 +52,10 @@ class RowFiles:
             self._take_lost(path)
 
     def _take_lost(self, path: Path) -> None:
-        """Count what a process without a file of rows has lost (format: `dapeer_recording`)."""
+        """Record how many rows a process without a file of rows has lost (format: `dapeer_recording`).
+
+        The numbers stand in the file's times. A file that is gone or spoilt is ignored.
+        """
         # A process may remove or spoil what it has written, and removes it once there is room for rows.
         with contextlib.suppress(OSError, ValueError):
             of = path.stat()
@@ -55,10 +63,12 @@ class RowFiles:
 
 
 def _reason(error: int) -> str:
+    """Return the text of a system error; empty for 0."""
     return os.strerror(error) if error else ""
 
 
 def _written(path: Path, after: FilePosition) -> Iterator[Written]:
+    """Yield what was written into a file after a position; nothing if the file is gone or spoilt."""
     # A process may remove or spoil what it has written.
     with (
         contextlib.suppress(OSError, ValueError),
@@ -73,11 +83,11 @@ class FolderReaper(Protocol):
     """Removes folders, should dapeer be killed."""
 
     def watch_folder(self, folder: str) -> None:
-        """Have a folder removed when dapeer dies."""
+        """Have `folder` removed when dapeer dies."""
         ...
 
     def forget_folder(self, folder: str) -> None:
-        """Leave a folder alone from now on."""
+        """Have `folder` not removed any more."""
         ...
 
 
@@ -89,12 +99,15 @@ class RowFolders:
         self._stack = contextlib.ExitStack()
 
     def made(self, collected: Collected) -> RowFiles:
-        """Return the files of a new program."""
+        """Make a temporary folder for a new program, and return its files.
+
+        The reaper removes it if dapeer is killed.
+        """
         folder = str(self._stack.enter_context(held()))
         self._reaper.watch_folder(folder)
         self._stack.callback(self._reaper.forget_folder, folder)
         return RowFiles(Path(folder), collected)
 
     def close(self) -> None:
-        """Remove all."""
+        """Remove all folders that were made."""
         self._stack.close()

@@ -24,7 +24,10 @@ class Gap(NamedTuple):
 
 
 def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Iterator[Gap]:
-    """Yield where two sequences differ, in order; the time is linear in their lengths and the `window`.
+    """Yield the stretches in which two sequences of row numbers differ, in order.
+
+    Equal numbers are equal rows. Sequences longer than `window` are aligned one window after the other, so the result may have more edits
+    than needed there. The time grows with the lengths times the window.
 
     >>> list(gaps([1, 2, 3, 4], [1, 3, 4, 5]))
     [Gap(start_a=1, end_a=2, start_b=1, end_b=1), Gap(start_a=4, end_a=4, start_b=3, end_b=4)]
@@ -35,12 +38,15 @@ def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Itera
 
 
 def _common(a: Sequence[int], b: Sequence[int]) -> int:
-    """Return how many rows at the beginning are alike."""
+    """Return how many rows at the beginning of two sequences are equal."""
     return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
 
 
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
-    """Yield the gaps of one window after the other; each begins behind the last equal rows."""
+    """Yield the gaps of one window after the other.
+
+    A window begins behind the last equal rows of the one before.
+    """
     i = j = 0
     while i < len(a) or j < len(b):
         alike = _common(a[i:], b[j:])
@@ -56,7 +62,10 @@ def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
 
 
 def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
-    """Yield the gaps of the fewest edits, each a row added, removed or replaced, moved by `i` and `j`."""
+    """Yield the gaps of the fewest edits (a row added, removed or replaced), moved by `i` and `j`.
+
+    Long sequences are halved, to bound the memory.
+    """
     alike = _common(a, b)
     a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
     if not a or not b or set(a).isdisjoint(b):
@@ -75,11 +84,10 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
 
 
 def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield for each row of b two integers with a bit for each row of a, by which distances change.
+    """Yield for each row of `b` two integers, with a bit for each row of `a`, as distances change.
 
-    The one has where its distance to the beginnings of a grows, the other where it falls with a's next row.
-
-    That is Hyyrö's bit-parallel form of Levenshtein's distance, with Python's integers as words.
+    In the first a bit is set where the distance to that beginning of `a` grows by one, in the second where it falls. That is Hyyrö's
+    bit-parallel form of Levenshtein's distance, with Python's integers as words.
     """
     places: dict[int, int] = {}
     for n, each in enumerate(a):
@@ -96,14 +104,17 @@ def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
-    """Return how many edits lead from each beginning of a, the empty one first, to b, which has rows."""
+    """Return how many edits lead from each beginning of `a`, the empty one first, to `b`.
+
+    The sequence `b` must not be empty.
+    """
     last = deque(_columns(a, b), maxlen=1)[0]
     bits = (map(int, f"{each:0{len(a)}b}"[::-1]) for each in last)
     return list(accumulate(map(sub, *bits), initial=len(b)))
 
 
 def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
-    """Yield the gaps as `_edits` does; it keeps all columns."""
+    """Yield the gaps of the fewest edits, as `_edits` does; all columns are kept, so both must be short."""
     columns = list(_columns(a, b))
     alike: list[tuple[int, int]] = [(len(a), len(b))]
     x, y = len(a), len(b)
@@ -125,7 +136,7 @@ def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]
 
 
 def _joined(found: Iterator[Gap]) -> Iterator[Gap]:
-    """Yield gaps; those with nothing between them as one."""
+    """Yield gaps, where those that touch each other are one."""
     last: Gap | None = None
     for gap in found:
         if last is not None and (last.end_a, last.end_b) == (gap.start_a, gap.start_b):

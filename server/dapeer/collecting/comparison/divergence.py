@@ -74,7 +74,7 @@ class RunComparison:
         return len(self.a) - self.only_a - self.rows_changed
 
     def take(self, parting: Parting) -> None:
-        """Take note of a difference."""
+        """Count a difference, and keep it in `data` or `flow` if it is the first of its kind by position."""
         if parting.kind == "flow":
             self.only_a += parting.rows[0]
             self.only_b += parting.rows[1]
@@ -88,7 +88,11 @@ class RunComparison:
 
 
 def compared(a: RunRows, b: RunRows) -> RunComparison:
-    """Return how two runs differ."""
+    """Compare two runs' rows, thread by thread and task by task, and return where they differ.
+
+    Columns that differ in every row are set apart in `always`. If nothing else differs, `order` is the first row at which another thread
+    or task was on.
+    """
     found = RunComparison(a, b, always(a, b))
     numbers_a, numbers_b, count = numbered(a, b, found.always)
     lanes_a, lanes_b = a.lanes(), b.lanes()
@@ -108,6 +112,7 @@ def compared(a: RunRows, b: RunRows) -> RunComparison:
 
 
 def _moved(inner: Gap, gap: Gap) -> Gap:
+    """Return the gap `inner`, whose places count from the beginning of `gap`, with places of the whole."""
     a, b = gap.start_a, gap.start_b
     return Gap(inner.start_a + a, inner.end_a + a, inner.start_b + b, inner.end_b + b)
 
@@ -124,7 +129,10 @@ class _Rows:
 def _paired(
     a: Mapping[Lane, Sequence[int]], b: Mapping[Lane, Sequence[int]]
 ) -> Iterator[tuple[Lane, Sequence[int], Sequence[int]]]:
-    """Yield two runs' threads and tasks with their rows: paired by name, those without one in order."""
+    """Yield two runs' threads and tasks with their rows: paired by name, those without a pair in order.
+
+    A sequence is empty if the other run has more of them.
+    """
     both = [each for each in a if each in b]
     yield from ((each, a[each], b[each]) for each in both)
     left, right = ([each for each in lanes if each not in both] for lanes in (a, b))
@@ -135,7 +143,10 @@ def _paired(
 def _partings(
     found: RunComparison, gap: Gap, inner: Sequence[Gap], rows: _Rows
 ) -> Iterator[Parting]:
-    """Yield a gap's differences: rows of one place are paired, the `inner` gaps are rows of one run."""
+    """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
+
+    `inner` has the gaps that remain if only the places of the rows are compared.
+    """
     i, j = gap.start_a, gap.start_b
     end = Gap(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
     for each in chain(inner, (end,)):
@@ -151,7 +162,10 @@ def _partings(
 
 
 def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
-    """Return the columns in which two rows of one place differ, but for those that always do."""
+    """Return the columns in which two rows of one place differ, but for those that always do.
+
+    `x` and `y` are the indices of the rows in run a and run b.
+    """
     place = found.a.place(x)
     pairs = enumerate(zip(found.a.compared(x), found.b.compared(y), strict=True))
     columns = ((place, number) for number, (left, right) in pairs if left != right)

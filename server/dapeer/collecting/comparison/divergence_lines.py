@@ -30,7 +30,7 @@ class Compared:
     project: Path
 
     def text(self) -> list[str]:
-        """Return where they part, with the rows before it, and what else differs, as lines."""
+        """Return as lines where the runs part, with the rows before it, and what else differs."""
         found = self.found
         first = found.first
         lines = [self._nothing()] if first is None else [*self._first(first)]
@@ -46,7 +46,10 @@ class Compared:
         return [*lines, *([self._totals()] if first is not None else [])]
 
     def data(self) -> dict[str, Any]:
-        """Return the same as data."""
+        """Return the comparison as a dict of facts.
+
+        It has counts of rows, and if the runs differ, `kind` and `parting` (a row of each run).
+        """
         found, first = self.found, self.found.first
         facts: dict[str, Any] = {"rows": [len(found.a), len(found.b)], "alike": found.alike}
         facts |= {"changed": found.rows_changed, "only_a": found.only_a, "only_b": found.only_b}
@@ -59,6 +62,10 @@ class Compared:
         return facts
 
     def _fields(self, run: RunRows, number: int | None, which: int) -> dict[str, Any] | None:
+        """Return a row of a run as a dict with its hit, place and values; None: the run has no more rows.
+
+        `which` is 0 for run a and 1 for run b.
+        """
         if number is None:
             return None
         row = run.row(number)
@@ -68,7 +75,7 @@ class Compared:
         return {"hit": row.hit, **{k: v for k, v in place.items() if v}, "values": values}
 
     def _nothing(self) -> str:
-        """Say that they do not part."""
+        """Return a sentence that says that the runs do not part, or only take turns otherwise between threads."""
         found, count = self.found, len(self.found.a)
         rows = f"{count:,} row{'' if count == 1 else 's'}"
         besides = " but for what differs in all of them" if found.always else ""
@@ -85,6 +92,7 @@ class Compared:
         return self.found.a, self.found.b
 
     def _first(self, first: Parting) -> Iterator[str]:
+        """Yield lines on the first difference: how the runs part, rows before it, and the row of each."""
         outcome = self._outcome(first)
         yield f"{outcome[0].upper()}{outcome[1:]}"
         before = [
@@ -99,12 +107,12 @@ class Compared:
         yield from self._rows(first)
 
     def _ends(self, parting: Parting) -> tuple[int, int]:
-        """Return up to which rows the runs had come."""
+        """Return the index in run a and in run b up to which the rows were the same."""
         a, b = parting.a, parting.b
         return len(self.found.a) if a is None else a, len(self.found.b) if b is None else b
 
     def _rows(self, parting: Parting) -> Iterator[str]:
-        """Yield the row at which each run parts from the other."""
+        """Yield two lines: the row at which run a, and run b, parts from the other, or that it has no more."""
         for which, (name, number) in enumerate((("a", parting.a), ("b", parting.b))):
             shown = (
                 "no more rows" if number is None else self._row(self._both[which], number, which)
@@ -112,7 +120,7 @@ class Compared:
             yield f"{name} {shown}"
 
     def _outcome(self, parting: Parting) -> str:
-        """Say how they part there."""
+        """Return a sentence on how the runs part at a difference: by values or by control flow, and where."""
         a, b = self.found.a, self.found.b
         thread = f" in {self._who(parting)}" if self.found.threads else ""
         if parting.kind == "data":
@@ -144,21 +152,24 @@ class Compared:
 
     @staticmethod
     def _who(parting: Parting) -> str:
+        """Return the name of the task or thread in which the runs part."""
         _, thread, task = parting.lane
         return task or thread or "the main thread"
 
     def _place(self, place: int, which: int) -> str:
+        """Return the function, or the file and line, of a place in run a (`which` is 0) or run b (1)."""
         point = self.points[place][which]
         return point.function or f"{relative(point.path, self.project)}:{point.line}"
 
     def _at(self, run: RunRows, number: int, which: int) -> str:
-        """Return where a row was collected; of a call, its function."""
+        """Return where the row with index `number` was collected; of a call, its function."""
         row = run.row(number)
         if self.points[row.point][which].calls:
             return row.cells[FUNCTION]
         return self._place(row.point, which)
 
     def _row(self, run: RunRows, number: int, which: int) -> str:
+        """Return the row with index `number` of a run as a line of text, with its hit, place and values."""
         row = run.row(number)
         point = self.points[row.point][which]
         names = point.columns
@@ -172,10 +183,12 @@ class Compared:
         return f"#{row.hit} {self._place(row.point, which)}{who}{f': {values}' if values else ''}"
 
     def _column(self, column: ColumnNumbers) -> str:
+        """Return the name of a column and its place, as text."""
         place, number = column
         return f"`{self.points[place][0].columns[number]}` at {self._place(place, 0)}"
 
     def _totals(self) -> str:
+        """Return a sentence on how many rows are alike, differ, and are only in one run."""
         found = self.found
         names = [f"{self._column(each)} {count:,}" for each, count in found.changed.most_common()]
         parts = [f"{found.alike:,} row{'' if found.alike == 1 else 's'} alike"]
@@ -187,5 +200,6 @@ class Compared:
 
 
 def _few(texts: Sequence[str]) -> str:
+    """Return the first texts with commas between them, and how many more there are."""
     left = len(texts) - MAX_NAMED_COLUMNS
     return ", ".join([*texts[:MAX_NAMED_COLUMNS], *([f"{left} more"] if left > 0 else [])])

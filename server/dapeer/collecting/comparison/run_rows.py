@@ -44,18 +44,21 @@ class RunPart:
                 self.columns[OF_CALLS.index(each)] = [""] * len(self.table)
 
     def lanes(self) -> Iterator[Lane]:
-        """Yield who has collected each row."""
+        """Yield for each row which process, thread and task has collected it."""
         return zip(repeat(self.process), self.table.threads, self.table.tasks, strict=False)
 
     def keys(self, columns: Sequence[int]) -> Iterator[object]:
-        """Yield what makes two rows of the place alike: these columns of them."""
+        """Yield for each row what makes it equal to another row of the place: the cells of these columns.
+
+        Without columns all rows are equal.
+        """
         if not columns:
             return repeat((), len(self.table))
         return zip(*(self.columns[each] for each in columns), strict=True)
 
 
 def copied(table: Table) -> Table:
-    """Return the rows that a table has now."""
+    """Return a copy of a table, which later rows of the program do not change."""
     return Table(
         table.width,
         [*table.hits],
@@ -69,6 +72,7 @@ def copied(table: Table) -> Table:
 
 
 def _without_addresses(column: Sequence[str]) -> Sequence[str]:
+    """Return a column's cells with memory addresses replaced by one text, since they differ in each run."""
     if "0x" not in "\n".join(column):
         return column
     return [_ADDRESS.sub("0x…", each) for each in column]
@@ -94,7 +98,10 @@ class RunRows:
         self.index = self.merged([range(len(each.table)) for each in self.parts])
 
     def merged(self, columns: Sequence[Sequence[int]]) -> list[int]:
-        """Return what is told of the rows of each part as one list in the order of all."""
+        """Return one list with a number for each row of the run, in the order of collection.
+
+        `columns` has a sequence for each part, with a number for each of its rows.
+        """
         if len(columns) == 1:
             return list(columns[0])
         streams = [iter(each) for each in columns]
@@ -105,7 +112,7 @@ class RunRows:
         return len(self.of)
 
     def row(self, number: int) -> CollectedRow:
-        """Return a row; its point is the number of its place."""
+        """Return the row with index `number`; its `point` is the number of its place, not of a point."""
         part = self.parts[self.of[number]]
         return part.table.row(self.index[number], part.place)
 
@@ -114,21 +121,21 @@ class RunRows:
         return self.parts[self.of[number]].place
 
     def compared(self, number: int) -> tuple[str, ...]:
-        """Return the cells of a row as they are compared."""
+        """Return the cells of a row as they are compared: without addresses, and for calls without times."""
         part, index = self.parts[self.of[number]], self.index[number]
         return tuple(column[index] for column in part.columns)
 
     def at(self, place: int) -> list[RunPart]:
-        """Return the rows of a place, by process."""
+        """Return the parts with the rows of a place, one for each process."""
         return [each for each in self.parts if each.place == place]
 
     def lane(self, number: int) -> Lane:
-        """Return who has collected a row."""
+        """Return which process, thread and task has collected the row with index `number`."""
         part, index = self.parts[self.of[number]], self.index[number]
         return part.process, part.table.threads[index], part.table.tasks[index]
 
     def lanes(self) -> dict[Lane, Sequence[int]]:
-        """Return the rows of each thread and task."""
+        """Return the indices of the rows of each process, thread and task, in the order of collection."""
         if len({each for part in self.parts for each in set(part.lanes())}) == 1:
             return {self.lane(0): range(len(self))}
         found: dict[Lane, list[int]] = {}
@@ -139,9 +146,10 @@ class RunRows:
 
 
 def places(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
-    """Return the points that two runs have in common, as pairs.
+    """Return the points that two runs have in common, as pairs; a pair's index is the number of the place.
 
-    A point is known by the name of its file or function and its expressions. Several that have these in common are known by their order: an edit moves lines.
+    A point is known by the name of its file, its function and its expressions. Several that have these in common are paired in the order
+    of their lines, as an edit moves lines, if there are as many in both runs.
     """
     there = _by_name(b)
     return [
@@ -153,6 +161,7 @@ def places(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
 
 
 def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
+    """Return points by file name, function and columns, those with the same ones in order of their lines."""
     named: dict[object, list[Point]] = {}
     for each in sorted(points, key=lambda each: (each.path, each.line)):
         name = PurePath(each.path).name, each.function, each.columns
@@ -161,7 +170,10 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
 
 
 def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
-    """Return the rows at the points whose place is known, by the point's number."""
+    """Return a run's rows at the points whose numbers are keys of `place`.
+
+    Its values are numbers of places.
+    """
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
     return RunRows(
         [
@@ -173,7 +185,10 @@ def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
 
 
 def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
-    """Return the columns without a common value, and their first values; each run has several rows there."""
+    """Return the columns that have no value in common in both runs, with the first value in a and in b.
+
+    Only places count at which each run has at least `MIN_DIFFERENT_ROWS` rows.
+    """
     found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
         of_a, of_b = a.at(place), b.at(place)
@@ -190,9 +205,10 @@ def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
 def numbered(
     a: RunRows, b: RunRows, left_out: Mapping[ColumnNumbers, object]
 ) -> tuple[list[int], list[int], int]:
-    """Return each row as a number, and how many places there are.
+    """Return each row of a and of b as a number, and how many places there are.
 
-    Rows that are alike have the same number; its remainder is their place.
+    Rows of one place that are equal, but for the columns `left_out`, have the same number; its remainder by the count of places is the
+    number of the place.
     """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}

@@ -62,7 +62,11 @@ class Collected:
         calls: bool = False,
         expect: str = "",
     ) -> Point:
-        """Return the point of a place and its expressions; a new number where there is none yet."""
+        """Return the point with these properties; if there is none yet, add one with the next number.
+
+        `path` and `line`, or `function`, are its place; `client` is the key of the client that has asked for it. `max_hits` is how many
+        rows are taken (0: all), `calls` says that rows are calls, `expect` is what must hold.
+        """
         place = path, line, function, tuple(expressions), client, max_hits
         identity = (*place, "", False, calls, expect)
         known = self._known.get(identity)
@@ -73,21 +77,25 @@ class Collected:
     def watched(
         self, watch: str, expressions: Sequence[str], client: str = "", *, aside: bool = False
     ) -> Point:
-        """Return a new point for what is watched."""
+        """Add a new point for what a program is run until, and return it.
+
+        `watch` is its title; with `aside` its rows, on the watching itself, are not listed.
+        """
         identity = ("", 0, "", tuple(expressions), client, 0, watch, aside)
         return self._add(Point(len(self.points) + 1, *identity))
 
     def _add(self, point: Point) -> Point:
+        """Add a point under its number and its place; return it."""
         self.points[point.number] = point
         self._at.setdefault((point.path, point.line), []).append(point.number)
         return point
 
     def of_point(self, number: int) -> Sequence[Collection]:
-        """Return what was collected at a point, by one process after the other."""
+        """Return the collections of a point by its number, one for each process; empty: it has none."""
         return self._of.get(number, ())
 
     def rows_of(self, point: Point) -> Iterator[CollectedRow]:
-        """Yield the rows of a point, of one process after the other."""
+        """Yield all rows of a point, those of one process after those of the other."""
         for each in self.of_point(point.number):
             yield from (each.table.row(index, point.number) for index in range(len(each.table)))
 
@@ -98,13 +106,16 @@ class Collected:
         return sum(len(each) * (HEAD + each.width) for each in tables)
 
     def give_up(self) -> None:
-        """Forget all rows, to make room."""
+        """Drop all rows, to make room for those of later programs, and set `given_up` if there were any."""
         self.given_up = self.given_up or self.fields > 0
         self.collections.clear()
         self._of.clear()
 
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
-        """Return a point's collection in a process, new where there is none; None: there is no such point."""
+        """Return the collection of a point in a process, by their numbers; it is made if it is new.
+
+        None: there is no such point. `road` is how the rows come: `TRACER` or `LOG`.
+        """
         point = self.points.get(number)
         if point is None:
             return None
@@ -117,7 +128,10 @@ class Collected:
         return self.collections[key]
 
     def add(self, process: int, row: CollectedRow, road: str) -> None:
-        """Take in one row, which came by itself."""
+        """Add one row of a process, which came by itself; its point is in the row.
+
+        A row of an unknown point, or with another number of cells than the point has, is dropped.
+        """
         collection = self.of(process, row.point, road)
         if collection is None or len(row.cells) != collection.table.width:
             return
@@ -125,7 +139,11 @@ class Collected:
         collection.add(row, order)
 
     def take(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
-        """Take in rows that a process has written, which count seconds from a time on."""
+        """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
+
+        `process` is a process id, `started` the time (seconds since 1970) from which the rows count. Lines that are no rows are counted
+        in their collection.
+        """
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count
         found: dict[int, Table] = {}
@@ -146,12 +164,15 @@ class Collected:
             self.collections[process, number].take(table.in_order(), first, started)
 
     def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
-        """Take note of a process's calls, by point and function, and of how many of its rows are overwritten."""
+        """Record which functions a process has called, and how many of its rows are overwritten.
+
+        `called` has pairs of a point's number and a function.
+        """
         self.called.update(called)
         self.overwritten[process] = overwritten
 
     def lose(self, process: int, count: int, reason: str) -> None:
-        """Take note of how many rows a process could not write, and why."""
+        """Record how many rows a process could not write in all, and the system's reason (empty: not known)."""
         self.lost[process] = count
         self.lost_for = reason or self.lost_for
 
@@ -161,13 +182,16 @@ class Collected:
         return not any(self.lost.values())
 
     def newly_lost(self, client: str) -> int:
-        """Return how many rows the processes could not write, if the client has not seen all; then it has."""
+        """Return how many rows could not be written in all, if the client was not told of all of them; else 0.
+
+        The client counts as told from then on.
+        """
         lost = sum(self.lost.values())
         seen, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > seen else 0
 
     def reached(self, path: str, line: int) -> bool:
-        """Whether some process has come by a collection point, or may have: its rows are lost."""
+        """Return whether a process has come by a point on this line, or may have, because rows are lost."""
         numbers = self._at.get((path, line), ())
         if numbers and not self.complete:
             return True
@@ -191,23 +215,23 @@ class Gathered:
     _started_at: float | None = None
 
     def reached(self, path: str, line: int) -> bool:
-        """Whether some process has come by a collection point."""
+        """Return whether some process of the program has come by a point on this line."""
         return self.collected.reached(path, line)
 
     def full(self, message: Message) -> int:
-        """Return the number of the point whose last accepted row a message has brought; 0: of none."""
+        """Return the number of the point of which `message` has brought the last wanted row; 0: of none."""
         row = message.body.get(ROW) if isinstance(message, Event) else None
         number = int(row.get("point") or 0) if row else 0
         rows = self.collected.collections.get((self.process, number))
         return number if rows and 0 < rows.point.max_hits == rows.hits else 0
 
     def removed(self, body: Body) -> None:
-        """Take note that the log points of a `point` are gone, since they have brought all rows."""
+        """Record that the log points of the point `body["point"]` are gone, since they have brought all rows."""
         for each in self.collected.of_point(int(body.get("point") or 0)):
             each.remove()
 
     def take(self, body: Body, at: float) -> None:
-        """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
+        """Add a row that came at time `at` (seconds): `body` has the number of its `point`, and its `cells`."""
         self._started_at = at if self._started_at is None else self._started_at
         point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
         row = CollectedRow(point, 0, at - self._started_at, "", "", "", cells)
@@ -215,7 +239,10 @@ class Gathered:
 
 
 def bound(ended: Sequence[Collected]) -> None:
-    """Give up the rows of programs that ended first, if all have too many; the last one ended last."""
+    """Drop the rows of programs that ended first, if all have more than `KEPT_FIELDS` fields.
+
+    `ended` is in the order of their ends. The last `KEPT_RUNS` keep theirs in any case.
+    """
     total = 0
     for number, program in enumerate(reversed(ended)):
         total += program.fields

@@ -75,28 +75,32 @@ class Collection:
     """By process of the program how many rows have come."""
 
     def remove(self) -> None:
-        """Take note that its log point is gone, since it has brought all rows that were wanted."""
+        """Set `removed`: its log point is gone, since it has brought all rows that were wanted."""
         self.removed = True
 
     def is_news(self, client: str) -> bool:
-        """Whether there are rows that a client was not told of."""
+        """Return whether there are rows that a client was not told of."""
         return self.count > self.reported.get(client, 0)
 
     def mark_reported(self, client: str) -> None:
-        """Take note that a client was told of all rows."""
+        """Record that a client was told of all rows that there are now."""
         self.reported[client] = self.count
 
     def add(self, row: CollectedRow, order: int) -> None:
-        """Take in a row that came by itself, as number `order` of its process; none beyond the point's most."""
+        """Count a hit, and add its row, unless the point has all rows that it takes.
+
+        `order` is the row's number among all rows of its process; the row's own `hit` is replaced by the count.
+        """
         self.hits += 1
         if not 0 < self.point.max_hits < self.hits:
             self.table.add(row._replace(hit=self.hits), order)
             self._bound()
 
     def take(self, rows: Table, first: int, started: float) -> None:
-        """Take in rows that were written, the first of them as number `first` of its process.
+        """Add rows that a process has written, in the order of their hits.
 
-        Calls are in the order of their ends, all else in that of hits.
+        Calls are in the order of their ends. `first` is added to their numbers among the rows of the process; `started` is the time from
+        which they count seconds.
         """
         self.started = started
         self.table.join(rows, first)
@@ -106,11 +110,11 @@ class Collection:
         self._bound()
 
     def skip(self, lines: int) -> None:
-        """Take note of lines that were no rows."""
+        """Count lines that were no rows."""
         self.unreadable += lines
 
     def _bound(self) -> None:
-        """Forget the oldest rows, but for the first ones, where there are too many."""
+        """Drop the oldest rows behind the first `FIRST_ROWS`, if there are more than `MAX_POINT_ROWS`."""
         excess = len(self.table) - MAX_POINT_ROWS
         if excess > 0:
             # Many at once: what is cut out of the middle of a list moves the rest of it.
@@ -132,7 +136,7 @@ class Collection:
         return len(self.table) + self.forgotten
 
     def unreported(self, client: str) -> Table:
-        """Return the rows that a client was not told of, as far as they are kept."""
+        """Return the rows that a client was not told of, as far as they are kept; nothing is marked."""
         seen_rows = self.reported.get(client, 0)
         return self.table.last(self.count - seen_rows) if seen_rows else self.table
 

@@ -63,7 +63,7 @@ class BlockPart:
 
     @classmethod
     def of_text(cls, text: str) -> BlockPart:
-        """Return rows that are all lines."""
+        """Return a part whose rows are all lines of `text`."""
         count = text.count("\n") + (text[-1:] not in {"", "\n"})
         return cls(text, range(count), (), count)
 
@@ -82,7 +82,7 @@ class _Found:
     end: int = 0
 
     def take(self, part: bytes, rows: int) -> None:
-        """Take in rows of one kind that follow each other."""
+        """Add the bytes of `rows` rows of one kind that follow each other, and number them."""
         order = range(self.count, self.count + rows)
         if part[0] < row_format.PLAIN:
             self.lines.append(part)
@@ -95,7 +95,10 @@ class _Found:
 
 
 def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
-    """Return what a chunk holds, and up to where; a row that is not complete is left for later."""
+    """Return the complete rows of a chunk, and how many bytes they take.
+
+    An incomplete one is left for later. `names` has what the numbers in the rows stand for.
+    """
     found = _Found()
     while found.end < len(chunk) and chunk[found.end]:
         rows = (
@@ -116,7 +119,7 @@ def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
 
 
 def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
-    """Return the complete lines that follow each other from a place on, and how many they are."""
+    """Return the bytes of the complete lines that follow each other from `at` on, and their number."""
     end = row_format.LINES.search(chunk, at)
     last = len(chunk) if end is None else end.end()
     part = chunk[at : chunk.rfind(b"\n", at, last) + 1]
@@ -124,7 +127,7 @@ def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
-    """Return consecutive complete rows with as many plain values, from a place on, and their number."""
+    """Return the bytes of complete rows with as many plain values from `at` on, and their number."""
     size = row_format.row_bytes(chunk[at] - row_format.PLAIN)
     rows = row_format.count_alike(chunk, at)
     while rows and (at + rows * size > len(chunk) or not chunk[at + rows * size - 1]):
@@ -135,7 +138,10 @@ def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
 def _tables(
     rows: bytes, count: int, order: Sequence[int], names: Names
 ) -> Iterator[tuple[int, Table]]:
-    """Yield rows that have as many values, by shape; what is of no shape is none."""
+    """Yield point and table of rows that have `count` values each; rows of an unknown shape are dropped.
+
+    `order` has the number of each row in the chunk.
+    """
     size = row_format.row_bytes(count)
     heads = _column(rows, "I", 0, size)
     known = _different(heads)
@@ -155,7 +161,7 @@ def _tables(
 
 
 def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Table:
-    """Return rows of one shape."""
+    """Return rows of one shape as a table; `letters` are the types of their values."""
     size = row_format.row_bytes(len(letters))
     contexts = _column(rows, "I", 4, size)
     zero = names.zero
@@ -171,7 +177,7 @@ def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Tab
 
 
 def _who(contexts: array[int], names: Names) -> tuple[list[str], list[str], list[str]]:
-    """Return threads, tasks and callers."""
+    """Return the threads, tasks and callers of rows as three lists, by the numbers of their contexts."""
     of = {each: names.contexts.get(each, NOBODY) for each in _different(contexts)}
     if len(of) == 1:
         thread, task, caller = of[contexts[0]]
@@ -182,14 +188,17 @@ def _who(contexts: array[int], names: Names) -> tuple[list[str], list[str], list
 
 
 def _different(column: array[int]) -> Sequence[int]:
-    """Return the different numbers, of which there is mostly one, in the order in which they come."""
+    """Return the different numbers of a column, in the order in which they come; mostly it is one."""
     if column.tobytes() == column[:1].tobytes() * len(column):
         return column[:1]
     return [*dict.fromkeys(column)]
 
 
 def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
-    """Return a column of values."""
+    """Return a column of values as texts, or as numbers that are read as texts.
+
+    `letter` is their type, `start` their place in a row of `size` bytes.
+    """
     if letter == "d":
         return NumberColumn(_column(rows, "d", start, size))
     if letter == "x":
@@ -199,7 +208,10 @@ def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
 
 
 def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) -> array[Any]:
-    """Return the numbers of a kind (of `array`) that stand at a place of each row."""
+    """Return the numbers at one place of each row; `kind` is a type code of `array`.
+
+    `start` is the place in a row of `size` bytes.
+    """
     column: array[Any] = array(kind)
     width = column.itemsize
     column.frombytes(memoryview(rows).cast(kind)[start // width :: size // width].tobytes())
@@ -209,7 +221,10 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
 
 
 def read_names(text: bytes, zero: float) -> Names:
-    """Return what the lines of a header say, up to a zero byte; a line that is none says nothing."""
+    """Return what the lines of a file's header say, up to a zero byte; a line of another form is ignored.
+
+    `zero` is the time from which rows count.
+    """
     shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
     opened: set[tuple[int, str]] = set()
     for line in text.partition(b"\0")[0].decode("utf-8", "replace").split("\n")[:-1]:

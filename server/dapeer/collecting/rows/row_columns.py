@@ -76,7 +76,7 @@ class NumberColumn(Sequence[str]):
         return self.values.typecode != "d"
 
     def picked(self, indices: Sequence[int]) -> NumberColumn:
-        """Return some of them."""
+        """Return a column with the values at these indices."""
         return NumberColumn(array(self.values.typecode, map(self.values.__getitem__, indices)))
 
 
@@ -84,20 +84,23 @@ Cells = list[str] | NumberColumn
 
 
 def counted(column: Sequence[str]) -> Counter[str]:
-    """Return how often each text comes."""
+    """Return how often each text occurs in a column."""
     if not isinstance(column, NumberColumn) or not column.whole:
         return Counter(column)
     return Counter({f"{number}": count for number, count in Counter(column.values).items()})
 
 
 def _whole(value: object) -> int | None:
-    """Return the number that is written so; None: no whole one is."""
+    """Return the whole number that a text writes; None: it writes none."""
     text = cast("str", value)
     return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def joined(column: Cells, more: Sequence[str]) -> Cells:
-    """Return a column, which is lost, with more values."""
+    """Return `column` with the values of `more` behind.
+
+    `column` may be changed, and must not be used any more.
+    """
     if isinstance(more, NumberColumn):
         if not column:
             return NumberColumn(more.values[:])
@@ -110,7 +113,7 @@ def joined(column: Cells, more: Sequence[str]) -> Cells:
 
 
 def picked(column: Cells, indices: Sequence[int]) -> Cells:
-    """Return some values of a column."""
+    """Return the values of a column at these indices."""
     if isinstance(column, NumberColumn):
         return column.picked(indices)
     return [column[index] for index in indices]

@@ -53,12 +53,7 @@ class Written:
 
 
 def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
-    """Return what was written after a place of a file; nothing of what is no such file.
-
-    Args:
-        data: The file; only those parts are touched that are new.
-        after: Up to where it was read before.
-    """
+    """Return what was written into a file after a position; nothing if `data` is no file of rows."""
     if len(data) < row_format.HEADER.size:
         return Written(place=after)
     magic, pid, begin, size, chunks, started, zero, dropped, lost, error = (

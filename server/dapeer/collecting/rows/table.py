@@ -61,7 +61,10 @@ class Table:
 
     @classmethod
     def of_columns(cls, columns: Sequence[list[str]], order: Sequence[int]) -> Table:
-        """Return rows of columns as they stand in a line."""
+        """Return a table of the columns hit, seconds, thread, task, caller, and a cell each, in this order.
+
+        `order` has each row's number among all of its process.
+        """
         hits, seconds, threads, tasks, callers, *cells = columns
         return cls(len(cells), hits, seconds, threads, tasks, callers, [*cells], [*order])
 
@@ -70,7 +73,7 @@ class Table:
         return len(self.hits)
 
     def row(self, index: int, point: int = 0) -> CollectedRow:
-        """Return one of the rows, counted from 0."""
+        """Return the row with this index, counted from 0; `point` is the number of the point that it gets."""
         return CollectedRow(
             point,
             int(_at(self.hits, index)),
@@ -82,12 +85,15 @@ class Table:
         )
 
     def add(self, row: CollectedRow, order: int) -> None:
-        """Take in one row that came by itself."""
+        """Append one row; `order` is its number among all rows of its process."""
         head = (f"{row.hit}", f"{row.seconds:.6f}", row.thread, row.task, row.caller)
         self.join(Table.of_columns([[each] for each in (*head, *row.cells)], [order]))
 
     def join(self, rows: Table, first: int = 0) -> None:
-        """Take in rows of the point that came later, in their order; `first` is added to their numbers."""
+        """Append rows of the same point that came later, in their order.
+
+        `first` is added to the numbers in their `order`.
+        """
         self.order += shifted(rows.order, first)
         self.hits = joined(self.hits, rows.hits)
         self.seconds = joined(self.seconds, rows.seconds)
@@ -97,9 +103,10 @@ class Table:
         self.cells = [joined(*each) for each in zip(self.cells, rows.cells, strict=True)]
 
     def extend(self, text: str, order: Sequence[int]) -> int:
-        """Take in rows of this point, each a line of the text behind a line end; return how many were none.
+        """Append the rows of a text; return how many of its lines were none.
 
-        A line is `point, hit, seconds, thread, task, caller, cell, …`, between tabs.
+        Each line stands behind a line end, and is `point, hit, seconds, thread, task, caller, cell, …`, between tabs. `order` has each
+        line's number among all rows of the process.
         """
         step = HEAD + self.width
         # One list of all fields, cut by steps: a list for each line would cost ten times as much.
@@ -121,16 +128,16 @@ class Table:
         return wrong
 
     def newest(self, count: int) -> int:
-        """Return the greatest hit among the last rows."""
+        """Return the greatest hit among the last `count` rows; 0: there are none."""
         indices = range(len(self) - count, len(self))
         return max((int(_at(self.hits, each)) for each in indices), default=0)
 
     def last(self, count: int) -> Table:
-        """Return the last rows."""
+        """Return a table of the last `count` rows, or of all if there are fewer."""
         return self.picked(range(max(0, len(self) - count), len(self)))
 
     def picked(self, indices: Sequence[int]) -> Table:
-        """Return some of the rows."""
+        """Return a table of the rows at these indices."""
         return Table(
             self.width,
             picked(self.hits, indices),
@@ -143,22 +150,25 @@ class Table:
         )
 
     def in_order(self) -> Table:
-        """Return the rows in the order in which they were collected."""
+        """Return the rows in the order in which they were collected; the table itself if they are."""
         if self.order == sorted(self.order):
             return self
         return self.picked(sorted(range(len(self)), key=self.order.__getitem__))
 
     def of(self, cells: list[Cells]) -> Table:
-        """Return these rows with other cells, a column for each expression."""
+        """Return a table with these rows' heads and other cells, a column for each expression."""
         head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
         return Table(len(cells), *head, cells, self.order)
 
     def times(self) -> list[float]:
-        """Return the seconds of each row."""
+        """Return the seconds of each row, since the process began to collect."""
         return [_at(self.seconds, index) for index in range(len(self))]
 
     def gaps(self) -> dict[int, int]:
-        """Return by row how many hits are missing before it."""
+        """Return how many hits are missing before a row, by the row's index; rows without a gap are left out.
+
+        It is empty if the hits are spoilt.
+        """
         try:
             hits = [
                 *map(int, self.hits.values if isinstance(self.hits, NumberColumn) else self.hits)
@@ -169,7 +179,7 @@ class Table:
         return {index: step - 1 for index, step in enumerate(steps, 1) if step > 1}
 
     def forget(self, count: int, after: int) -> None:
-        """Forget the oldest rows, but for so many at the beginning."""
+        """Remove `count` rows behind the first `after` rows."""
         part = slice(after, after + count)
         for head in (self.order, self.threads, self.tasks, self.callers):
             del head[part]
@@ -178,23 +188,23 @@ class Table:
 
 
 def shifted(order: list[int], by: int) -> Sequence[int]:
-    """Return numbers, each of which is greater than the one before, raised."""
+    """Return the ascending numbers of `order`, each raised by `by`."""
     if order and order[-1] - order[0] == len(order) - 1:
         return range(order[0] + by, order[-1] + by + 1)
     return [each + by for each in order] if by else order
 
 
 def _at(column: Cells, index: int) -> float:
-    """Return a number of a column; a process may have spoilt what it wrote."""
+    """Return a number of a column; 0.0 if a process has spoilt what it wrote."""
     if isinstance(column, NumberColumn):
         return column.values[index]
     return float(column[index]) if _NUMBER.fullmatch(column[index]) else 0.0
 
 
 def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
-    """Return lines by their points, each behind a line end, and the number of each among all.
+    """Return the lines of a text by the number of their point, with each line's number in `order`.
 
-    Lines of no point are left out.
+    Each line stands behind a line end. Lines of no point are left out.
     """
     text = text.removesuffix("\n")
     point = text.partition("\t")[0]
@@ -216,10 +226,14 @@ def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[i
 
 
 def in_order(tables: Iterable[tuple[int, Table]]) -> Iterator[CollectedRow]:
-    """Yield the rows of several points (number and rows) of one process, as they were collected."""
+    """Yield the rows of several points of one process in the order in which they were collected.
+
+    `tables` has pairs of a point's number and its rows.
+    """
     streams = (_numbered(point, table) for point, table in tables)
     return map(itemgetter(1), merge(*streams, key=itemgetter(0)))
 
 
 def _numbered(point: int, table: Table) -> Iterator[tuple[int, CollectedRow]]:
+    """Yield the rows of a table with their numbers among all of the process."""
     return ((number, table.row(index, point)) for index, number in enumerate(table.order))

@@ -46,12 +46,12 @@ class Watch:
     """What a road has taken that can be counted."""
 
     def begin(self, road: str, epoch: int, *, holds: bool = False) -> None:
-        """Take note that it begins at a stop, by a road, and whether the expression `holds` there."""
+        """Record that it begins at the stop number `epoch`, how, and whether the expression `holds` there."""
         self.road, self.epoch = road, epoch
         self.already = holds and self.on == "true" and not self.every
 
     def explain_road(self, why: str) -> None:
-        """Say why it runs by this road, and by no better one."""
+        """Append to `road` why it runs so, and in no better way."""
         self.road = f"{self.road}, as {why}"
 
     def doubt(
@@ -62,22 +62,26 @@ class Watch:
         others: bool = False,
         passed_by: str = "",
     ) -> None:
-        """Take note of what is not known of the line that has done it."""
+        """Set what is not known of the line that has done it; what is left out is set to "no doubt"."""
         self.seen, self.returned, self.others, self.passed_by = seen, returned, others, passed_by
 
     def run(self, seconds: float) -> None:
-        """Take note of how long the program has run until it stopped or ended."""
+        """Set how long the program has run until it stopped or ended."""
         self.seconds = seconds
 
     def end(self, epoch: int, cost: str) -> None:
-        """Take note of the stop at which it is over, and what it has taken."""
+        """Set the number of the stop at which it is over, and what it has cost, as text."""
         self.epoch, self.cost = epoch, cost
 
 
 def watch(
     collected: Collected, expression: str, on: On, client: str, *, every: bool = False
 ) -> Watch:
-    """Return a new watch, and the points for its rows."""
+    """Add two points for the rows of a watch to `collected`, and return the watch.
+
+    The program is not told. `client` is the key of the client that asks. With `every` each line that does it is recorded, and none stops
+    the program.
+    """
     name = f"{_WORDS[on]} {expression}"
     return Watch(
         expression,

@@ -35,7 +35,10 @@ class Forest:
     """By index what is odd about a call."""
 
     def __post_init__(self) -> None:
-        """Find the tree, then what is alike in it."""
+        """Build the tree of the calls, then find which are alike and which are odd.
+
+        This fills all other attributes.
+        """
         table = self.lines.table
         starts = list(map(nanoseconds, table.seconds))
         self.order = sorted(range(len(table)), key=starts.__getitem__)
@@ -61,7 +64,11 @@ class Forest:
         self._shape()
 
     def _around(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
-        """Return the innermost call of the same thread and task that was running when one began."""
+        """Return the index of the innermost call of the same thread and task that was running when one began.
+
+        None: there is none. `stack` has the earlier calls of that thread, and loses those that were over by then; `starts` has the start
+        of each call in nanoseconds.
+        """
         depth, start = self.lines.depth(index), starts[index]
         while stack and (
             self.lines.depth(stack[-1]) >= depth
@@ -71,6 +78,7 @@ class Forest:
         return stack[-1] if stack else None
 
     def _shape(self) -> None:
+        """Set `shapes` and `sizes`, from the innermost calls to the outermost."""
         known: dict[object, int] = {}
         self.shapes, self.sizes = [0] * len(self.order), [0] * len(self.order)
         outcomes: dict[str, str] = {}
@@ -86,12 +94,16 @@ class Forest:
             self.shapes[index] = known.setdefault((what, inner, odd), len(known))
 
     def of(self, index: int) -> Sequence[int]:
-        """Return the calls within one."""
+        """Return the indices of the calls directly within the call `index`, in the order of their begins."""
         return self.within.get(index, ())
 
 
 def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
-    """Return what is odd about calls, by index: their result, or a change unlike others of their function."""
+    """Return what is odd about calls, by index, for at most `ODD_ROWS` of them.
+
+    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do. `recursive` names
+    functions that call themselves.
+    """
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():
         results = [lines.table.cells[RESULT][index] for index in indices]
@@ -110,6 +122,7 @@ def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> 
 
 
 def _odd_kinds(results: Sequence[str]) -> Iterator[Odd]:
+    """Yield the first result of each kind that is rare, numbers apart."""
     kinds = list(map(kind, results))
     for name, count in Counter(kinds).items():
         if is_rare(count, len(kinds)) and name not in NUMERIC:
@@ -118,7 +131,7 @@ def _odd_kinds(results: Sequence[str]) -> Iterator[Odd]:
 
 
 def by_function(lines: CallLines, order: Iterable[int]) -> dict[str, list[int]]:
-    """Return the indices of the calls of each function, as they began."""
+    """Return the indices of the calls of each function, by its name, in the order of `order`."""
     by: dict[str, list[int]] = {}
     for index in order:
         by.setdefault(lines.function(index), []).append(index)

@@ -29,7 +29,7 @@ MIN_SHOWN_NANOSECONDS = 1_000_000
 
 
 def nanoseconds(text: str) -> int:
-    """Return what a field with a time says; a process may have spoilt what it wrote.
+    """Return the nanoseconds in a field such as "1500e-9"; 0 if a process has spoilt what it wrote.
 
     >>> nanoseconds("1500e-9"), nanoseconds("x")
     (1500, 0)
@@ -39,7 +39,7 @@ def nanoseconds(text: str) -> int:
 
 
 def duration(ns: float) -> str:
-    """Return a time for a reader.
+    """Return a time in nanoseconds as text, in ms or s.
 
     >>> duration(1_500_000), duration(2e9)
     ('1.5 ms', '2 s')
@@ -55,42 +55,48 @@ class CallLines:
     expressions: Sequence[str]
 
     def function(self, index: int) -> str:
-        """Return the name of a call's function."""
+        """Return the name of the function of the call `index`."""
         return self.table.cells[FUNCTION][index]
 
     def depth(self, index: int) -> int:
-        """Return how many collected calls are around one."""
+        """Return how many collected calls are around the call `index`."""
         text = self.table.cells[DEPTH][index]
         return int(text) if text.isascii() and text.isdigit() else 0
 
     def took(self, index: int) -> int:
-        """Return how many nanoseconds a call has taken."""
+        """Return how many nanoseconds the call `index` has taken."""
         return nanoseconds(self.table.cells[TOOK][index])
 
     def has_changed(self, index: int) -> bool:
-        """Whether a call has changed one of its arguments."""
+        """Return whether the call `index` has changed one of its arguments."""
         return bool(self.table.cells[CHANGED][index])
 
     def outcome(self, index: int) -> str:
-        """Return of what kind a call's result is."""
+        """Return the kind of the result of the call `index`, as `kinds.kind` names it."""
         return kind(self.table.cells[RESULT][index])
 
     def line(self, index: int, around: str | None = None) -> str:
-        """Return a call as text; `around`: the function of the call around it, empty: its caller is known."""
+        """Return the call `index` as a line: number, function, arguments, result, changes, caller.
+
+        `around` is the function of the call that it is within. The caller is named unless it is that function, or `around` is empty.
+        """
         cells = [column[index] for column in self.table.cells]
         text = as_text(cells, self.expressions, timed=self.took(index) >= MIN_SHOWN_NANOSECONDS)
         return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
 
     def within(self, index: int) -> str:
-        """Return the number of the call that one was called in; empty: none, or it is not known."""
+        """Return the number of the call that the call `index` is within, as text; empty: none, or not known."""
         return self.table.cells[WITHIN][index]
 
     def lane(self, index: int) -> tuple[str, str]:
-        """Return thread and task of a call."""
+        """Return thread and task of the call `index`."""
         return self.table.threads[index], self.table.tasks[index]
 
     def nested(self, calls: Sequence[int]) -> str:
-        """Return calls as one line, each of which is within the one before."""
+        """Return a recursion as one line: `calls` are indices, each within the one before.
+
+        Arguments and results are those of the first and the last.
+        """
         first, last = calls[0], calls[-1]
         names = dict.fromkeys(map(self.function, calls))
         given = [
@@ -108,9 +114,9 @@ class CallLines:
         return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
 
     def differing(self, indices: Sequence[int]) -> str:
-        """Return the arguments that differ among calls; empty: there are none.
+        """Return the names of arguments that differ among calls, with some of their values.
 
-        Their values stand from the second call on, where these show the difference.
+        Empty: none differs. The values are those from the second call on, and are left out if they would not show the difference.
         """
         differences: dict[str, str] = {}
         for name, texts in self.different(indices).items():
@@ -121,7 +127,7 @@ class CallLines:
         return ", ".join(sorted(differences.values(), key=lambda each: each in differences))
 
     def different(self, indices: Sequence[int]) -> dict[str, list[str]]:
-        """Return the texts of those arguments that differ among calls."""
+        """Return the arguments that differ among the calls `indices`: a text for each call, by name."""
         calls = [
             dict(map(_parted, arguments(self.table.cells[ARGUMENTS][each]))) for each in indices
         ]
@@ -129,7 +135,7 @@ class CallLines:
         return {name: texts for name, texts in of.items() if len(set(texts)) > 1}
 
     def _via(self, index: int, around: str | None) -> str:
-        """Return who has called, where that is not the call that it belongs to."""
+        """Return "from" and the caller of a call, if the line does not say it already; else an empty text."""
         caller = self.table.callers[index]
         if not caller or around == "":
             return ""
@@ -140,7 +146,7 @@ class CallLines:
 
 
 def arguments(text: str) -> list[str]:
-    """Return the arguments in a cell, each with its name.
+    """Return the arguments in a cell, each as "name=value"; a cell that is too long gives one text.
 
     >>> arguments("a=[1, 2], b='x, y'")
     ['a=[1, 2]', "b='x, y'"]
@@ -151,19 +157,23 @@ def arguments(text: str) -> list[str]:
 
 
 def _parted(argument: str) -> tuple[str, str]:
+    """Return name and value of an argument such as "a=1"."""
     name, _, text = argument.partition("=")
     return name, text
 
 
 def _from_to(first: str, last: str) -> str:
-    """Return the first and last of some values."""
+    """Return the first and the last of some values as text, or one if they are equal."""
     if first == last:
         return fitted(first, MAX_DIFFERENT_CHARS)
     return f"{fitted(first, MAX_DIFFERENT_CHARS)} … {fitted(last, MAX_DIFFERENT_CHARS)}"
 
 
 def _several(texts: Sequence[str]) -> str:
-    """Return some different values of an argument, in order, and the last; empty: their ends alone differ."""
+    """Return the different values among some, cut, in order, `MAX_VALUES` at most.
+
+    Empty: they are alike once they are cut.
+    """
     different = list(dict.fromkeys(fitted(each, MAX_DIFFERENT_CHARS) for each in texts))
     if len(different) < 2 < len(texts):
         # Cut, they are alike.
@@ -176,7 +186,7 @@ def _several(texts: Sequence[str]) -> str:
 
 
 def each_fitted(text: str, limit: int) -> str:
-    """Return arguments in about that many characters: each has its share, and short ones are whole.
+    """Return arguments in about `limit` characters: each is cut to its share, and short ones are whole.
 
     >>> each_fitted("conn=Conn(name='" + "x" * 90 + "', count=1), statement='SELECT a'", 60)
     "conn=Conn(name='xxxx…, count=1), statement='SELECT a'"
@@ -194,7 +204,10 @@ def each_fitted(text: str, limit: int) -> str:
 
 
 def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
-    """Return a call by its cells, with how long it took if it is `timed`."""
+    """Return a call as text, by its cells and the values of further `expressions`.
+
+    `timed` adds how long it took.
+    """
     return "".join(
         [
             f"{cells[FUNCTION]}({each_fitted(cells[ARGUMENTS], MAX_ARGUMENTS_CHARS)}){gave(cells[RESULT])}",
@@ -211,7 +224,7 @@ def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = F
 
 
 def changes(arguments: str, changed: str) -> str:
-    """Return what a call has changed; what it was before is among the arguments.
+    """Return what a call has changed, without the old value if that is among its arguments.
 
     >>> changes("n=1, seen={1}", "seen: {1} → {1, 2}")
     'seen to {1, 2}'
@@ -223,14 +236,14 @@ def changes(arguments: str, changed: str) -> str:
 
 
 def gave(result: str) -> str:
-    """Return how a call has ended."""
+    """Return the result of a call, or the exception that it has raised, as the end of its line."""
     if result.startswith(FAILED):
         return f" raises {fitted(result[1:], RESULT_CHARS)}"
     return f" → {fitted(result, RESULT_CHARS)}"
 
 
 def value_of(text: str) -> str:
-    """Return the value of an expression, or its error."""
+    """Return the value of an expression, shortened, or its error in brackets."""
     if text.startswith(FAILED):
         return f"({fitted(text[1:].strip() or 'failed', RESULT_CHARS)})"
     return fitted(text, RESULT_CHARS) if text else "''"

@@ -41,7 +41,10 @@ MAX_LISTED_FUNCTIONS = 40
 
 
 def tree(table: Table, expressions: Sequence[str]) -> list[str]:
-    """Return calls as lines: what each function returns where there are many, and the tree."""
+    """Return calls as lines: what each function returns, if there are many calls, and the tree, indented.
+
+    It is opened as far as `MAX_TREE_LINES` allow. `expressions` are those that were collected beside the call.
+    """
     lines = CallLines(table, expressions)
     forest = Forest(lines)
     shown: list[str] = []
@@ -55,6 +58,10 @@ def tree(table: Table, expressions: Sequence[str]) -> list[str]:
 
 
 def _lanes(forest: Forest, deepest: int) -> Iterator[str]:
+    """Yield the tree of each thread or task, below its name if there are several.
+
+    Calls within each other are shown `deepest` levels deep.
+    """
     several = len(forest.roots) > 1
     for (thread, task), roots in forest.roots.items():
         if several:
@@ -63,7 +70,7 @@ def _lanes(forest: Forest, deepest: int) -> Iterator[str]:
 
 
 def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
-    """Yield the lines of calls that follow each other."""
+    """Yield the lines of calls that follow each other; those that repeat are folded into one line."""
     shapes = [forest.shapes[each] for each in calls]
     parts = list(repeats(shapes))
     left_out = _left_out(parts, calls, forest)
@@ -91,7 +98,10 @@ def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> 
 
 
 def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
-    """Return which arguments differ among calls that have the same results."""
+    """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
+
+    `period` is how many calls repeat together.
+    """
     each = [calls[place::period] for place in range(period)]
     if period == 1:
         differences = forest.lines.differing(calls)
@@ -112,7 +122,7 @@ def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
 
 
 def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
-    """Return the arguments of the calls within one, at any depth."""
+    """Return the arguments of all calls within the call `index`, at any depth."""
     given, left = list[str](), list(forest.of(index))
     while left:
         inner = left.pop()
@@ -122,7 +132,10 @@ def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
 
 
 def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Forest) -> set[int]:
-    """Return the parts that are not shown, where there are too many."""
+    """Return the indices of the parts that are not shown, if there are more than `MAX_SIBLINGS`.
+
+    Odd ones stay.
+    """
     if len(parts) <= MAX_SIBLINGS:
         return set()
     shown = {*range(MAX_SIBLINGS // 2), *range(len(parts) - MAX_SIBLINGS // 4, len(parts))}
@@ -135,12 +148,14 @@ def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Fores
 
 
 def _has_odd(forest: Forest, index: int) -> bool:
+    """Return whether the call `index`, or one within it, is odd."""
     return bool(forest.why) and (
         index in forest.why or any(_is_within(forest, odd, index) for odd in forest.why)
     )
 
 
 def _is_within(forest: Forest, index: int, outer: int) -> bool:
+    """Return whether the call `index` is the call `outer`, or within it at any depth."""
     at: int | None = index
     while at is not None and at != outer:
         at = forest.around.get(at)
@@ -150,7 +165,7 @@ def _is_within(forest: Forest, index: int, outer: int) -> bool:
 def _alike(
     forest: Forest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
 ) -> str:
-    """Say that calls are alike; `known`: as the ones from there on."""
+    """Return a line that says that calls are alike, or like those from the index `known` on."""
     hits = forest.lines.table.hits
     like = "alike" if known is None else f"like #{hits[known]}"
     if len(calls) == 1:
@@ -160,6 +175,10 @@ def _alike(
 
 
 def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str]:
+    """Yield the line of a call, and those of the calls within it, as deep as `deepest` says.
+
+    It is opened further if an odd call is within it.
+    """
     outer = forest.around.get(index)
     text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))
     odd = f"  ← {forest.why[index]}" if index in forest.why else ""
@@ -189,7 +208,10 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
 
 
 def _chain(forest: Forest, index: int) -> list[int]:
-    """Return a recursion's calls below one, where each has called the next one only; empty: they are few."""
+    """Return the calls of a recursion below the call `index`, each of which has called only the next one.
+
+    Empty: there are fewer than `MIN_CHAIN`, or it is no recursion.
+    """
     names = {forest.lines.function(index)}
     found: list[int] = []
     while len(inner := forest.of(found[-1] if found else index)) == 1:
@@ -203,7 +225,10 @@ def _chain(forest: Forest, index: int) -> list[int]:
 
 
 def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
-    """Yield calls around odd ones deep within one, and how many are between; nothing where one is near."""
+    """Yield the calls around odd ones deep within a call, and how many calls are between.
+
+    Nothing if one is near.
+    """
     found: dict[int, int] = {}
     for odd in forest.why:
         path: list[int] = []
@@ -222,7 +247,10 @@ def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
 
 
 def functions(forest: Forest) -> Iterator[str]:
-    """Yield what the calls of each function have in common, where there are several."""
+    """Yield a line for each function, those with most calls first: their number, time, and results.
+
+    `MAX_SHOWN_FUNCTIONS` at most; a last line says how many more there are.
+    """
     by = by_function(forest.lines, forest.order)
     order = sorted(by, key=lambda name: (-len(by[name]), name))
     for name in order[:MAX_SHOWN_FUNCTIONS]:
@@ -234,7 +262,10 @@ def functions(forest: Forest) -> Iterator[str]:
 
 
 def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
-    """Yield what the calls of each function have in common; those with the most time of their own first."""
+    """Yield a line for each function, those that took most time of their own first: calls, times, results.
+
+    `table` has the calls.
+    """
     forest = Forest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
     spent = {name: _spent(forest, indices) for name, indices in by.items()}
@@ -250,13 +281,14 @@ def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
 
 
 def _together(forest: Forest, name: str, indices: Sequence[int], took: str) -> str:
+    """Return the line on a function: how many calls, `took`, and what they have returned."""
     results = column([forest.lines.table.cells[RESULT][index] for index in indices])
     count = f"{len(indices):,} call{'' if len(indices) == 1 else 's'}"
     return f"{name}: {count}{took} → {described(results)}"
 
 
 def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
-    """Return how long some calls of a function took in all, and without the collected calls within them."""
+    """Return how many nanoseconds calls of one function took: in all, and without the calls within."""
     took, function = forest.lines.took, forest.lines.function
     whole = own = 0
     for index in indices:
@@ -269,7 +301,10 @@ def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
 
 
 def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
-    """Yield calls as they began; with `changes` those unlike the call of their function before."""
+    """Yield a line for each call, in the order of their begins, indented within the call around it.
+
+    With `changes`, those that are like the call of their function before are left out.
+    """
     lines = CallLines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))
     several = len({lines.lane(index) for index in order}) > 1

@@ -53,17 +53,17 @@ class ShownColumns:
     """By expression a short name, where it is long."""
 
     def short(self, name: str) -> str:
-        """Return the name of a column in rows."""
+        """Return the short name of a column, or its own if that is short."""
         return self.names.get(name, name)
 
     def know(self, gaps: dict[int, int]) -> None:
-        """Take note of where rows were dropped: a step over them is not odd."""
+        """Set where rows were dropped, by row index, and no longer count a step over them as odd."""
         self.gaps = gaps
         for each in self.columns.values():
             each.forgive(gaps)
 
     def why(self) -> dict[int, list[str]]:
-        """Return by row what is odd about it."""
+        """Return what is odd about rows, by row index; a row may have several reasons."""
         why: dict[int, list[str]] = {}
         for name, each in self.columns.items():
             for odd in each.odd:
@@ -79,7 +79,7 @@ class ShownColumns:
         return repeated(columns, self.table.hits)
 
     def row(self, index: int) -> str:
-        """Return a row as text."""
+        """Return the row `index` as a line: its number, and the values of the columns that change."""
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
         room = self.room or max(MIN_CELL_CHARS, shared(ROW_CHARS, [*map(len, named)]))
         values = [
@@ -92,7 +92,7 @@ class ShownColumns:
 
 
 def shared(room: int, lengths: Sequence[int]) -> int:
-    """Return what each may take of a room where the long ones share what the short ones leave.
+    """Return how many of `room` characters each text may take; short ones leave theirs to long ones.
 
     >>> shared(120, [5, 90, 12]), shared(120, [100, 100, 3]), shared(120, [1, 2])
     (103, 58, 119)
@@ -107,16 +107,16 @@ def shared(room: int, lengths: Sequence[int]) -> int:
 
 
 def value(text: str, room: int = MIN_CELL_CHARS) -> str:
-    """Return a cell as it is read."""
+    """Return a cell for a reader in `room` characters: an error in brackets, an empty text as two quotes."""
     if text.startswith(FAILED):
         return f"({fitted(text[1:].strip() or 'failed', room)})"
     return fitted(text, room) if text else "''"
 
 
 def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
-    """Look at all columns of a table that has rows.
+    """Look at all columns of a table that has rows, and return which are constant, equal, or change.
 
-    Each value is shown in `room` characters; 0: a row's values share them.
+    `expressions` are the names of the columns. Each value is shown in `room` characters; 0: a row's values share them.
     """
     found = ShownColumns(table, room=room)
     if len(table) > 1:
@@ -138,7 +138,10 @@ def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColum
 
 
 def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
-    """Yield what is true of the columns: constant ones together, then one line for each other."""
+    """Yield lines on the columns: short names, constant ones, equal ones, then one for each other.
+
+    With `few`, the last are left out.
+    """
     yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
         f"{found.short(name)} = {value(text)}"
@@ -158,7 +161,10 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
 
 
 def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
-    """Yield the rows whose expectation did not hold, by the last column, each behind the row before."""
+    """Yield the rows in which the expression `expected` did not hold, each behind the row before it.
+
+    The last column says whether it held. If it always did, one line says so.
+    """
     verdicts = table.cells[-1]
     table = table.of(table.cells[:-1])
     wrong = [index for index, each in enumerate(verdicts) if each != "True"]
@@ -176,7 +182,7 @@ def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[st
 
 
 def described(each: Column) -> str:
-    """Return what is true of a column whose values change."""
+    """Return what is true of a column whose values change: counts of values or kinds, range, trend."""
     parts: list[str] = []
     kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts
     if counts is not None and len(counts) <= MAX_COUNTED_VALUES:
@@ -196,7 +202,10 @@ def described(each: Column) -> str:
 
 
 def odd_rows(found: ShownColumns) -> Iterator[str]:
-    """Yield the first row, the odd ones, the last, and between them how many are alike."""
+    """Yield the first row, the odd ones and the last, and between them lines on how many are alike.
+
+    At most `ODD_ROWS` odd ones are shown; a last line says how many more there are.
+    """
     why = found.why()
     repeated_ones = {each.index for each in found.repeated}
     last = len(found.table) - 1

@@ -75,12 +75,15 @@ class Column:
         return self.counts is not None and len(self.counts) == 1
 
     def forgive(self, gaps: Container[int]) -> None:
-        """Find a step no longer odd that goes over rows that were dropped."""
+        """Drop the odd steps that go over rows which were dropped, by the indices of `gaps`."""
         self.odd = [odd for odd in self.odd if odd.index not in gaps or odd.why[0] not in "+-"]
 
 
 def column(values: Sequence[str]) -> Column:
-    """Look at a column; it has at least one value."""
+    """Return what a column of values is like: counts, kinds, range, trend, and odd rows.
+
+    It must have a value.
+    """
     if values[0] == values[-1] and values.count(values[0]) == len(values):
         return Column(values, Counter({values[0]: len(values)}))
     # Where the first values are all different, nobody counts the others.
@@ -104,7 +107,10 @@ def column(values: Sequence[str]) -> Column:
 
 
 def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
-    """Yield the odd rows of a column, and find its range and trend."""
+    """Set range and trend of a column, and yield its odd rows; `of` has the kind of each value.
+
+    `numbers` has the values as numbers; None: some are none.
+    """
     yield from _rare(of, found.kinds, kinds=True)
     if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:
         yield from _rare(found.values, found.counts)
@@ -128,7 +134,7 @@ def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> I
 
 
 def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
-    """Return odd rows by their index, each once, for the first reason."""
+    """Return odd rows in the order of their index, each once, with the first reason."""
     first: dict[int, Odd] = {}
     for each in odd:
         first.setdefault(each.index, each)
@@ -136,7 +142,7 @@ def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
 
 
 def _numbers(values: Sequence[str]) -> Sequence[float] | None:
-    """Return values as numbers, None where one is none."""
+    """Return the values as numbers, whole or fractions; None: one of them is no number."""
     if isinstance(values, NumberColumn):
         known = values.values.tolist()
         large = values.whole and not -LARGE_NUMBER < min(known) <= max(known) < LARGE_NUMBER
@@ -152,17 +158,21 @@ def _numbers(values: Sequence[str]) -> Sequence[float] | None:
 
 
 def _whole(numbers: Sequence[float]) -> TypeGuard[Sequence[int]]:
-    """Whether numbers are whole: then all of them are."""
+    """Return whether numbers are whole ones: the first tells it of all."""
     return isinstance(numbers[0], int)
 
 
 def is_rare(count: int, total: int) -> bool:
-    """Whether something that comes `count` times is rare among so many."""
+    """Return whether something that comes `count` times among `total` rows is rare."""
     return total >= MIN_ROWS_FOR_RARE and count <= max(1, total // ROWS_PER_RARE_VALUE)
 
 
 def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[Odd]:
-    """Yield the first rows of what is rare, and where kinds that are not rare come first."""
+    """Yield the first rows of values that are rare.
+
+    With `kinds`, also the first of each other kind but the usual. `counts` has how often each value comes. Nothing is yielded for few
+    rows, or where much is rare.
+    """
     total = len(values)
     if total < MIN_ROWS_FOR_RARE:
         return
@@ -184,7 +194,10 @@ def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -
 
 
 def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
-    """Return how numbers go on, and the rows in which they do otherwise."""
+    """Return how numbers go on ("rising", "each +1", …; empty: no trend), and the rows that break it.
+
+    `indices` are the rows of the numbers in the table.
+    """
     steps = list(map(sub, numbers[1:], numbers))
     step = steps[len(steps) // 2]
     times = steps.count(step)
@@ -218,24 +231,30 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
 
 
 def _by_the_same(step: float, rows: int, distance: float) -> bool:
+    """Return whether a sequence with a constant `step` goes so far in so many rows."""
     return distance == rows * step
 
 
 def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float) -> bool:
+    """Return whether a sequence that rises, or falls, may go so far."""
     return goes_on(distance, 0)
 
 
 def _usual(times: int, total: int) -> bool:
-    """Whether so many of all steps make a trend: nearly all, or all but the two around one odd row."""
+    """Return whether `times` of all steps make a trend: nearly all, or all but the two around one odd row."""
     return times >= MIN_TREND_SHARE * total or (
         total >= MIN_TREND_STEPS and total - times <= TO_AND_FRO
     )
 
 
 def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
-    """Yield the rows that break a sequence. The row behind a bad one does not, if it fits what was before."""
+    """Yield the rows that break a sequence; the row behind a bad one does not, if it fits what was before.
+
+    `usual` says of each step whether it is as the others.
+    """
 
     def between(before: int, after: int) -> bool:
+        """Return whether the numbers of two rows fit the sequence; False beyond its ends."""
         known = before >= 0 and after < len(numbers)
         return known and fits(after - before, numbers[after] - numbers[before])
 
@@ -254,6 +273,7 @@ def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iter
 
 
 def _each(step: float) -> str:
+    """Return the trend of a constant step as text; empty for 0."""
     return f"each {step:+g}" if step else ""
 
 
@@ -274,7 +294,7 @@ def _direction(
 
 
 def _far(numbers: Sequence[float]) -> Iterator[Odd]:
-    """Yield the rows whose number is far from the others'."""
+    """Yield the rows whose number is far from the middle half of all."""
     finite = sorted(filter(math.isfinite, numbers))
     if len(finite) < MIN_ROWS_FOR_RARE:
         return
@@ -286,7 +306,7 @@ def _far(numbers: Sequence[float]) -> Iterator[Odd]:
 
 
 def runs(indices: Sequence[int], total: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and last index of each run of rows between some.
+    """Yield the first and last index of each stretch of rows between the `indices`, of `total` rows.
 
     >>> list(runs([0, 3, 5], 6))
     [(1, 2), (4, 4)]

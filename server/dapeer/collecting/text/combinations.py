@@ -27,9 +27,9 @@ Cell = str | int | float
 
 
 def repeated(columns: Mapping[str, Column], hits: Sequence[str]) -> list[Odd]:
-    """Return the second row of each combination of columns that comes twice where nearly all come once.
+    """Return the rows that repeat a combination of columns, where nearly all combinations come once.
 
-    The columns are by their short names. `hits` has the number of each row.
+    `columns` are by their short names, `hits` has the number of each row. At most `MAX_ODD_ROWS` are returned, of the first such columns.
     """
     total = len(hits)
     if total < MIN_ROWS_FOR_RARE:
@@ -56,7 +56,7 @@ def _odd(
     rest: Mapping[str, Column],
     hits: Sequence[str],
 ) -> Iterator[Odd]:
-    """Yield each row whose combination has come before, with what else is different there."""
+    """Yield each row whose combination has come before, with what differs in the columns `rest`."""
     first: dict[tuple[Cell, ...], int] = {}
     for index, row in enumerate(rows):
         before = first.setdefault(row, index)
@@ -73,11 +73,12 @@ def _odd(
 
 
 def _short(value: str) -> str:
+    """Return a value, shortened for a reason."""
     return shortened(value, MAX_ODD_VALUE_CHARS)
 
 
 def _fractions(column: Column) -> bool:
-    """Whether a column is measured rather than named: such numbers are no keys."""
+    """Return whether a column has fractions, which are measured, so that they are no keys."""
     values = column.values
     if isinstance(values, NumberColumn):
         return not values.whole
@@ -85,6 +86,6 @@ def _fractions(column: Column) -> bool:
 
 
 def _cells(column: Column) -> Sequence[Cell]:
-    """Return the values of a column as what is quickest to compare."""
+    """Return the values of a column in the form that is compared most quickly."""
     values = column.values
     return values.values.tolist() if isinstance(values, NumberColumn) else values

@@ -43,7 +43,10 @@ def kind(text: str) -> str:
 
 
 def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
-    """Return the kinds of whole numbers; of many different ones zero is no kind of its own."""
+    """Return the kind of each whole number.
+
+    If there are `many` different ones, zero is no kind of its own.
+    """
     least, greatest = min(numbers), max(numbers)
     if least > 0 or (many and least == 0):
         return ["whole"] * len(numbers)
@@ -54,7 +57,10 @@ def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
 
 
 def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) -> Sequence[str]:
-    """Return the kinds of numbers that are written so; of many different ones zero is no kind of its own."""
+    """Return the kind of each number, whose texts are `texts`.
+
+    If there are `many`, zero is no kind of its own.
+    """
     zero = "fraction" if many else "zero"
     return [
         ("fraction" if number > 0 else "negative fraction" if number else zero)
@@ -65,6 +71,7 @@ def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) ->
 
 
 def _of_number(text: str, number: re.Match[str]) -> str:
+    """Return the kind of a text that writes a number, by its match."""
     low = text.lower()
     if "n" in low:
         return low
@@ -74,7 +81,10 @@ def _of_number(text: str, number: re.Match[str]) -> str:
 
 
 def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
-    """Return the kinds of values, of which `counts` tells how often each comes; None: they are many."""
+    """Return the kind of each value; texts of a few different shapes are told apart.
+
+    `counts` has how often each value comes; None: there are too many different ones, and shapes stand for them.
+    """
     if counts is None:
         return _of_shapes(values)
     of = {text: kind(text) for text in counts}
@@ -86,7 +96,7 @@ def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
 
 
 def _of_shapes(values: Sequence[str]) -> Sequence[str]:
-    """Return the kinds of many different values: those of one shape are of one kind."""
+    """Return the kind of each of many different values: those of one shape get the kind of the first."""
     shapes = shaped("\n".join(values))
     if len(shapes) != len(values):  # a value has a line end
         return ["value"] * len(values)
@@ -105,7 +115,7 @@ _RUNS = re.compile("a{2,}|A{2,}|9{2,}")
 
 
 def shaped(text: str) -> list[str]:
-    """Return the shape of each line: letters as one `a`, capitals as one `A`, digits as one `9`.
+    """Return the shape of each line: small letters as one `a`, capitals as one `A`, digits as one `9`.
 
     >>> shaped("'ab-12'")
     ["'a-9'"]

@@ -46,12 +46,13 @@ class LifeStep:
 
 
 def _place(name: str) -> tuple[str, str]:
-    """Return a variable, and of what kind the key of its element is that has changed."""
+    """Return the variable in a name such as `seen[3]`, and the kind of the key in it."""
     variable, _, key = name.partition("[")
     return variable, kind(key.removesuffix("]"))
 
 
 def _change(name: str, before: str, now: str) -> str:
+    """Return a change as text; `now` is empty: the variable is gone; `before` is empty: it is new."""
     if not now:
         return f"{name} is gone"
     if before == now:
@@ -62,7 +63,7 @@ def _change(name: str, before: str, now: str) -> str:
 
 
 def step(row: CollectedRow) -> LifeStep:
-    """Return what a row tells; a process may have spoilt what it wrote."""
+    """Return the executed line that a row tells of; without changes if a process has spoilt what it wrote."""
     file, line, changed = row.cells
     try:
         found: list[Any] = json.loads(changed)
@@ -73,7 +74,10 @@ def step(row: CollectedRow) -> LifeStep:
 
 
 def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
-    """Return the lines that a call has executed; `call`: how it has ended, None: it has not."""
+    """Return the executed lines of a call, with source and changes.
+
+    Loops are folded, and long lives are cut. `call` is the row of the call, which says whether it has raised; None: it has not ended.
+    """
     steps = [step(row) for row in rows]
     known: dict[object, int] = {}
     shapes = [known.setdefault(each.shape, len(known)) for each in steps]
@@ -86,7 +90,7 @@ def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
 
 
 def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
-    """Return the source lines by number, without the indentation that all have."""
+    """Return the source lines by number, without the indentation that all of them have."""
     files = {each.line: each.file for each in steps}
     texts = {line: line_text(file, line).expandtabs() for line, file in files.items()}
     cut = min((len(each) - len(each.lstrip()) for each in texts.values() if each), default=0)
@@ -99,7 +103,7 @@ def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
 def _folded(
     steps: Sequence[LifeStep], shapes: Sequence[int], sources: Mapping[int, str]
 ) -> Iterator[tuple[str, int]]:
-    """Yield lines, each with the shape of its step, -1: of several.
+    """Yield the lines of the steps, each with the shape of its step (-1: of several); loops are folded.
 
     Of turns that are alike the first one is shown, and the last one's changes.
     """
@@ -120,7 +124,7 @@ def _folded(
 
 
 def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
-    """Yield parts so that one loop's turns begin alike: after an odd turn another line may begin them."""
+    """Yield the parts so that all turns of a loop begin with the same line, also after an odd turn."""
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:
         turns = [tuple(shapes[at : at + period]) for at in range(start, start + period)]
@@ -136,13 +140,17 @@ def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[Re
 
 
 def _turns(count: int, steps: Sequence[LifeStep]) -> str:
+    """Return "N more turns of" and the lines of a loop."""
     lines = sorted({each.line for each in steps})
     where = f"{lines[0]}-{lines[-1]}" if len(lines) > 1 else f"{lines[0]}"
     return f"{count:,} more turn{'' if count == 1 else 's'} of {where}"
 
 
 def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
-    """Yield the first lines and the last ones, and of those between them what came once only."""
+    """Yield the first and the last lines of a long life, and of those between them what came once only.
+
+    `lines` have the shape of their step, and `counts` how often each shape comes.
+    """
     middle = range(FIRST_LINES, len(lines) - LAST_LINES)
     once = [number for number in middle if counts.get(lines[number][1]) == 1][:MAX_ODD_LINES]
     left_out = 0

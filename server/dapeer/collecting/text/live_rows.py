@@ -24,7 +24,10 @@ EXPRESSION_CHARS = 80
 
 
 def drawn(collection: Collection, project: Path) -> Json:
-    """Return what is shown of the rows of a point."""
+    """Return what a person's page shows of a point's rows: its title, plots, and some of the rows.
+
+    The rows are the odd and the last ones. `why` has a text for each row in `rows`; empty: it is not odd.
+    """
     table, names = readable(collection.point, collection.table, project)
     # A row that comes right now is not whole yet.
     count = min(map(len, table.cells), default=len(table))
@@ -46,7 +49,7 @@ def drawn(collection: Collection, project: Path) -> Json:
 
 
 def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
-    """Return by index of a row why it is odd."""
+    """Return why rows are odd, by row index; `dropped` is how many rows were not kept."""
     if not len(table):
         return {}
     found = shown(table, names)
@@ -58,9 +61,10 @@ def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
 
 
 def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
-    """Return the least and greatest number at each place of a column, and the hit that it begins with.
+    """Return a plot of a column's numbers, with the keys `low`, `high`, `band` and `hits`.
 
-    None where it has fewer than two numbers.
+    Each place of `band` has the least and greatest number there, or None. `hits` has the hit at which each place begins, and the last
+    one. None: it has fewer than two numbers.
     """
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]
@@ -76,6 +80,7 @@ def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
 
 
 def _number(cell: str) -> float | None:
+    """Return a cell's number; None: it is none, or not finite."""
     found = value_of(cell)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None

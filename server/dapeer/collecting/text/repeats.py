@@ -40,6 +40,7 @@ def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
 
 
 def _at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
+    """Return how often the `period` elements from `start` on repeat; `times` is 1 if they do not."""
     first = sequence[start]
     if start + period >= len(sequence) or sequence[start + period] != first:
         return RepeatedPart(start, period, 1)

@@ -93,16 +93,17 @@ def value_of(cell: str) -> CellValue:
 
 
 def _is_in(one: CellValue, other: CellValue) -> bool:
-    """Whether a value is one of several, or its text a part of another's."""
+    """Return whether a value is in a tuple, or its text in the text of any other value."""
     return one in other if isinstance(other, tuple) else f"{one}" in f"{other}"
 
 
 def matching(
     expression: str, columns: Mapping[str, Sequence[CellValue]], count: int, matcher: Matcher
 ) -> list[int]:
-    """Return the indices of the rows, of so many, for which an expression holds.
+    """Return the indices of the rows for which a filter expression holds, out of `count` rows.
 
-    A column is named as it was asked for, or `c1`, `c2` …; what cannot be compared does not hold.
+    `columns` has the values by column name, and by `c1`, `c2` …. A row whose values cannot be compared does not hold. `matcher` searches
+    patterns.
 
     Raises:
         ArgumentError: It is no such expression.
@@ -119,6 +120,11 @@ def matching(
 
 
 def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> Reads:
+    """Return a function that tells of a row's index whether the expression holds there.
+
+    Raises:
+        ArgumentError: The expression is too long, does not parse, or has what a filter has not.
+    """
     try:
         if len(expression) > MAX_EXPRESSION_CHARS:
             raise ArgumentError(
@@ -132,12 +138,13 @@ def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: 
 
 
 def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
+    """Return the advice of an error: the columns and words that a filter may use."""
     names = ", ".join(f"`{name}`" for name in columns)
     return f"Compare columns ({names}), with and, or, not, in, {', '.join(TEXT_FUNCTIONS)}."
 
 
 def named(text: str) -> str:
-    """Return an expression as it is written in a normal form; one that is not Python's as it is."""
+    """Return an expression in Python's normal form, or stripped, if it is not Python's."""
     try:
         return ast.unparse(ast.parse(text.strip(), mode="eval"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -148,12 +155,19 @@ class _Reader:
     """Makes a function of a tree."""
 
     def __init__(self, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> None:
+        """Read the values of `columns`, which are found by the normal form of their names."""
         self._columns = columns
         self._matcher = matcher
         self._by_name = {named(name): values for name, values in columns.items()}
 
     def read(self, node: ast.expr, depth: int) -> Reads:
-        """Return what reads a part of an expression."""
+        """Return a function that gives the value of a part of an expression in a row, by the row's index.
+
+        `depth` is how deep the part is nested.
+
+        Raises:
+            ArgumentError: It is nested too deeply, or has what a filter has not.
+        """
         column = self._by_name.get(ast.unparse(node))
         if column is not None:
             return column.__getitem__
@@ -175,6 +189,11 @@ class _Reader:
                 return self._computed(node, depth)
 
     def _computed(self, node: ast.expr, depth: int) -> Reads:
+        """Return what reads an arithmetic operation, or a call of one of `TEXT_FUNCTIONS`.
+
+        Raises:
+            ArgumentError: It is neither.
+        """
         match node:
             case ast.BinOp() if type(node.op) in _RECKONS:
                 return self._reckoned(node, depth)
@@ -188,12 +207,17 @@ class _Reader:
                 raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
 
     def _either(self, node: ast.BoolOp, depth: int) -> Reads:
+        """Return what reads an `and` or `or`."""
         parts = [self.read(each, depth + 1) for each in node.values]
         combine = all if isinstance(node.op, ast.And) else any
         return lambda index: combine(part(index) for part in parts)
 
     def _text(self, name: str, text: ast.expr, other: ast.expr, depth: int) -> Reads:
-        """Return what tells whether a text begins or ends so, or has what a pattern describes."""
+        """Return what tells whether a text begins or ends with another, or matches a pattern.
+
+        Raises:
+            ArgumentError: `matches` has no column or no literal pattern.
+        """
         part, with_what = self.read(text, depth + 1), self.read(other, depth + 1)
         if name != "matches":
             compare = str.startswith if name == "startswith" else str.endswith
@@ -211,6 +235,11 @@ class _Reader:
         return lambda index: f"{column[index]}" in found
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
+        """Return what reads a `not` or a negative number.
+
+        Raises:
+            ArgumentError: It is another operator.
+        """
         part = self.read(node.operand, depth + 1)
         if isinstance(node.op, ast.Not):
             return lambda index: not part(index)
@@ -219,10 +248,12 @@ class _Reader:
         raise ArgumentError("The filter knows no such sign.", _hint(self._columns))
 
     def _compared(self, node: ast.Compare, depth: int) -> Reads:
+        """Return what reads a comparison, which may have several parts as in `a < b < c`."""
         parts = [self.read(each, depth + 1) for each in (node.left, *node.comparators)]
         compares = [_COMPARES[type(each)] for each in node.ops]
 
         def compared(index: int) -> bool:
+            """Return whether the comparison holds in a row."""
             values = [part(index) for part in parts]
             pairs = zip(compares, values, values[1:], strict=False)
             return all(compare(one, other) for compare, one, other in pairs)
@@ -230,17 +261,24 @@ class _Reader:
         return compared
 
     def _reckoned(self, node: ast.BinOp, depth: int) -> Reads:
+        """Return what reads an arithmetic operation of two numbers."""
         left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
         reckon = _RECKONS[type(node.op)]
         return lambda index: reckon(_number(left(index)), _number(right(index)))
 
 
 def _texts(value: CellValue) -> str | tuple[str, ...]:
+    """Return a value's text, or those of a tuple's values."""
     parts = cast("tuple[CellValue, ...]", value) if isinstance(value, tuple) else None
     return f"{value}" if parts is None else tuple(f"{each}" for each in parts)
 
 
 def _number(value: CellValue) -> float:
+    """Return a value that is a number.
+
+    Raises:
+        TypeError: It is none.
+    """
     if not isinstance(value, int | float):
         raise TypeError
     return value

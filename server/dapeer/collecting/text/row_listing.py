@@ -63,12 +63,13 @@ def listing(
     process: int = 0,
     matcher: Matcher,
 ) -> list[str]:
-    """Return lines of the rows of a table of a process that are wanted; `calls`: its rows are calls.
+    """Return the rows of a table that a selection wants, as lines: a list, groups, or plots.
 
-    Rows that a range or a filter has chosen are listed whole.
+    `names` are the columns; with `calls` the rows are calls, of the process `process`. Rows that a range or a filter has chosen are
+    listed whole, others are cut to `MAX_LISTED_ROWS`.
 
     Raises:
-        ArgumentError: Range or filter are none.
+        ArgumentError: The range or the filter is invalid, or `by="function"` is asked of rows that are no calls.
     """
     chosen = between(selection.rows)
     indices = [
@@ -95,7 +96,7 @@ def listing(
 
 
 def between(rows: str) -> slice:
-    """Return which rows are wanted, counted from 0.
+    """Return a range of rows such as "10-20", which counts from 1, as a slice, which counts from 0.
 
     Raises:
         ArgumentError: It is no range.
@@ -117,10 +118,10 @@ def between(rows: str) -> slice:
 def kept(
     table: Table, names: Sequence[str], where: str, matcher: Matcher, *, calls: bool
 ) -> Sequence[int]:
-    """Return the rows for which a filter holds; an empty one holds for all.
+    """Return the indices of the rows for which the filter `where` holds; an empty filter holds for all.
 
     Raises:
-        ArgumentError: It is none.
+        ArgumentError: It is no filter.
     """
     if not where:
         return range(len(table))
@@ -128,6 +129,7 @@ def kept(
 
 
 def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:
+    """Return the values of all columns that a filter may use, by name."""
     values: dict[str, list[object]] = {
         "hit": [value_of(each) for each in table.hits],
         "seconds": [value_of(each) for each in table.seconds],
@@ -144,11 +146,12 @@ def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[st
 
 
 def _error(result: str) -> str | None:
-    """Return the name of what a call has raised; None: nothing."""
+    """Return the name of the exception that a call has raised; None: none."""
     return result[1:].partition(":")[0].strip() if result.startswith(FAILED) else None
 
 
 def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
+    """Yield rows as lines, or plots, as a selection wants them; constant columns come first."""
     found = shown(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
     if selection.plot:
         yield from _plots(found)
@@ -162,7 +165,7 @@ def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) ->
 
 
 def _cut(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines; of many the first and the last."""
+    """Yield lines; of more than `MAX_LISTED_ROWS` the first and the last half, and how many are between."""
     every = list(lines)
     half = MAX_LISTED_ROWS // 2
     if len(every) <= MAX_LISTED_ROWS:
@@ -174,7 +177,7 @@ def _cut(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _changed(found: ShownColumns) -> list[int]:
-    """Return the rows that are unlike the one before."""
+    """Return the indices of the rows that are unlike the row before, the first one included."""
     columns = [each.values for each in found.columns.values()]
     rows = list(zip(*columns, strict=True)) if columns else []
     return [0, *(index for index, (one, two) in enumerate(pairwise(rows), 1) if one != two)]
@@ -183,7 +186,10 @@ def _changed(found: ShownColumns) -> list[int]:
 def _groups(
     table: Table, names: Sequence[str], selection: RowSelection, *, calls: bool, process: int
 ) -> Iterator[str]:
-    """Yield a summary of the rows of each thread, task or caller, or of the process."""
+    """Yield a summary of the rows of each thread, task, caller or process, as `selection.by` says.
+
+    At most `MAX_GROUPS` are shown.
+    """
     key = {
         "thread": table.threads,
         "task": table.tasks,
@@ -208,7 +214,7 @@ def _groups(
 
 
 def _plots(found: ShownColumns) -> Iterator[str]:
-    """Yield a plot for each column of numbers: the mean of the rows under each character."""
+    """Yield a line with a plot for each column of numbers, or one that says that there is none."""
     plotted = False
     for name, each in found.columns.items():
         if each.range is None:
@@ -221,6 +227,7 @@ def _plots(found: ShownColumns) -> Iterator[str]:
 
 
 def _plot(values: Sequence[str], low: float, high: float) -> str:
+    """Return a plot of a column in block characters, each the mean of its rows; a blank: no number there."""
     numbers = [value_of(each) for each in values]
     count = min(PLOT_CHARS, len(numbers))
     bars = ""

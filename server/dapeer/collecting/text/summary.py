@@ -27,9 +27,9 @@ LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
-    """Return what a point has collected in a process that is new for a client: a head, columns, rows.
+    """Return lines on the rows of a point in a process that are new for a client: a head, columns, rows.
 
-    The head is a line with where it was and how much.
+    The head says where it was and how much. An empty `client` has been told of nothing. Nothing is marked as reported.
     """
     table, names = readable(collection.point, collection.unreported(client), project)
     if not len(table):
@@ -52,7 +52,10 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
 
 
 def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
-    """Return where a point is, its number of rows and of `new` ones, and what could not be kept."""
+    """Return a line on a point: where it is, its number of rows and of `new` ones, and how they came.
+
+    `caller` is the function that has called it each time, if that is one.
+    """
     point, table = collection.point, collection.table
     place = place_of(point, project)
     count = len(table)
@@ -77,14 +80,17 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
 
 
 def place_of(point: Point, project: Path) -> str:
-    """Return where a point is."""
+    """Return where a point is: file and line, function, "calls of" a function, or what is watched."""
     if point.calls:
         return f"calls of {point.function}"
     return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
 
 
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
-    """Return rows and their columns' names for a reader: the line that did what is watched is one column."""
+    """Return a point's rows and the names of their columns, as a reader gets them.
+
+    For a watch, function, file and line become one column `at`; where something is expected, the last column is `expected`.
+    """
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)
     if not point.watch or table.width < len(row_format.PLACE_COLUMNS):
@@ -98,14 +104,17 @@ def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence
 
 
 def line_of(function: str, file: str, line: str, project: Path) -> str:
-    """Return which line of a function has done something; 0: it was done before the function began."""
+    """Return the text for a line that has done something; line "0": it was done before the function began."""
     if line == "0":
         return f"before {function} in {relative(file, project)}"
     return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
 
 
 def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
-    """Return the lines of a snapshot's section: what is new of each point for a client, as far as it fits."""
+    """Return what is new for a client in several collections, as lines.
+
+    Of more than `MAX_POINTS` the first ones.
+    """
     every = [each for each in collections if len(each.table)]
     lines = [line for each in every[:MAX_POINTS] for line in summary(each, project, client)]
     if len(every) > MAX_POINTS:
@@ -114,7 +123,10 @@ def section(collections: Iterable[Collection], project: Path, client: str = "") 
 
 
 def visible(collected: Collected, client: str) -> list[Collection]:
-    """Return what a client has collected in a program, those of its collections that have rows."""
+    """Return the collections that a client may see: its own, and those that nobody has asked for.
+
+    Those about watching itself are left out.
+    """
     return [
         each
         for each in collected.collections.values()
@@ -136,9 +148,9 @@ class CollectedNews:
 def news(
     collected: Collected, client: str, project: Path, outcomes: Sequence[tuple[Watch, str, bool]]
 ) -> CollectedNews:
-    """Return what was collected since a client's last answer; it counts as reported now.
+    """Return what was collected since a client's last answer, and mark it as reported.
 
-    `outcomes`: what became of runs until something, and whether that has come about.
+    `outcomes` has each watch with the sentence on its outcome, and whether it has come about.
     """
     # The line that has stopped it is in what became of the run.
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
@@ -152,7 +164,10 @@ def news(
 
 
 def _lost(collected: Collected, client: str) -> Iterator[str]:
-    """Yield how many rows the program could not write, where the client does not know that."""
+    """Yield a line on how many rows the program could not write, if the client was not told.
+
+    Mark it as told.
+    """
     mine = any(each.client in {"", client} for each in collected.points.values())
     if mine and (lost := collected.newly_lost(client)):
         why = f" ({collected.lost_for})" if collected.lost_for else ""

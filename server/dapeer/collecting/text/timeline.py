@@ -41,10 +41,12 @@ def timeline(
     *,
     whole: bool = False,
 ) -> list[str]:
-    """Return rows of collections as lines, each with its place and who was there.
+    """Return rows of several collections as lines in the order of time, with place and thread.
+
+    The first line has the count of all; of many rows the ends and the odd ones are shown.
 
     Args:
-        rows: The collections, and which rows of each are wanted.
+        rows: The collections, and the indices of the rows of each that are wanted.
         project: The folder to which paths are relative.
         chosen: Which rows of all of them, from 0.
         whole: Leave none of them out.
@@ -73,6 +75,10 @@ def timeline(
 def _lines(
     picked: Sequence[tuple[int, Entry]], shown_ones: set[int], several: Sequence[bool]
 ) -> Iterator[str]:
+    """Yield the lines of the picked rows that are shown, and of those between them a range of numbers.
+
+    `several` says whether there are several processes, threads and tasks, which are named then.
+    """
     before: Entry | None = None
     left_out: list[int] = []
     for number, entry in picked:
@@ -97,7 +103,7 @@ def _lines(
 
 
 def _entries(collection: Collection, indices: Sequence[int], project: Path) -> Iterator[Entry]:
-    """Yield the wanted rows of a point in a process."""
+    """Yield an entry for each wanted row of a point in a process."""
     point = collection.point
     table, names = readable(point, collection.table, project)
     place = place_of(point, project)
@@ -117,7 +123,7 @@ def _entries(collection: Collection, indices: Sequence[int], project: Path) -> I
 
 
 def _why(found: ShownColumns) -> dict[int, str]:
-    """Return by row what is odd about it."""
+    """Return the first thing that is odd about a row, by row index."""
     why: dict[int, str] = {}
     for name, each in found.columns.items():
         for odd in each.odd:
@@ -126,6 +132,7 @@ def _why(found: ShownColumns) -> dict[int, str]:
 
 
 def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> str:
+    """Return the values of a row as text, without those of constant columns if there are many rows."""
     always = found.constant if len(found.table) > ALL_ROWS else {}
     return ", ".join(
         f"{found.short(name)} = {value(cell)}"
@@ -135,7 +142,7 @@ def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> 
 
 
 def _head(collection: Collection, project: Path) -> Iterator[str]:
-    """Yield what is true of all rows of a point: what does not change, and what short names stand for."""
+    """Yield lines on what is true of all rows of a point: short names, and columns that do not change."""
     if collection.point.calls:
         return
     place = place_of(collection.point, project)

@@ -34,7 +34,11 @@ def outcome(
     state: State,
     project: Path,
 ) -> str:
-    """Return which line did it, with the value before and after, or that none has; and by which road."""
+    """Return a sentence on a watch: which line did it, with the values before and after, or that none has.
+
+    `rows` are the lines that did it, `looks` where the expression was evaluated. How the program ran, and for how long, stands in
+    brackets.
+    """
     name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION_CHARS)}`"
     took = ", ".join(filter(None, (watch.road, watch.cost, f"{watch.seconds:.1f} s")))
     if rows and watch.every:
@@ -51,6 +55,7 @@ def outcome(
 
 
 def _done(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
+    """Return a sentence on the line that has done it; `name` is the expression in quotes."""
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""
     arrow = " → ".join(value(each) for each in (before, after) if each) or "(no value)"
@@ -80,7 +85,7 @@ def _done(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
 
 
 def _looked(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
-    """Yield where the expression could be looked at, and where not."""
+    """Yield clauses on the functions where the expression had a value, and where its evaluation failed."""
     valued = dict.fromkeys(row.cells[0] for row in looks if not row.cells[3].startswith(FAILED))
     failed = [row for row in looks if row.cells[3].startswith(FAILED)]
     wrong = [row for row in failed if not _NO_NAME.match(row.cells[3][1:])]
@@ -95,6 +100,7 @@ def _looked(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
 
 
 def _several(names: Sequence[str]) -> str:
+    """Return some names with commas between them, and how many more there are."""
     more = (
         f" and {len(names) - MAX_NAMED_FUNCTIONS} more" if len(names) > MAX_NAMED_FUNCTIONS else ""
     )

@@ -85,7 +85,7 @@ async def dap_call(
 
 
 def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
-    """Return the call of a number.
+    """Return the one call with hit number `n`, of the function `at` if that is given.
 
     Raises:
         ArgumentError: There is none, or more than one.
@@ -120,7 +120,10 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
 
 
 def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) -> str:
-    """Say that the program ran again, and whether it did the same."""
+    """Return a sentence on the second run: its time, whether it was ended, and did the same.
+
+    `found` is the call in the first run, `seconds` how long the second run took.
+    """
     ran_again = f"The program ran again for its lines ({seconds:.1f} s)"
     late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"
     if life.call is None:

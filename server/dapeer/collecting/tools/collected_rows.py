@@ -60,6 +60,13 @@ async def dap_collected(
 
 
 def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+    """Return the rows of several points as lines in the order of collection, as the selection says.
+
+    Points whose columns the filter does not fit are left out.
+
+    Raises:
+        ArgumentError: The filter fits none, or the selection has what a timeline has not.
+    """
     if selection.changes or selection.by or selection.plot:
         raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")
     rows: list[tuple[Collection, Sequence[int]]] = []
@@ -78,6 +85,13 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
 
 
 def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+    """Return the summaries of points, or their rows as the selection says, as lines.
+
+    Points whose columns the filter does not fit are left out.
+
+    Raises:
+        ArgumentError: It fits none.
+    """
     lines: list[str] = []
     wrong: list[ArgumentError] = []
     for each in chosen:
@@ -104,9 +118,9 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
 
 
 def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
-    """Return those of some texts in which a pattern is found.
+    """Return those of some texts in which a regular expression is found.
 
-    A process of its own looks for it: some patterns never end.
+    A process of its own searches, and is killed after `SECONDS_TO_MATCH`, since some patterns never end. It blocks: call it in a thread.
 
     Raises:
         ArgumentError: It is no pattern, or takes too long.
@@ -134,6 +148,7 @@ def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
 
 
 def _is_at(collection: Collection, at: str, call: Call) -> bool:
+    """Return whether a point is at `at`: a file and line, or a function, perhaps without its beginning."""
     point = collection.point
     place = place_of(point, call.debugger.project)
     if point.calls and (at == point.function or at in point.function.split(", ")):
@@ -142,6 +157,7 @@ def _is_at(collection: Collection, at: str, call: Call) -> bool:
 
 
 def _nothing(every: Sequence[Collection], at: str | None, call: Call) -> ArgumentError:
+    """Return the error for rows that were not found: none at `at`, or none at all."""
     if every:
         places = ", ".join(dict.fromkeys(place_of(e.point, call.debugger.project) for e in every))
         return ArgumentError(f"Nothing was collected at `{at}`.", f"There are rows of: {places}.")

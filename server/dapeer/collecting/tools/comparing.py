@@ -50,7 +50,7 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
 
 
 def _run(call: Call, number: int) -> Session:
-    """Return the session of a run whose rows are kept.
+    """Return the session with this id, if its rows are kept.
 
     Raises:
         NoSession: There is none, or not any longer.
@@ -65,10 +65,10 @@ def _run(call: Call, number: int) -> Session:
 
 
 def _points(call: Call, session: Session) -> list[Point]:
-    """Return where a client has collected in a run.
+    """Return the points at which the client has collected in a run, without those of watches.
 
     Raises:
-        ArgumentError: Nowhere, or no row has come.
+        ArgumentError: There are none, or none has rows (any more).
     """
     collected = session.program.collected
     if collected.given_up:
@@ -92,6 +92,7 @@ def _points(call: Call, session: Session) -> list[Point]:
 
 
 def _named(points: Sequence[Point], call: Call) -> str:
+    """Return some points as text, each with its place and its expressions."""
     named = [
         f"{each.function or f'{relative(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"
         for each in points
@@ -101,6 +102,7 @@ def _named(points: Sequence[Point], call: Call) -> str:
 
 
 def _title(found: RunComparison, a: int, b: int) -> str:
+    """Return a line on which sessions are compared, with how many rows."""
     return f"a: session {a}, {len(found.a):,} rows; b: session {b}, {len(found.b):,} rows"
 
 
@@ -110,7 +112,7 @@ def _left_out(
     common: Sequence[tuple[Point, Point]],
     call: Call,
 ) -> list[str]:
-    """Return what was not compared, as lines."""
+    """Return a line on each thing that was not compared: other points, and dropped rows; mostly none."""
     lines: list[str] = []
     for which, (session, of) in enumerate(zip(runs, points, strict=True)):
         name, shared = "ab"[which], [pair[which] for pair in common]
@@ -122,4 +124,5 @@ def _left_out(
 
 
 def _dropped(collected: Collected, points: Sequence[Point]) -> int:
+    """Return how many rows of these points were dropped in all processes."""
     return sum(each.dropped for each in collected.collections.values() if each.point in points)
