@@ -71,12 +71,12 @@ class Catalogue:
         self._endings: list[BackgroundTask[None]] = []
 
     def afterwards(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do what no answer waits for; `finish` waits for it."""
+        """Begin work in the background for which no answer has to wait; `finish` waits for its end."""
         going_on = (each for each in self._endings if not each.done)
         self._endings = [*going_on, BackgroundTask(work)]
 
     async def finish(self) -> None:
-        """Wait for what was begun by `afterwards`."""
+        """Wait for the end of all work that `afterwards` has begun."""
         for each in self._endings:
             await each.ended()
 
@@ -89,18 +89,18 @@ class Catalogue:
         return await self._known("/agent", directory)
 
     async def models(self, directory: Path) -> list[str]:
-        """Return the models, each as `provider/model`."""
+        """Return the models of a directory, each as `provider/model`, without those of dapeer's own plugin."""
         found = await self._providers(directory)
         return [
             f"{name}/{one}" for name, models in found.items() if name != RELAY for one in models
         ]
 
     async def relays(self, directory: Path) -> list[str]:
-        """Return the names that the relay goes by; empty: its plugin is not loaded."""
+        """Return the names of the models of dapeer's relay plugin; empty: OpenCode has not loaded the plugin."""
         return (await self._providers(directory)).get(RELAY, [])
 
     async def commands(self, directory: Path) -> list[Json]:
-        """Return the commands; skills, and prompts of MCP servers, are among them."""
+        """Return the commands of a directory; skills, and prompts of MCP servers, are among them."""
         return await self._known("/command", directory)
 
     async def skills(self, directory: Path) -> list[Json]:
@@ -108,17 +108,22 @@ class Catalogue:
         return await self._known("/skill", directory)
 
     async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
-        """Return the tools that a model is offered, but for those of MCP servers: id, description, parameters."""
+        """Return the tools that OpenCode offers a model, each with `id`, `description` and `parameters`.
+
+        Tools of MCP servers are not among them.
+        """
         listed: list[Json] = await self._known(
             "/experimental/tool", directory, provider=provider, model=model
         )
         return [one for one in listed if one["id"] != INVALID]
 
     async def agent(self, directory: Path, name: str | None) -> Json:
-        """Return the part of a request that names an agent; empty: OpenCode chooses.
+        """Check the name of an agent, and return the part of a request's body that names it.
+
+        It is `{"agent": name}`. For None that is empty: OpenCode chooses.
 
         Raises:
-            ArgumentError: There is no such agent.
+            ArgumentError: The directory has no such agent; the error names similar ones.
         """
         if name is None:
             return {}
@@ -126,10 +131,12 @@ class Catalogue:
         return {"agent": _checked(name, known, "agent")}
 
     async def model(self, directory: Path, name: str | None) -> Json:
-        """Return the part of a request that names a model, `provider/model`; empty: OpenCode chooses.
+        """Check a `provider/model`, and return the part of a request's body that names it, under `model`.
+
+        For None that is empty: OpenCode chooses.
 
         Raises:
-            ArgumentError: There is no such model.
+            ArgumentError: The directory has no such model; the error names similar ones.
         """
         if name is None:
             return {}
@@ -138,19 +145,20 @@ class Catalogue:
         return {"model": {"providerID": provider, "modelID": model}}
 
     async def command(self, directory: Path, name: str) -> str:
-        """Return the name of a command, without its slash.
+        """Check the name of a command, and return it without its slash.
 
         Raises:
-            ArgumentError: There is no such command.
+            ArgumentError: The directory has no such command; the error names similar ones.
         """
         known = [one["name"] for one in await self.commands(directory)]
         return _checked(name.removeprefix("/"), known, "command")
 
     async def session(self, name: str) -> Json:
-        """Return a session in its current state.
+        """Request a session by its id, and return it as OpenCode sends it now.
 
         Raises:
             ArgumentError: There is no such session.
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         # An ill-formed id gets the error that says nothing.
         if name.startswith("ses") and name.isascii() and name.replace("_", "").isalnum():
@@ -162,7 +170,11 @@ class Catalogue:
         )
 
     async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
-        """Return a list, from the cache or the server; it is cached until a change."""
+        """Return the answer to `ask` from the cache, where it is under `key`, or ask now.
+
+        An answer is cached until a change event. Nothing is cached while no events arrive, or if a change came while the answer was
+        awaited.
+        """
         if key in self._kept:
             return self._kept[key]
         era = self._era
@@ -173,7 +185,10 @@ class Catalogue:
         return answer
 
     async def watch(self) -> None:
-        """Listen to change events until cancelled; if the server is away, retry ever more rarely."""
+        """Listen to the server's events until cancelled, and drop cached lists at changes.
+
+        While the server is away it is tried again ever more rarely, or at once when a request succeeds.
+        """
         pauses = _pauses()
         while True:
             try:
@@ -190,6 +205,10 @@ class Catalogue:
                 await self._answered.wait()
 
     async def _on_event(self, event: Json) -> None:
+        """At an event that changes lists, drop the cache, and request the project's skills anew.
+
+        The listener gets the event. Other events are ignored. If the skills are others than before, `changed` is called.
+        """
         if event.get("type") in CHANGES:
             self._hears = True
             self._forget()
@@ -208,19 +227,27 @@ class Catalogue:
         self._era += 1
 
     async def _known(self, path: str, directory: Path, **query: str) -> Any:
+        """Return the answer to a GET request, from the cache if it is there."""
         key = (path, directory, *query.values())
         return await self.kept(key, lambda: self.opencode.get(path, directory, **query))
 
     async def _providers(self, directory: Path) -> dict[str, list[str]]:
+        """Return the names of the models of each provider, by the provider's id."""
         answer = await self._known("/config/providers", directory)
         return {each["id"]: list(each["models"]) for each in answer["providers"]}
 
 
 def _pauses() -> Iterator[float]:
+    """Yield seconds to wait before each new attempt, without end."""
     return itertools.chain(SECONDS_OF_PAUSE, itertools.repeat(SECONDS_OF_LONGEST_PAUSE))
 
 
 def _checked(name: str, known: Iterable[str], what: str) -> str:
+    """Return `name` if it is among the known ones; `what` says in the error what it names.
+
+    Raises:
+        ArgumentError: It is not known; the error names similar ones.
+    """
     names = sorted(known)
     if name in names:
         return name

@@ -41,10 +41,10 @@ PORTS: Final = {"http": 80, "https": 443}
 
 
 def address(url: str | None) -> str:
-    """Return where OpenCode listens: as given, else by the environment, else where it does as a rule.
+    """Return the URL of OpenCode: the given one, else that of the environment, else OpenCode's default.
 
     Raises:
-        ArgumentError: That is no address.
+        ArgumentError: It is no HTTP address, or has a user in it.
     """
     chosen = (url or os.environ.get(OPENCODE_URL) or USUAL).rstrip("/")
     try:
@@ -60,7 +60,7 @@ def address(url: str | None) -> str:
 
 
 def is_here(url: str) -> bool:
-    """Whether a URL is that of a server on this machine."""
+    """Whether a URL is that of an HTTP server on this machine; False also for what is no URL."""
     with contextlib.suppress(httpx2.InvalidURL, ValueError):
         parsed = httpx2.URL(url)
         if parsed.scheme in PORTS and parsed.host != "localhost":
@@ -103,11 +103,13 @@ class OpenCode:
         await self.close()
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections to the server."""
         await self._http.aclose()
 
     async def get(self, path: str, directory: Path | None = None, **query: str | int | None) -> Any:
-        """Send a GET request, and return the response.
+        """Send a GET request, and return the JSON of the response; None: the response is empty.
+
+        `directory` is the one that OpenCode is to work in; None: its own. `query` are parameters; those that are None are left out.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -122,7 +124,9 @@ class OpenCode:
         *,
         seconds: float | None = SECONDS_TO_ANSWER,
     ) -> Any:
-        """Send a POST request, and return the response, which may take `seconds`; None: without a timeout.
+        """Send a POST request with a JSON body, and return the JSON of the response; None: it is empty.
+
+        The body is `{}` if `body` is None. `directory` is as in `get`; `seconds` is the timeout, None: there is none.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -130,7 +134,7 @@ class OpenCode:
         return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
     async def delete(self, path: str, directory: Path | None = None) -> Any:
-        """Send a DELETE request.
+        """Send a DELETE request, and return the JSON of the response; `directory` is as in `get`.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -146,6 +150,14 @@ class OpenCode:
         query: Mapping[str, str | int | None],
         seconds: float | None = SECONDS_TO_ANSWER,
     ) -> Any:
+        """Send a request, and return the JSON of the response; None: the response is empty.
+
+        Raises:
+            NoOpenCode: The server cannot be reached, does not answer in time, or belongs to another user.
+            OpenCodeLocked: It requires a password, or another one.
+            OpenCodeMissing: It does not know the path or the id in it.
+            OpenCodeFailed: It refuses the request, or is no OpenCode server.
+        """
         timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:
             answer = await self._http.request(
@@ -170,10 +182,12 @@ class OpenCode:
 
     @asynccontextmanager
     async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
-        """Yield the events of all its directories, until the stream ends or breaks.
+        """Connect to the stream of events of all directories; yield a generator of events, as JSON objects.
+
+        The generator ends with the stream.
 
         Raises:
-            OpenCodeError: There is no stream to be had.
+            OpenCodeError: There is no such stream, or it breaks, or is silent for too long.
         """
         try:
             async with self._http.sse(
@@ -198,8 +212,10 @@ class OpenCode:
     async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
         """Check the owner of the other end of a new connection, before a password or token is sent.
 
+        The HTTP library calls this at each step of a connection, with the step's `name` and `info`.
+
         Raises:
-            Stranger: Another user of this machine has.
+            Stranger: Another user of this machine owns it; the connection is closed.
         """
         if name != "connection.connect_tcp.complete":
             return
@@ -214,6 +230,7 @@ class OpenCode:
             raise
 
     def _gone(self, error: Exception) -> NoOpenCode:
+        """Return the error that the server cannot be reached, with the reason."""
         why = str(error) or type(error).__name__
         return NoOpenCode(
             f"OpenCode at {self.url} cannot be reached ({why}).",
@@ -221,6 +238,7 @@ class OpenCode:
         )
 
     def _check(self, answer: httpx2.Response, what: str) -> None:
+        """Raise the fitting error if a response is not a success; `what` is the request, for the error."""
         if answer.status_code == 401:
             raise OpenCodeLocked(
                 f"OpenCode at {self.url} requires a password.",
@@ -236,11 +254,13 @@ class OpenCode:
 def _parameters(
     directory: Path | None, query: Mapping[str, str | int | None]
 ) -> dict[str, str | int]:
+    """Return the parameters of a request's URL, without those that are None."""
     given = {name: value for name, value in query.items() if value is not None}
     return given if directory is None else {"directory": str(directory), **given}
 
 
 def _content(answer: httpx2.Response) -> Any:
+    """Return the JSON of a response, None if it is empty; raise `OpenCodeFailed` if it is no JSON."""
     if not answer.content:
         return None
     try:
@@ -250,6 +270,7 @@ def _content(answer: httpx2.Response) -> Any:
 
 
 def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
+    """Return the error for a response that no OpenCode server of a known version gives."""
     return OpenCodeFailed(
         f"What answers at {answer.url.copy_with(path='/', query=None)} is not a known OpenCode server.",
         "This needs OpenCode 1.18 or newer.",
@@ -257,7 +278,7 @@ def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
 
 
 def _reason(answer: httpx2.Response) -> str:
-    """Return the message of an error, in any of OpenCode's forms."""
+    """Return the message in an error response, in any of OpenCode's forms, or the beginning of its text."""
     try:
         body: Any = answer.json()
     except ValueError:
@@ -272,6 +293,7 @@ def _reason(answer: httpx2.Response) -> str:
 
 
 async def _events(source: httpx2.EventSource) -> AsyncGenerator[Json]:
+    """Yield the events of a stream that are JSON objects."""
     async for event in source:
         with contextlib.suppress(ValueError):
             if data := as_object(event.json()):

@@ -9,7 +9,14 @@ from dapeer.base.errors import ArgumentError
 
 
 def register(arguments: argparse.Namespace) -> int:
-    """Give this project's tools to a running OpenCode server."""
+    """Give this project's tools to a running OpenCode server, and print what was done.
+
+    The exit code is returned. `arguments` are those of `dapeer opencode register`: `directory`, `url`, `name`, `credentials`.
+
+    Raises:
+        ArgumentError: No dapeer server serves HTTP for the directory, or an argument is not usable.
+        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
+    """
     import anyio
 
     from dapeer.integrations.opencode.client import OpenCode, address
@@ -26,6 +33,7 @@ def register(arguments: argparse.Namespace) -> int:
         )
 
     async def run() -> str:
+        """Register the server at OpenCode, and return that in a sentence."""
         async with OpenCode(address(arguments.url), arguments.credentials) as opencode:
             core = Core(found.url, found.token)
             return await register(opencode, core, directory, name=arguments.name)
@@ -35,7 +43,13 @@ def register(arguments: argparse.Namespace) -> int:
 
 
 def plugin(arguments: argparse.Namespace) -> int:
-    """Install or remove the plugin of OpenCode."""
+    """Install or remove the plugin of OpenCode, as `arguments.installs` says; print what was done.
+
+    The exit code is returned.
+
+    Raises:
+        ArgumentError: There is another file, or it cannot be written or removed.
+    """
     from dapeer.integrations.opencode.relay import plugin
 
     done = plugin.install() if arguments.installs else plugin.remove()

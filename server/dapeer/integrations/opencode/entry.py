@@ -20,7 +20,7 @@ class OpenCodeEntry(IntegrationEntry):
     """A server of OpenCode's may be named; Neovims report others."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the option that names a server."""
+        """Add the option `--opencode`, which names a server, to a parser."""
         parser.add_argument(
             "--opencode",
             type=_url,
@@ -30,7 +30,10 @@ class OpenCodeEntry(IntegrationEntry):
         )
 
     def add_commands(self, add_parser: AddParser, add: AddCommand) -> None:
-        """Add what is done once, for a running OpenCode or for the installed one."""
+        """Add the command `opencode` with its subcommands `register`, `install` and `remove`.
+
+        `add` makes a parser with a summary by `add_parser`; each subcommand's function is set as the default `command`.
+        """
         parser = add(add_parser, "opencode", "work with an OpenCode server")
         subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
         registering = add(
@@ -64,11 +67,17 @@ class OpenCodeEntry(IntegrationEntry):
             )
 
     def of_whole_server(self, arguments: argparse.Namespace) -> Mapping[str, object]:
-        """Return what names a server."""
+        """Return the values of the option and the variable that name a server.
+
+        A server that runs already cannot follow them. A value is None if none is given.
+        """
         return {"--opencode": arguments.opencode, f"${OPENCODE_URL}": os.environ.get(OPENCODE_URL)}
 
     def integration(self, arguments: argparse.Namespace) -> Integration:
-        """Return it, with the server that is named."""
+        """Return the integration, with the OpenCode server that is named, if one is.
+
+        The option names it, or the environment.
+        """
         from dapeer.integrations.opencode.client import OpenCode, address
         from dapeer.integrations.opencode.integration import OpenCodeIntegration
 
@@ -78,6 +87,7 @@ class OpenCodeEntry(IntegrationEntry):
 
 
 def _url(text: str) -> str:
+    """Return the value of the option, which must not be empty."""
     if not text:
         raise argparse.ArgumentTypeError(f"{text!r}: expected URL")
     return text

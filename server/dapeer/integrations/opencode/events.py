@@ -20,10 +20,12 @@ SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0)
 
 
 async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
-    """Yield each event, `{type, properties}`; a stream that ends or dies is replaced by another.
+    """Yield each event of OpenCode, as `{type, properties}`, without end.
+
+    A stream that ends or breaks is replaced by another.
 
     Raises:
-        OpenCodeError: OpenCode is gone, or rejects the connection.
+        OpenCodeError: OpenCode is gone after several attempts, or rejects the connection.
     """
     pauses = iter(SECONDS_OF_PAUSE)
     while True:

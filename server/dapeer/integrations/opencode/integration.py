@@ -37,7 +37,10 @@ class OpenCodeIntegration(Integration):
 
     @asynccontextmanager
     async def serving(self, context: IntegrationContext) -> AsyncGenerator[None]:
-        """Look after the servers while the body runs, then remove what is registered there."""
+        """Listen to the known OpenCode servers while the body runs, and follow what Neovims report of theirs.
+
+        Afterwards what dapeer has registered at OpenCode is removed.
+        """
         async with anyio.create_task_group() as tasks:
             project = context.debugger.project
             servers = self._servers = Servers(project, tasks, self._named, context.core)
@@ -45,6 +48,11 @@ class OpenCodeIntegration(Integration):
             servers.open()
 
             def use(peer: Peer, sent: Json) -> None:
+                """Note which OpenCode server a Neovim uses, as `sent` by it.
+
+                What becomes of that is reported to the Neovim.
+                """
+
                 def report(news: Json) -> None:
                     code = "require('dapeer.integrations.opencode').take(...)"
                     peer.neovim.send(code, peer.neovim.channel, news)
@@ -64,6 +72,7 @@ class OpenCodeIntegration(Integration):
 
     @property
     def _current(self) -> Catalogue | None:
+        """The catalogue of the server that is used now; None: no server is known."""
         return self._servers.current if self._servers else None
 
     @property
@@ -72,12 +81,12 @@ class OpenCodeIntegration(Integration):
 
     @property
     def offered(self) -> Sequence[AnyTool]:
-        """Its tools, while a server is known."""
+        """Its tools; none while no OpenCode server is known."""
         return TOOLS if self._current else ()
 
     @property
     def given(self) -> Catalogue | None:
-        """The server that is known, with its lists."""
+        """The catalogue of the OpenCode server that is used now; None: no server is known."""
         return self._current
 
     def prompts(self) -> Iterable[t.Prompt]:
@@ -85,7 +94,7 @@ class OpenCodeIntegration(Integration):
         return map(skills.prompt, self._skills)
 
     def prompt(self, name: str, values: Mapping[str, str]) -> t.GetPromptResult | None:
-        """Return the skill that is the prompt of this name, with its arguments."""
+        """Return the skill that is the prompt of this name, with its arguments; None: there is none."""
         return skills.filled_prompt(self._skills, name, values)
 
     def resources(self) -> Iterable[t.Resource]:
@@ -93,5 +102,5 @@ class OpenCodeIntegration(Integration):
         return map(skills.resource, self._skills)
 
     def resource(self, uri: str) -> t.TextResourceContents | None:
-        """Return the skill at an address."""
+        """Return the skill at an address as the content of a resource; None: there is none."""
         return skills.contents(self._skills, uri)

@@ -57,19 +57,19 @@ class Servers:
         self._listeners: list[Callable[[], None]] = []
 
     def open(self) -> None:
-        """Begin to look after the one that was named."""
+        """Begin to listen to the server that was named at the start, if there is one."""
         if self._named:
             self._take("", self._named)
 
     async def leave(self) -> None:
-        """Remove all registrations, before this process ends."""
+        """Remove all registrations, for at most `SECONDS_TO_LEAVE`; to be called before this process ends."""
         with anyio.move_on_after(SECONDS_TO_LEAVE):
             for each in self._registrations.values():
                 await each.leave()
 
     @property
     def current(self) -> Catalogue | None:
-        """The named one, else the last one that was reported; None if none is known."""
+        """The catalogue of the server named at the start, else of the one reported last; None: none is known."""
         return self._known.get("") or next(reversed(self._known.values()), None)
 
     def subscribe(self, listener: Callable[[], None]) -> None:
@@ -77,12 +77,15 @@ class Servers:
         self._listeners.append(listener)
 
     def set_use(self, who: str, use: Use, report: Report) -> None:
-        """Take note that a Neovim uses a server, or none any more; what was told before is looked at anew.
+        """Note which OpenCode server a Neovim uses now, listen to it, and have the core registered.
+
+        The core is registered where the Neovim wants it. A server on another machine is refused, which is reported: it gets neither
+        password nor token.
 
         Args:
-            who: The Neovim.
-            use: The OpenCode server, and what is to be registered there.
-            report: Takes what becomes of that.
+            who: The address of the Neovim.
+            use: The OpenCode server, and what is to be registered there; an empty URL: none any more.
+            report: Takes what becomes of the registrations.
         """
         if use.url and not is_here(use.url):
             self._refuse(use, report)
@@ -99,7 +102,10 @@ class Servers:
             self._changed()
 
     def forget(self, who: str) -> None:
-        """Take note that a Neovim is no longer attached; what is registered stays until this process ends."""
+        """Note that a Neovim is no longer attached, and stop listening to its server.
+
+        What is registered stays until this process ends. `who` is the Neovim's address.
+        """
         if who in self._registrations:
             self._registrations[who].forget_reports()
         if self._uses.pop(who, Use()).url:
@@ -107,7 +113,10 @@ class Servers:
             self._changed()
 
     def _refuse(self, use: Use, report: Report) -> None:
-        """Report that a server on another machine gets neither password nor token."""
+        """Report that a server on another machine gets neither password nor token.
+
+        Nothing is reported unless it was to have this core.
+        """
         if self._core is not None and use.core == self._core.url:
             problem = f"OpenCode is on another machine ({use.url}), where it cannot reach the tools: see :help dapeer-opencode."
             for directory in use.directories:
@@ -115,6 +124,7 @@ class Servers:
                 report({**about, "state": "failed", "problem": problem})
 
     def _register(self, who: str, use: Use, credentials: Mapping[str, str], report: Report) -> None:
+        """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP."""
         if self._core is None:
             return
         if who not in self._registrations:
@@ -124,12 +134,17 @@ class Servers:
     def _take(
         self, who: str, opencode: OpenCode, listener: Callable[[Json], None] | None = None
     ) -> None:
+        """Begin to listen to a server, in a task, as that of a Neovim (empty: as the one named at the start).
+
+        `listener` gets the events after which an earlier answer may not be true any more.
+        """
         catalogue = Catalogue(opencode, self._project, self._changed, listener)
         self._known[who] = catalogue
         scope = self._watches[who] = anyio.CancelScope()
         self._tasks.start_soon(_look_after, catalogue, scope)
 
     def _leave(self, who: str) -> None:
+        """Stop listening to the server of a Neovim, if there is one."""
         if who in self._known:
             del self._known[who]
             self._watches.pop(who).cancel()
@@ -140,6 +155,7 @@ class Servers:
 
 
 async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
+    """Listen to a server until the scope is cancelled, then close its connections; an error is logged."""
     with scope:
         async with catalogue.opencode:
             try:
@@ -156,7 +172,10 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
 
 
 def _credentials(authorization: str) -> dict[str, str]:
-    """Return the user and password in this header."""
+    """Return the user and password in an Authorization header, by their variables' names.
+
+    Empty: the header is not valid, which is logged.
+    """
     _, _, encoded = authorization.partition("Basic ")
     try:
         username, _, password = base64.b64decode(encoded).decode().partition(":")

@@ -22,7 +22,7 @@ _ARGUMENT = t.PromptArgument(
 
 
 def prompt(skill: Skill) -> t.Prompt:
-    """Return a skill as a prompt."""
+    """Return a skill as a prompt of MCP's list of prompts, with one optional argument."""
     return t.Prompt(
         name=PREFIX + skill["name"],
         title=skill["name"],
@@ -34,7 +34,10 @@ def prompt(skill: Skill) -> t.Prompt:
 def filled_prompt(
     skills: Iterable[Skill], name: str, values: Mapping[str, str]
 ) -> t.GetPromptResult | None:
-    """Return the prompt of this name with its arguments; None if there is none."""
+    """Return the text of the skill that is the prompt of this name, as MCP's prompt; None: there is none.
+
+    `values` may have `arguments`, which say what to do with the skill.
+    """
     for skill in skills:
         if name == PREFIX + skill["name"]:
             text = filled(skill, values.get("arguments", ""))
@@ -44,7 +47,7 @@ def filled_prompt(
 
 
 def resource(skill: Skill) -> t.Resource:
-    """Return a skill as a resource."""
+    """Return a skill as a resource of MCP's list of resources."""
     return t.Resource(
         uri=uri_of(skill),
         name=f"skill {skill['name']}",
@@ -54,7 +57,7 @@ def resource(skill: Skill) -> t.Resource:
 
 
 def contents(skills: Iterable[Skill], uri: str) -> t.TextResourceContents | None:
-    """Return the skill at an address; None if there is none."""
+    """Return the text of the skill at an address as the content of a resource; None: there is none."""
     for skill in skills:
         if uri == uri_of(skill):
             return t.TextResourceContents(uri=uri, mime_type="text/markdown", text=skill["content"])
@@ -62,12 +65,15 @@ def contents(skills: Iterable[Skill], uri: str) -> t.TextResourceContents | None
 
 
 def uri_of(skill: Skill) -> str:
-    """Return the address of a skill."""
+    """Return the address of a skill as a resource."""
     return URI + quote(skill["name"], safe="")
 
 
 def filled(skill: Skill, given: str) -> str:
-    """Return the text by which a model uses a skill, as OpenCode writes it."""
+    """Return the text by which a model uses a skill, as OpenCode writes it.
+
+    `given` says what is to be done with it. `given` replaces the placeholder for arguments, or follows the text; empty: nothing is added.
+    """
     text: str = skill["content"]
     if GIVEN in text:
         text = text.replace(GIVEN, given)

@@ -100,6 +100,7 @@ def _application(
     older = SseServerTransport("/messages")
 
     async def health(_request: Request) -> JSONResponse:
+        """Answer that the server is alive, with its version and the number of sessions."""
         return JSONResponse(
             {
                 "status": "ok",

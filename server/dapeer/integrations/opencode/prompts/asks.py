@@ -16,11 +16,13 @@ Decision = Literal["once", "always", "reject"]
 
 
 def facts(ask: Json, session: str) -> Json:
-    """Return a permission or question as data.
+    """Return a permission or question as data, with `request_id` and `kind`.
+
+    A question has `questions`; a permission has `permission`, `patterns`, and `always` and `details` where they say more.
 
     Args:
-        ask: As OpenCode sends it, with its `kind`.
-        session: The session of the caller; a subagent's session may ask.
+        ask: The permission or question as OpenCode sends it, with its `kind` added.
+        session: The id of the caller's session; if a subagent's session asks, the data has its `session_id`.
     """
     known: Json = {"request_id": ask["id"], "kind": ask["kind"]}
     if ask["sessionID"] != session:
@@ -39,7 +41,10 @@ def facts(ask: Json, session: str) -> Json:
 
 
 def lines(facts: Json) -> Iterable[str]:
-    """Return these facts as text."""
+    """Yield the lines in which a person or model reads a permission or question.
+
+    `facts` is what the function `facts` returns.
+    """
     who = f" (of the subagent {facts['session_id']})" if "session_id" in facts else ""
     if facts["kind"] == "permission":
         what = " ".join([facts["permission"], ", ".join(facts["patterns"])]).strip()
@@ -54,7 +59,9 @@ def lines(facts: Json) -> Iterable[str]:
 
 
 def chosen(asks: Sequence[Json], request: str | None) -> Json:
-    """Return the permission or question that a call answers.
+    """Return the permission or question that a call answers, from those that wait.
+
+    It has the id `request`, or is the only one if that is None.
 
     Raises:
         ArgumentError: There is none, or there are several and the call names none.
@@ -78,10 +85,16 @@ def reply(
     answers: Sequence[Sequence[str]] | None,
     message: str | None,
 ) -> tuple[str, Json]:
-    """Return path and body of the answer's request.
+    """Check an answer to a permission or question, and return path and body of the request that sends it.
+
+    Args:
+        ask: The permission or question, as OpenCode sends it, with its `kind`.
+        decision: What is decided; of questions only `reject` is possible.
+        answers: For each question the chosen labels, or free text; None: there are none.
+        message: A reason to reject a permission; None: there is none.
 
     Raises:
-        ArgumentError: That is no answer to it.
+        ArgumentError: The answer does not fit.
     """
     path = f"/{ask['kind']}/{ask['id']}"
     if message and (decision != "reject" or ask["kind"] == "question"):
@@ -104,6 +117,10 @@ def reply(
 
 
 def _answer(question: Json, given: Sequence[str]) -> list[str]:
+    """Return the answer to one question as a list of texts.
+
+    Raises `ArgumentError` if it has too many, or unknown, choices.
+    """
     several = list(given)
     if len(several) > 1 and not question.get("multiple"):
         raise ArgumentError(
@@ -118,6 +135,7 @@ def _answer(question: Json, given: Sequence[str]) -> list[str]:
 
 
 def _choices(question: Json) -> str:
+    """Return the choices of a question as text in parentheses."""
     labels = _labels(question)
     if not labels:
         return "(free text)"

@@ -25,7 +25,7 @@ class Turn:
 
     @property
     def replies(self) -> list[Json]:
-        """The assistant's messages, without the summaries that OpenCode makes for itself."""
+        """The assistant's messages of the turn, oldest first, without OpenCode's own summaries."""
         infos = ((one, one["info"]) for one in self.messages)
         return [
             one for one, info in infos if info["role"] == "assistant" and not info.get("summary")
@@ -33,29 +33,32 @@ class Turn:
 
     @property
     def ended(self) -> bool:
-        """Whether its last message is complete. The session may continue anyway."""
+        """Whether the assistant's last message is complete or failed; the session may go on all the same."""
         last: Json = self.replies[-1]["info"] if self.replies else {}
         return bool(last.get("error") or last.get("time", {}).get("completed"))
 
     @property
     def answered(self) -> bool:
-        """Whether its answer is final, although the session may be busy with another prompt."""
+        """Whether its answer is final: the last message has ended, and OpenCode does not ask the model again.
+
+        The session may be busy with another prompt.
+        """
         return bool(self.replies) and self.ended and _is_last(self.replies[-1]["info"])
 
     @property
     def answer(self) -> str:
-        """The text of the last message that has one."""
+        """The text of the assistant's last message that has one; empty: none has."""
         texts = [text_of(reply) for reply in self.replies]
         return next(filter(None, reversed(texts)), "")
 
     @property
     def calls(self) -> list[Json]:
-        """The parts that are calls of tools, oldest first."""
+        """The parts of the assistant's messages that are calls of tools, oldest first, as OpenCode sends them."""
         return [call for reply in self.replies for call in calls_of(reply)]
 
     @property
     def error(self) -> str:
-        """Why it has failed; empty: it has not."""
+        """Why the last message has failed; empty: it has not, or there is none."""
         return error_of(self.replies[-1]["info"].get("error")) if self.replies else ""
 
 
@@ -74,17 +77,17 @@ class PromptOutcome:
 
 
 def new_id() -> str:
-    """Return the id of a message to be: time and chance, as in OpenCode's own."""
+    """Return a new id for a message: time and chance, as in OpenCode's own ids."""
     since = int(time.time() * 1000) << 12
     return f"msg_{since & (1 << 48) - 1:012x}{secrets.token_hex(7)}"
 
 
 def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
-    """Return the result of a prompt.
+    """Return a prompt, by the id of its message, with the messages that answer it.
 
-    What is said to a session that is busy is queued: OpenCode names in each reply the newest prompt that it had
-    known when it began. So replies that name ours are ours; without a last one, another prompt, or a summary of
-    all that was said, has come between, and what is answered there answers ours, too.
+    The turn is empty if the prompt is not among the messages. What is said to a session that is busy is queued: OpenCode names in each
+    reply the newest prompt that it had known when it began. So replies that name ours are ours; without a last one, another prompt, or a
+    summary of all that was said, has come between, and what is answered there answers ours, too.
     """
     ids = [one["info"]["id"] for one in messages]
     if prompt not in ids:
@@ -95,18 +98,18 @@ def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
 
 
 def last_prompt(messages: Sequence[Json]) -> str | None:
-    """Return the id of the last message of a user, without those of OpenCode itself."""
+    """Return the id of the last message that a user has written; None: there is none."""
     return next((one["info"]["id"] for one in reversed(messages) if is_prompt(one)), None)
 
 
 def is_prompt(message: Json) -> bool:
-    """Return whether a user has written this message."""
+    """Whether a user has written this message, and not OpenCode itself in the user's name."""
     own = all(part.get("synthetic") or part["type"] == "compaction" for part in message["parts"])
     return message["info"]["role"] == "user" and not (own and message["parts"])
 
 
 def text_of(message: Json) -> str:
-    """Return the text of a message, without OpenCode's additions."""
+    """Return the text of a message, without what OpenCode has added itself."""
     parts = [part for part in message["parts"] if part["type"] == "text"]
     return "\n".join(part["text"] for part in parts if not part.get("synthetic")).strip()
 
@@ -117,7 +120,10 @@ def calls_of(message: Json) -> list[Json]:
 
 
 def call_of(part: Json, most: int) -> Json:
-    """Return a tool's call: tool, status, input, and output or error, each of `most` characters at most."""
+    """Return a tool's call as data: `tool`, `status`, `input`, and `output` or `error` if there is one.
+
+    `part` is the call as OpenCode sends it. Each value is cut to `most` characters; an `input` that is longer is text.
+    """
     state: Json = part["state"]
     given: Json = state.get("input") or {}
     as_text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
@@ -133,7 +139,7 @@ def call_of(part: Json, most: int) -> Json:
 
 
 def error_of(error: Any) -> str:
-    """Return the error of a message or session; empty if there is none."""
+    """Return the error of a message or session, as OpenCode sends it, as text; empty: there is none."""
     match error:
         case {"name": str(name), "data": {"message": str(message)}}:
             return f"{name}: {message}"
@@ -144,10 +150,11 @@ def error_of(error: Any) -> str:
 
 
 def _with_replies(messages: Sequence[Json], prompts: set[str]) -> list[Json]:
-    """Return these prompts and the replies to them."""
+    """Return the messages with these ids, and the replies to them, in their order."""
     infos = ((one, one["info"]) for one in messages)
     return [one for one, info in infos if info.get("parentID", info["id"]) in prompts]
 
 
 def _is_last(reply: Json) -> bool:
+    """Whether OpenCode does not ask the model again after this reply (the `info` of a message)."""
     return bool(reply.get("error") or reply.get("finish") not in GOES_ON)

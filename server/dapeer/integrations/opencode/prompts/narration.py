@@ -25,7 +25,10 @@ class Narration:
         self._last = ""
 
     def words(self, event: Json) -> str:
-        """Return new text worth showing; empty if there is none."""
+        """Return what a waiting client reads at an event: a line of text, or a call's state.
+
+        Empty: there is nothing new. The event's text is kept. What was returned last is not returned again.
+        """
         words = self._words(event)
         if not words or words == self._last:
             return ""
@@ -33,6 +36,10 @@ class Narration:
         return words
 
     def _words(self, event: Json) -> str:
+        """Return the text of an event, which may have been returned before; empty: it has none.
+
+        New sessions of subagents are noted.
+        """
         match event:
             case {"type": "session.created", "properties": {"info": {"id": str(child), **info}}}:
                 if info.get("parentID") in self._family:
@@ -48,6 +55,7 @@ class Narration:
         return ""
 
     def _part(self, part: Json) -> str:
+        """Return a call of a tool with its state, or the last line of a complete text; else empty."""
         match part:
             case {"type": "tool", "tool": str(tool), "state": {"status": str(status), **more}}:
                 title = str(more.get("title") or "")[:LONGEST_LINE]
@@ -63,6 +71,10 @@ class Narration:
         return ""
 
     def _delta(self, part: str, delta: str) -> str:
+        """Add a piece to a text that grows, and return the line that is to be shown, or an empty text.
+
+        That is the newest complete line, or an incomplete one that has grown long.
+        """
         if part not in self._texts:
             return ""
         before = self._texts[part]
@@ -75,6 +87,7 @@ class Narration:
 
 
 def _trying_again(status: Json) -> str:
+    """Return a sentence if a session's status is that OpenCode asks the model again; else empty."""
     match status:
         case {"type": "retry", "message": str(message)}:
             return f"OpenCode retries: {message}"

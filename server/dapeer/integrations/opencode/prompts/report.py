@@ -28,7 +28,11 @@ MOST_CALLS: Final = 30
 
 
 def facts(session: str, outcome: PromptOutcome) -> Json:
-    """Return an outcome as data."""
+    """Return the outcome of a prompt as data: `session_id`, `state`, `answer` and `tool_calls`.
+
+    Both have a limit. `answer_cut` and `earlier_calls` count what is left out; `error` and `asks` are there if there are some. `session` is
+    the session's id.
+    """
     calls = outcome.turn.calls
     known: Json = {
         "session_id": session,
@@ -48,7 +52,7 @@ def facts(session: str, outcome: PromptOutcome) -> Json:
 
 
 def text(facts: Json) -> str:
-    """Return the same as text."""
+    """Return the outcome of a prompt, as `facts` makes it, as text for a model."""
     lines = [*_beginning(facts)]
     if facts["answer"]:
         lines.append(facts["answer"])
@@ -65,6 +69,7 @@ def text(facts: Json) -> str:
 
 
 def _beginning(facts: Json) -> Sequence[str]:
+    """Return the lines with which the text begins, by the outcome's state; empty: the answer says all."""
     match facts["state"]:
         case "failed":
             return (f"The prompt failed: {facts['error'].rstrip('.')}.",)
@@ -83,14 +88,17 @@ def _beginning(facts: Json) -> Sequence[str]:
 
 
 def call_line(call: Json) -> str:
-    """Return a call of a tool in one line."""
+    """Return the data of a tool's call as one line, with a shortened input and output."""
     outcome = " ".join(str(call.get("error") or call.get("output") or "").split())
     line = f"  {call['tool']}({shortened(_input(call), LONGEST_LINE)}) {call['status']}"
     return f"{line}: {shortened(outcome, LONGEST_LINE)}" if outcome else line
 
 
 def spoken(message: Json, length: int) -> Json:
-    """Return a message as data, each of its texts of so many characters at most."""
+    """Return a message as data: `message_id`, `role`, `text`, `tool_calls`, and `error` if it has failed.
+
+    `message` is as OpenCode sends it; each text is cut to `length` characters.
+    """
     info: Json = message["info"]
     known: Json = {
         "message_id": info["id"],
@@ -102,7 +110,10 @@ def spoken(message: Json, length: int) -> Json:
 
 
 def conversation(messages: Sequence[Json]) -> tuple[str, int]:
-    """Return messages as text, and how many there was room for: the newest."""
+    """Return the newest messages that fit as text, oldest first, and how many these are.
+
+    `messages` are data as `spoken` makes it. At least one message is in the text.
+    """
     blocks: list[str] = []
     room = LONGEST_TEXT
     for one in reversed(messages):
@@ -115,6 +126,7 @@ def conversation(messages: Sequence[Json]) -> tuple[str, int]:
 
 
 def _message_text(message: Json) -> str:
+    """Return the data of a message as text, with its calls of tools."""
     lines = [f"{message['role']}: {message['text']}"] if message["text"] else []
     if "error" in message:
         lines.append(f"{message['role']} failed: {message['error']}")
@@ -127,6 +139,7 @@ def _message_text(message: Json) -> str:
 
 
 def _input(call: Json) -> str:
+    """Return a call's input as text: JSON, or the text that it was shortened to."""
     given = call["input"]
     if isinstance(given, str):
         return given
@@ -134,12 +147,15 @@ def _input(call: Json) -> str:
 
 
 def patch_of(change: Json) -> str:
-    """Return a patch from its first hunk on; the lines above repeat the file's name."""
+    """Return the patch of a file's change from its first hunk on; empty: there is none.
+
+    The lines above only repeat the file's name.
+    """
     patch = str(change.get("patch") or "")
     return patch[max(0, patch.find("@@")) :].rstrip("\n")
 
 
 def change_text(row: Json) -> str:
-    """Return a change of a file as text: what has happened, how much, and the patch."""
+    """Return a change of a file as text: what has happened, lines added and deleted, and the patch."""
     what = f"{row.get('status', 'modified')} {row.get('file')}"
     return f"{what} +{row['additions']} -{row['deletions']}\n{row['patch']}".rstrip()

@@ -69,15 +69,18 @@ class PromptRun:
     async def wait(
         self, begin: Begin | None, report: ReportText, seconds: float, reply_to: str = ""
     ) -> PromptOutcome:
-        """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
+        """Start the run, and wait until it ends or needs an answer.
 
-        If cancelled, stop the run, if this or an earlier `wait` has started it.
+        After `seconds` it goes on without a waiter. If cancelled, stop the run, if this or an earlier `wait` has started it.
 
         Args:
             begin: Starts or resumes it; called once the event stream is open. None: it runs already.
-            report: Gets the newest text.
+            report: Is called with the newest text of the session.
             seconds: How long to wait.
             reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
+
+        Returns:
+            The outcome; its state is `running` after the timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -100,7 +103,9 @@ class PromptRun:
                 raise
 
     async def begin(self, begin: Begin) -> PromptOutcome:
-        """Start it, and return when OpenCode works on it, or has queued it.
+        """Start the run, and return when OpenCode works on it or has queued it, or when it has ended by then.
+
+        `begin` sends the request; it is called once the event stream is open.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -115,6 +120,10 @@ class PromptRun:
     async def _started(
         self, begin: Begin | None, report: ReportText
     ) -> AsyncGenerator[tuple[BackgroundTask[PromptOutcome], BackgroundTask[None]]]:
+        """Yield two background tasks while the body runs: one watches the run, the other starts it.
+
+        Both are cancelled afterwards. The first one's result is the outcome. If the session was idle before, dapeer may stop the run.
+        """
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()
             if not self._among_others and self.prompt:
@@ -130,9 +139,11 @@ class PromptRun:
             await beginning.ended()
 
     async def _is_busy_before(self) -> bool:
+        """Whether the session is busy before the run is started."""
         return await self.session.is_busy()
 
     async def _begin(self, begin: Begin | None) -> None:
+        """Wait until the event stream is open, then send the request that starts the run, if there is one."""
         await self._event_arrived.wait()
         if begin is not None:
             await begin()
@@ -140,6 +151,10 @@ class PromptRun:
     async def _first(
         self, watching: BackgroundTask[PromptOutcome], beginning: BackgroundTask[None]
     ) -> PromptOutcome:
+        """Wait for the outcome, from events or from the state after the first request, and return it.
+
+        That is the request that starts the run.
+        """
         # A caller that is cancelled still needs both.
         await first_of(watching.ended, beginning.ended)
         if not watching.done and (outcome := await self._after(beginning)):
@@ -148,7 +163,13 @@ class PromptRun:
         return watching.result()
 
     async def _after(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
-        """Check the result after the request that starts the run was answered."""
+        """Return the outcome once the request that starts the run was answered.
+
+        None: the run goes on, or nothing is known of it.
+
+        Raises:
+            OpenCodeError: OpenCode rejects the request, or is gone and the request was an answer.
+        """
         try:
             beginning.result()
         except NoOpenCode as error:
@@ -166,7 +187,10 @@ class PromptRun:
         watching: BackgroundTask[PromptOutcome],
         beginning: BackgroundTask[None],
     ) -> PromptOutcome | None:
-        """Wait for news of the prompt; return its result, if it has ended."""
+        """Wait until `event` is set, or the run has ended; return its outcome if it has ended, else None.
+
+        `watching` and `beginning` are the tasks that `_started` yields.
+        """
         await first_of(event.wait, watching.ended, beginning.ended)
         if beginning.done and not self._there.is_set():
             beginning.result()
@@ -179,6 +203,10 @@ class PromptRun:
         return watching.result() if watching.done else None
 
     async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
+        """Follow events until the prompt has an outcome, and return that; report new text.
+
+        The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins.
+        """
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
@@ -193,12 +221,17 @@ class PromptRun:
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 
     async def _try_to_look(self, event: Json) -> PromptOutcome | None:
+        """Request the state after an event, and return the outcome.
+
+        None: there is none yet, or the server cannot be reached just now.
+        """
         # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
         with contextlib.suppress(NoOpenCode):
             return await self.look(beat=event["type"] == HEARTBEAT)
         return None
 
     def _is_news(self, event: Json) -> bool:
+        """Note what an event says; return whether the state is to be requested because of it."""
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:
             self._among_others = True
@@ -216,11 +249,15 @@ class PromptRun:
         return kind in ENDED or (kind == "message.updated" and self._is_mine_among_others(info))
 
     def _note_busy(self) -> None:
+        """Note that OpenCode works at this prompt, if the session is busy and can be so with nothing else."""
         if self._there.is_set() and not self._among_others:
             self._taken.set()
 
     def _is_mine_among_others(self, info: Json) -> bool:
-        """Record a message; return whether it may end this prompt while the session is busy."""
+        """Note a message; return whether it may end this prompt while the session is busy.
+
+        `info` is the message's.
+        """
         if info.get("role") == "user":
             self.prompt = self.prompt or info.get("id")
             if info.get("id") == self.prompt:
@@ -235,10 +272,16 @@ class PromptRun:
         return self._among_others and bool(info.get("finish") or info.get("error"))
 
     async def look(self, *, beat: bool = False) -> PromptOutcome | None:
-        """Return its result, or what it needs; None while it runs.
+        """Request the state of the session; return the prompt's outcome, or None while it runs.
+
+        The outcome may be that it needs an answer.
 
         Args:
-            beat: Some time has passed since the last look.
+            beat: Whether this is at a heartbeat, so that time has passed since the last one: after several without an answer the prompt
+                counts as failed.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         if asks := await self.session.asks(self._reply_to):
             return PromptOutcome("needs_input", await self._turn(), asks)
@@ -261,7 +304,7 @@ class PromptRun:
         return None
 
     async def state(self) -> PromptOutcome:
-        """Return how far it is, without waiting."""
+        """Request the state of the session, and return how far the prompt is, without waiting."""
         if outcome := await self.look():
             return outcome
         return PromptOutcome(
@@ -269,6 +312,7 @@ class PromptRun:
         )
 
     async def _turn(self) -> Turn:
+        """Request the prompt with its answers, and note if its message is there."""
         turn = await self.session.turn(self.prompt)
         if turn.messages:
             self._there.set()
@@ -287,6 +331,7 @@ class PromptRun:
 
 
 def _ended(turn: Turn) -> PromptOutcome:
+    """Return the outcome of a turn that has ended: done or failed."""
     return PromptOutcome("failed" if turn.error else "done", turn, error=turn.error)
 
 

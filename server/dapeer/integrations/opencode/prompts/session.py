@@ -31,9 +31,9 @@ class OpenCodeSession:
         self._parents: dict[str, str | None] = {}
 
     async def asks(self, answered: str = "") -> list[Json]:
-        """Return the permissions and questions that it, or a session that it has begun, waits for.
+        """Request the permissions and questions for which the session, or a subagent's session of it, waits.
 
-        `answered`: the id of one that has been answered this moment.
+        Each is as OpenCode sends it, with its `kind`. `answered` is the id of one that was answered this moment, and is left out.
         """
         found = [
             {"kind": kind, **ask}
@@ -45,7 +45,9 @@ class OpenCodeSession:
         ]
 
     async def abort(self, answered: str = "") -> None:
-        """Stop what the session does, whichever client has started it; `answered` as for `asks`.
+        """Stop what the session does, whichever client has started it, and reject what it asks.
+
+        `answered` is as in `asks`.
 
         Raises:
             OpenCodeError: OpenCode is gone.
@@ -58,7 +60,7 @@ class OpenCodeSession:
                 await self._opencode.post(path, body, self.directory)
 
     async def stop(self) -> None:
-        """Stop what the session does; what it asks stays.
+        """Stop what the session does; its permissions and questions stay.
 
         Raises:
             OpenCodeError: OpenCode is gone.
@@ -66,6 +68,7 @@ class OpenCodeSession:
         await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
 
     async def _is_mine(self, session: str | None) -> bool:
+        """Whether a session, by its id, is this one or a descendant of it; parents are requested once."""
         while session is not None and session != self.id:
             if session not in self._parents:
                 self._parents[session] = await self._parent(session)
@@ -73,17 +76,21 @@ class OpenCodeSession:
         return session is not None
 
     async def _parent(self, session: str) -> str | None:
+        """Request a session's parent, and return its id; None: it has none, or the session is gone."""
         with contextlib.suppress(OpenCodeMissing):
             answer: Json = await self._opencode.get(f"/session/{session}", self.directory)
             return answer.get("parentID")
         return None
 
     async def is_busy(self) -> bool:
-        """Whether it works."""
+        """Request from OpenCode whether the session works on a prompt now."""
         return self.id in await self._opencode.get("/session/status", self.directory)
 
     async def turn(self, prompt: str | None) -> Turn:
-        """Return what has come of a prompt, by the id of its message; None: of the last one."""
+        """Request messages until a prompt is among them, and return the prompt with its answers.
+
+        The turn is empty if the prompt is not there. `prompt` is the id of its message; None: the last prompt of the session.
+        """
         count = PAGE_MESSAGES
         while True:
             messages = await self.messages(count)
@@ -94,6 +101,6 @@ class OpenCodeSession:
             count *= 2
 
     async def messages(self, count: int) -> list[Json]:
-        """Return its newest messages."""
+        """Request the newest `count` messages of the session, and return them, oldest first."""
         path = f"/session/{self.id}/message"
         return await self._opencode.get(path, self.directory, limit=count)

@@ -38,7 +38,7 @@ class Claim:
     _lock: int = -1
 
     def release(self) -> None:
-        """Leave the name to others."""
+        """Give the name up, so that another core can have it: remove the file, and with it the lock."""
         if self._path is not None:
             # In this order: who has the lock of a file that is there has the name.
             with contextlib.suppress(OSError):
@@ -47,7 +47,11 @@ class Claim:
 
 
 def take(url: str, directory: str) -> Claim:
-    """Take a name that no other core has; the last one is shared when all are taken."""
+    """Claim the first name at a server, in a directory, that no other core has.
+
+    Names are locked files in the user's folder. If all are taken, or there can be no file, the claim shares its name with others. `url` is
+    the server's, `directory` is as that server calls it.
+    """
     with contextlib.suppress(OSError):
         folder = folder_names.private(_folder())
         for number in range(1, MAX_CORES):
@@ -62,7 +66,10 @@ def take(url: str, directory: str) -> Claim:
 
 
 def abandoned(url: str) -> Iterator[Claim]:
-    """Take the names at a server that killed cores have left behind."""
+    """Yield a claim for each name at a server that a killed core has left behind, in any directory.
+
+    The caller has to release each. Nothing is yielded where files cannot be locked.
+    """
     if fcntl is None:
         return
     for path in sorted(_folder().glob(f"{_hash(url)}-*-[1-9]")):
@@ -85,11 +92,15 @@ def _hash(text: str) -> str:
 
 
 def _called(number: int) -> str:
+    """Return the name with this number: `dapeer`, `dapeer-2`, …."""
     return "dapeer" if number == 1 else f"dapeer-{number}"
 
 
 def _locked(path: Path, how: int) -> int | None:
-    """Return a file that is locked for us, and is at its place; None: another core has it, or it is gone."""
+    """Open a file and lock it; return its file descriptor.
+
+    None: another core has the lock, or the file is gone. `how` are the flags for opening it.
+    """
     lock = -1
     try:
         lock = os.open(path, how | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

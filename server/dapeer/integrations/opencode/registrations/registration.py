@@ -36,7 +36,10 @@ class Configured:
 
 
 def configuration(core: Core) -> Json:
-    """Return how OpenCode reaches a core."""
+    """Return the MCP configuration by which OpenCode reaches a dapeer server.
+
+    It has the server's token if there is one.
+    """
     config: Json = {
         "type": "remote",
         "url": core.url,
@@ -49,13 +52,13 @@ def configuration(core: Core) -> Json:
 
 
 async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str) -> str:
-    """Give OpenCode's sessions in a directory the tools of a core; return that in a sentence.
+    """Give OpenCode's sessions in a directory the tools of a dapeer server; return that in a sentence.
 
-    It lasts until OpenCode ends or reads its configuration anew.
+    `name` is the prefix of the tools there. It lasts until OpenCode ends or reads its configuration anew.
 
     Raises:
         ArgumentError: The name cannot be a prefix of tool names, or there is no such directory.
-        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the core.
+        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
     """
     _check(name, directory)
     await add(opencode, core, str(directory), name)
@@ -63,10 +66,12 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
 
 
 async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
-    """Register a core under a name, in a directory as the server calls it.
+    """Register a dapeer server at OpenCode under a name, in place of what has the name.
+
+    `directory` is as OpenCode calls it.
 
     Raises:
-        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the core.
+        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
     """
     body = {"name": name, "config": configuration(core)}
     state = _state(await opencode.post("/mcp", body, Path(directory)), name)
@@ -79,7 +84,10 @@ async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None
 
 
 async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
-    """Whether what is registered under a name is connected still."""
+    """Ask OpenCode whether what is registered under a name is connected.
+
+    False: it is not, or OpenCode does not answer.
+    """
     with contextlib.suppress(OpenCodeError):
         state = _state(await opencode.get("/mcp", Path(directory)), name)
         return state.get("status") == CONNECTED
@@ -87,9 +95,9 @@ async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
 
 
 async def configured(opencode: OpenCode, directory: str, name: str) -> Configured:
-    """Return what the person's configuration has of our tools; nothing where OpenCode does not tell.
+    """Request what the person's configuration of OpenCode has of dapeer's tools.
 
-    Ours is not in it, though it is registered.
+    What dapeer has registered itself is not in it. Both fields of the result are empty where OpenCode does not answer.
     """
     config: object = None
     with contextlib.suppress(OpenCodeError):
@@ -104,7 +112,11 @@ async def configured(opencode: OpenCode, directory: str, name: str) -> Configure
 
 
 async def give_back(opencode: OpenCode, directory: str, name: str, own: Json | None) -> None:
-    """Take a core away, and give its name back to what the person has configured; OpenCode may be gone."""
+    """Remove a registered server from OpenCode, and give its name back to what the person has configured.
+
+    `own` is that MCP server's configuration; None: there is none, and the name is only disconnected. Errors of OpenCode, which may be gone,
+    are ignored.
+    """
     with contextlib.suppress(OpenCodeError):
         if own is None:
             await opencode.post(f"/mcp/{name}/disconnect", None, Path(directory))
@@ -116,22 +128,28 @@ async def give_back(opencode: OpenCode, directory: str, name: str, own: Json | N
 
 
 def _is_ours(config: Json) -> bool:
-    """Whether a configured server is a core of ours."""
+    """Whether a configured MCP server is started by `dapeer stdio`."""
     command: object = config.get("command")
     words = [str(word) for word in config["command"]] if isinstance(command, list) else []
     return "stdio" in words and any(Path(word).name == "dapeer" for word in words)
 
 
 def _state(answer: object, name: str) -> Json:
-    """Return what OpenCode tells of one of its MCP servers; nothing when it does not know it."""
+    """Return what OpenCode tells of the MCP server with this name; empty: it does not know it."""
     return _objects(answer).get(name, {})
 
 
 def _objects(answer: object) -> dict[str, Json]:
+    """Return the values of a JSON object that are objects by name; others become empty ones."""
     return {name: as_object(each) for name, each in as_object(answer).items()}
 
 
 def _check(name: str, directory: Path) -> None:
+    """Raise an error if a name cannot be a prefix of tool names, or a directory does not exist.
+
+    Raises:
+        ArgumentError: It says which of the two, and why.
+    """
     if not NAME.fullmatch(name):
         raise ArgumentError(
             f"`{name}` cannot be a prefix of tool names.",

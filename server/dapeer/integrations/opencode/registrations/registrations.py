@@ -67,7 +67,7 @@ class Use:
 
     @classmethod
     def read(cls, sent: Json) -> Self:
-        """Take what Neovim tells; an empty table of Lua is no list."""
+        """Return what a Neovim has sent as a `Use`; what is missing is empty, as is Lua's empty table."""
         directories: Sequence[object] = sent.get("directories") or ()
         return cls(
             url=str(sent.get("url") or ""),
@@ -118,33 +118,42 @@ class Registration:
         """What the person has configured; None: nobody has looked."""
 
     def want(self, opencode: Callable[[], OpenCode], report: Report) -> None:
-        """Be there, and look whether it is."""
+        """Have the core registered from now on, and check whether it is; the task of `live` does that.
+
+        `opencode` makes a connection to the server, `report` takes what becomes of it.
+        """
         self._opencode = opencode
         self._report = report
         self._is_requested = True
         self.look()
 
     def leave(self) -> None:
-        """Be there no longer."""
+        """Have the core removed; the task of `live` does that, and ends then."""
         self._is_requested = False
         self._news.set()
 
     def look(self) -> None:
-        """Look whether it is still there: OpenCode may have forgotten it."""
+        """Have the task of `live` check whether the core is still registered: OpenCode may have forgotten it."""
         self._is_due = True
         self._news.set()
 
     def forget_report(self) -> None:
-        """Take note that Neovim has hung up."""
+        """Note that Neovim has disconnected, so that the next one gets the state anew."""
         self._is_reported = False
 
     def forgotten(self) -> None:
-        """Take note that OpenCode has what its configuration says, which may name us, too."""
+        """Note that OpenCode has lost its registrations, and have the core registered again.
+
+        OpenCode has then what its configuration says.
+        """
         self._is_there = False
         self.look()
 
     async def live(self) -> None:
-        """Bring about what is wanted, until it has left."""
+        """Register and remove the core as `want` and `leave` say, until it was removed; then release its name.
+
+        If cancelled, the core is removed first, in a moment.
+        """
         try:
             while self._is_requested or self._is_there:
                 self._news = anyio.Event()
@@ -165,6 +174,10 @@ class Registration:
             self.over.set()
 
     async def _see_to_it(self) -> None:
+        """Register the core unless it is connected, and report its state to Neovim.
+
+        A failure is reported, and not tried again before something changes.
+        """
         async with self._opencode() as opencode:
             if self._is_there and await is_there(opencode, self.directory, self._claim.name):
                 if not self._is_reported:
@@ -183,12 +196,16 @@ class Registration:
         self._connected()
 
     def _connected(self) -> None:
+        """Report that the core is connected, and what it replaces or has twice in the person's configuration."""
         self._is_reported = True
         replaced = self._replaced or Configured()
         self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
 
     async def _part(self, replaced: Configured | None = None) -> None:
-        """Leave; what the person has configured themselves is there again without us."""
+        """Remove the core from OpenCode, give its name back to what is configured, and report that.
+
+        The person has configured it. `replaced` is that configuration; None: what was found before, or is requested now.
+        """
         async with self._opencode() as opencode:
             replaced = replaced or self._replaced
             if replaced is None:
@@ -198,6 +215,7 @@ class Registration:
         self._report_state("disconnected")
 
     def _report_state(self, state: str, **more: object) -> None:
+        """Report a state of the registration to Neovim, with its URL, directory and name."""
         about = {"url": self._url, "directory": self.directory, "name": self._claim.name}
         self._report({**about, "state": state, **more})
 
@@ -216,7 +234,11 @@ class Registrations:
         self._all: dict[tuple[str, str], Registration] = {}
 
     def want(self, use: Use, opencode: Callable[[], OpenCode], report: Report) -> None:
-        """Be where the Neovim works now, and nowhere else; `report` takes what becomes of that."""
+        """Register the core in the directories where the Neovim works now, and remove it in all others.
+
+        What killed cores have left at the server is removed, too. All happens in background tasks. `opencode` makes a connection to the
+        server, `report` takes what becomes of each registration.
+        """
         directories = use.directories if use.core == self._core.url else ()
         keys = {(use.url, directory) for directory in directories}
         for key, one in self._all.items():
@@ -235,12 +257,12 @@ class Registrations:
                 self._begin((use.url, f"{claim.directory}\n{claim.name}"), left)
 
     def forget_reports(self) -> None:
-        """Take note that the Neovim has hung up."""
+        """Note that the Neovim has disconnected, so that the next one gets all states anew."""
         for one in self._all.values():
             one.forget_report()
 
     def on_event(self, event: Json) -> None:
-        """Take note of what has happened in the server."""
+        """Note an event of the server: have registrations made again that it has lost, or checked after a gap."""
         match event:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:
                 # OpenCode resolves links in the names of directories.
@@ -259,17 +281,19 @@ class Registrations:
                 pass
 
     async def leave(self) -> None:
-        """Leave all servers, before our end."""
+        """Remove the core everywhere, and wait until that is done."""
         for one in self._all.values():
             one.leave()
         for one in list(self._all.values()):
             await one.over.wait()
 
     def _begin(self, key: tuple[str, str], one: Registration) -> None:
+        """Begin to look after a registration, in a task of its own."""
         self._all[key] = one
         self._tasks.start_soon(self._live, key, one)
 
     async def _live(self, key: tuple[str, str], one: Registration) -> None:
+        """Look after a registration until it was removed; an error is logged, and ends only this."""
         try:
             await one.live()
         except Exception:

@@ -17,15 +17,15 @@ MARK: Final = "// dapeer's relay."
 
 
 def place() -> Path:
-    """Return where the plugin is, or would be."""
+    """Return the path at which the plugin is, or would be."""
     return Path(folder_names.settings()) / "opencode" / "plugin" / "dapeer-relay.js"
 
 
 def install() -> str:
-    """Install the plugin; return in a sentence what was done.
+    """Write the plugin's file into OpenCode's configuration folder; return in a sentence what was done.
 
     Raises:
-        ArgumentError: There is another file, or the plugin cannot be written.
+        ArgumentError: There is a file that is not dapeer's, or the plugin cannot be written.
     """
     path, ours = place(), SOURCE.read_text(encoding="utf-8")
     there = _read(path)
@@ -41,10 +41,10 @@ def install() -> str:
 
 
 def remove() -> str:
-    """Remove the plugin; return in a sentence what was done.
+    """Delete the plugin's file; return in a sentence what was done.
 
     Raises:
-        ArgumentError: There is another file, or the plugin cannot be removed.
+        ArgumentError: There is a file that is not dapeer's, or the plugin cannot be deleted.
     """
     path = place()
     if _read(path) is None:
@@ -57,7 +57,11 @@ def remove() -> str:
 
 
 def _read(path: Path) -> str | None:
-    """Return the plugin's file; None if it is not installed."""
+    """Return the text of the plugin's file; None: there is no file.
+
+    Raises:
+        ArgumentError: The file is not dapeer's, or cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

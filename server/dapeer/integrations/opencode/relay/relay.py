@@ -60,7 +60,7 @@ class Relay:
         self._agent = agent
 
     async def missing(self) -> str:
-        """Return why no tool can run, and what to do about it; empty if tools can run."""
+        """Return why OpenCode cannot run tools for dapeer, and what to do about it; empty: it can."""
         found = await self._catalogue.relays(self._directory)
         if NAME in found:
             return ""
@@ -69,7 +69,10 @@ class Relay:
         return f"OpenCode has not loaded dapeer's relay plugin, which runs its tools. {INSTALL}"
 
     async def offered(self) -> list[Json]:
-        """Return the tools that the rules allow, those of MCP servers included: name, description, parameters."""
+        """Return the tools that the rules allow, each with `name`, `description` and `parameters`.
+
+        Those of MCP servers are among them. The list is from the cache unless MCP servers or events say otherwise.
+        """
         # OpenCode has no event for MCP servers that start or end.
         servers = json.dumps(await servers_of(self._catalogue, self._directory))
         return await self._catalogue.kept((*self._key, servers), self._list)
@@ -79,7 +82,7 @@ class Relay:
         return ("relay", self._directory, self._agent.get("agent"))
 
     async def checked(self, tool: str, arguments: Json) -> Json:
-        """Return a tool's arguments, converted to its schema.
+        """Return a tool's arguments, converted to its schema, after checking that they fit.
 
         Raises:
             ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
@@ -95,10 +98,13 @@ class Relay:
     async def call(
         self, tool: str, arguments: Json, report: ReportText, seconds: float
     ) -> tuple[Json, PromptOutcome]:
-        """Run a tool until it has ended or needs an answer; only then its session stays.
+        """Run a tool in a new session until it has ended or needs an answer; return both.
+
+        The result is the session and the outcome, whose state is `running` after the timeout. The session is deleted unless an answer is
+        needed. `report` is called with new text, `seconds` is the timeout.
 
         Raises:
-            OpenCodeError: OpenCode is gone, or the tool timed out.
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         session = await self._session(f"dapeer calls {tool}")
         run = ToolRun(self._opencode, session, new_id())
@@ -107,6 +113,11 @@ class Relay:
         return session, await ended(self._opencode, session, going_on, self._catalogue.afterwards)
 
     async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
+        """Return arguments converted to the schema of a tool among those that are `offered`.
+
+        Raises:
+            ArgumentError: The tool is not among them, or the arguments do not fit.
+        """
         schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
         if tool not in schemas:
             raise await self._unknown(tool, schemas)
@@ -116,6 +127,10 @@ class Relay:
         return given
 
     async def _unknown(self, tool: str, offered: Iterable[str]) -> ArgumentError:
+        """Return the error for a tool that is not offered.
+
+        The rules deny it, or there is none; then similar ones are named.
+        """
         known = await self._catalogue.tools(self._directory, RELAY, NAME)
         if tool in [one["id"] for one in known]:
             return ArgumentError(
@@ -130,6 +145,11 @@ class Relay:
         )
 
     async def _list(self) -> list[Json]:
+        """Have the plugin list the tools that the rules allow, in a session that is deleted afterwards.
+
+        Raises:
+            OpenCodeFailed: The plugin has not answered with a list.
+        """
         session = await self._session("dapeer lists tools")
         try:
             answer = await self._prompt(session, {"list": True}, new_id())
@@ -142,6 +162,7 @@ class Relay:
             raise OpenCodeFailed(f"OpenCode did not list its tools: {why}.", INSTALL) from error
 
     async def _session(self, title: str) -> Json:
+        """Create a session of dapeer's own, marked as that of a call, and return it."""
         body = {"title": title, "metadata": dict((MARK,))}
         session: Json = {}
         # Without its id the session could not be deleted.
@@ -150,6 +171,10 @@ class Relay:
         return session  # noqa: RET504 - pyright sees a scope that may swallow an error
 
     async def _prompt(self, session: Json, order: Json, message: str | None) -> Json:
+        """Send the plugin an order as a prompt, wait for its answer, and return that as a message.
+
+        `message` is the id of the prompt's message.
+        """
         body: Json = {
             "messageID": message,
             "model": {"providerID": RELAY, "modelID": NAME},
@@ -161,7 +186,7 @@ class Relay:
 
 
 def is_call(session: Json) -> bool:
-    """Return whether a session belongs to a call."""
+    """Whether a session was created for the call of a tool, by its metadata."""
     return MARK in (session.get("metadata") or {}).items()
 
 
@@ -171,13 +196,15 @@ async def ended(
     going_on: Awaitable[PromptOutcome],
     afterwards: Callable[[Coroutine[Any, Any, None]], None] | None = None,
 ) -> PromptOutcome:
-    """Wait until a call has ended or needs an answer; only then its session stays.
+    """Wait until a call has ended or needs an answer, and return its outcome; stop it if cancelled.
+
+    Its session is deleted unless an answer is needed.
 
     Args:
-        opencode: Where it runs.
-        session: Its session.
-        going_on: Waits for it.
-        afterwards: Takes the deletion of the session of a tool that has ended; None: it comes before the answer.
+        opencode: The server on which it runs.
+        session: Its session, as OpenCode sends it.
+        going_on: Waits for the outcome.
+        afterwards: Gets the deletion of the session of a tool that has ended, to be done later; None: it is done before this returns.
     """
     state = "running"
     try:
@@ -192,7 +219,10 @@ async def ended(
 
 
 async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
-    """Stop and delete the session of a call, which may wait for an answer. It never fails."""
+    """Stop the call of a tool, and delete its session; never fail, and take at most `SECONDS_TO_END`.
+
+    `asks`: the session may wait for an answer, which is then rejected.
+    """
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if asks:
             await OpenCodeSession(opencode, session).abort()
@@ -202,7 +232,10 @@ async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
 
 
 def result(outcome: PromptOutcome) -> Result:
-    """Return the result of a tool that has ended."""
+    """Return the result of a tool from the outcome of its call: text, files, and whether it has failed.
+
+    Without a call of a tool in it, the outcome's error is the text.
+    """
     calls = (
         part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"
     )
@@ -216,7 +249,7 @@ def result(outcome: PromptOutcome) -> Result:
 
 
 async def servers_of(catalogue: Catalogue, directory: Path) -> dict[str, str]:
-    """Return OpenCode's MCP servers, and how each is: `connected`, or else."""
+    """Request OpenCode's MCP servers; return the state of each by name, such as `connected`, or the error."""
     servers: Json = await catalogue.opencode.get("/mcp", directory)
     return {name: _state(server) for name, server in sorted(servers.items())}
 

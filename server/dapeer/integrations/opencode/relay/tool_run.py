@@ -19,7 +19,7 @@ class ToolRun(PromptRun):
     """
 
     async def look(self, *, beat: bool = False) -> PromptOutcome | None:
-        """Return the tool's result, or what it needs; None while it runs."""
+        """Request the state of the session; return the tool's result, or what it needs; None: it still runs."""
         turn = await self._turn()
         if any(_has_ended(call) for call in turn.calls):
             return PromptOutcome("done", turn)

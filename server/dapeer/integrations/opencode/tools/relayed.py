@@ -97,10 +97,12 @@ async def opencode_tool_call(
 
 
 def answered(session: Json, outcome: PromptOutcome) -> Reply:
-    """Return the result of an OpenCode tool, or the answer that it needs.
+    """Return the reply to a call of an OpenCode tool: its result with files, or the question that it asks.
+
+    `session` is the call's.
 
     Raises:
-        OpenCodeFailed: It took too long.
+        OpenCodeFailed: The tool still runs: it took too long.
     """
     if outcome.state == "running":
         raise OpenCodeFailed(
@@ -119,6 +121,11 @@ def answered(session: Json, outcome: PromptOutcome) -> Reply:
 
 
 def _skill(name: str, skills: Sequence[Json]) -> Reply:
+    """Return the reply with the text of the skill of this name.
+
+    Raises:
+        ArgumentError: There is no such skill.
+    """
     for one in skills:
         if one["name"] == name:
             fields = ("name", "description", "location", "content")
@@ -128,7 +135,10 @@ def _skill(name: str, skills: Sequence[Json]) -> Reply:
 
 
 async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
-    """Return the tools of OpenCode's own list, in the relay's form."""
+    """Request the tools of OpenCode's own list, and return them in the form of the relay's list.
+
+    Those of MCP servers are not among them.
+    """
     found = await catalogue.tools(where, RELAY, relay.NAME)
     return [
         {"name": one["id"], "description": one["description"], "parameters": one["parameters"]}
@@ -137,7 +147,10 @@ async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
 
 
 def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
-    """Return the tool of this name, else those whose names contain it, which begin with it first."""
+    """Return the tool of this name as a list, else those whose names contain it; for None all.
+
+    Those that begin with it come first.
+    """
     if name is None:
         return found
     exact = [one for one in found if one["name"] == name]
@@ -146,6 +159,10 @@ def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
 
 
 def _row(one: Json, *, whole: bool) -> Json:
+    """Return a tool as data: `name`, `description` and `input_schema`.
+
+    Without `whole` the description is a short line.
+    """
     description: str = one.get("description") or ""
     summary = description.strip().partition("\n")[0]
     return {
@@ -156,6 +173,7 @@ def _row(one: Json, *, whole: bool) -> Json:
 
 
 def _line(row: Json) -> str:
+    """Return the data of a tool as one line; optional arguments end with `?`."""
     schema: Json = row["input_schema"]
     required: Sequence[str] = schema.get("required") or ()
     names: Json = schema.get("properties") or {}
@@ -164,7 +182,10 @@ def _line(row: Json) -> str:
 
 
 def _block(file: Json) -> Json:
-    """Return an image or another file as MCP has it."""
+    """Return a file that a tool has returned as an MCP content block.
+
+    It is an image, a resource, or a text with the file's URL.
+    """
     mime, (head, _, data) = file["mime"], file["url"].partition(",")
     if not head.endswith(";base64"):
         return {"type": "text", "text": f"{file.get('filename') or mime}: {file['url']}"}
@@ -175,7 +196,7 @@ def _block(file: Json) -> Json:
 
 
 def catalogue_of(call: Call) -> Catalogue:
-    """Return the OpenCode server that is known.
+    """Return the catalogue of the OpenCode server that is used now.
 
     Raises:
         NoOpenCode: No server is known.
@@ -190,9 +211,13 @@ def catalogue_of(call: Call) -> Catalogue:
 
 
 def directory_of(call: Call, directory: str | None) -> Path:
-    """Return a directory that a caller has named, default the project."""
+    """Return the absolute path of a directory that a caller has named; None: the project.
+
+    A relative path is below the project.
+    """
     return Path(call.debugger.project, directory or ".").resolve()
 
 
 def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
+    """Return the catalogue of the OpenCode server, and the absolute path of the caller's directory."""
     return catalogue_of(call), directory_of(call, directory)

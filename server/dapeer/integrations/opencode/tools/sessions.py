@@ -245,19 +245,23 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
 
 
 async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:
-    """Start a run, and wait for it if the caller wants that."""
+    """Start a run, and wait for its outcome for `timeout_ms`; None: only until OpenCode works on it.
+
+    `begin` sends the request that starts it.
+    """
     if timeout_ms is None:
         return _reply(run, await run.begin(begin))
     return _reply(run, await run.wait(begin, call.progress, timeout_ms / 1000))
 
 
 def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
+    """Return the outcome of a run as a reply."""
     facts = report.facts(run.session.id, outcome)
     return Reply(report.text(facts), facts, failed=outcome.state == "failed")
 
 
 async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
-    """Return the run of a session, or of the session whose subagent it is."""
+    """Return the run of the last prompt in a session, or in the busy session whose subagent it is."""
     busy = await opencode.get("/session/status", Path(session["directory"]))
     while (parent := session.get("parentID")) in busy:
         session = await opencode.get(f"/session/{parent}")
@@ -265,6 +269,10 @@ async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
 
 
 async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
+    """Request the changes of files that a prompt has made, and return them with shortened patches.
+
+    Empty: there are none. `prompt` is the `info` of its message.
+    """
     summary: Json = prompt.get("summary") or {}
     if not summary.get("diffs"):
         return []
@@ -278,6 +286,7 @@ def _opencode(call: Call) -> OpenCode:
 
 
 def _session(one: Json, busy: Json) -> dict[str, Any]:
+    """Return a session as data; `busy` has the states of busy sessions by id."""
     return {
         "session_id": one["id"],
         "title": one["title"],
@@ -287,6 +296,7 @@ def _session(one: Json, busy: Json) -> dict[str, Any]:
 
 
 async def _messages(opencode: OpenCode, session: Json, count: int = MAX_COUNT) -> list[Json]:
+    """Request the newest `count` messages of a session, and return them, oldest first."""
     return await opencode.get(
         f"/session/{session['id']}/message", Path(session["directory"]), limit=count
     )
