@@ -61,7 +61,7 @@ class _Typed:
         return typed(self.definitions, self.launch.type) if self.launch.type else None
 
     def is_own(self) -> bool:
-        """Whether it is a file of the project itself, which is a program as any other."""
+        """Return whether the program is a file of the project itself, not one that was installed there."""
         for base in (self.cwd, self.project):
             path = Path(os.path.normpath(base / expanded(self.program)))
             if foreign_files.is_file(path) and path.is_relative_to(self.project):
@@ -69,7 +69,11 @@ class _Typed:
         return False
 
     def path(self) -> str | None:
-        """Return the path of the command; None: there is none."""
+        """Return the absolute path of the program's file, or None if there is none.
+
+        A name without a folder is looked for in the `node_modules/.bin` of the project, then where the program would find it: in
+        the project's Python environment and on PATH.
+        """
         if os.sep in self.program:
             path = (self.cwd / expanded(self.program)).absolute()
             path = path if foreign_files.is_file(path) else (self.project / expanded(self.program))
@@ -89,7 +93,11 @@ class _Typed:
         args: Sequence[str],
         **more: Any,  # noqa: ANN401 - any input
     ) -> LaunchRequest:
-        """Return the request for what the command runs; `more` are inputs, `type` and `config`."""
+        """Return a copy of the request that launches what the command runs, in place of the command.
+
+        `how` is `program`, `module` or `code` (empty: none), and `target` its value; `args` are the arguments behind it. `more` are
+        other inputs, and `type` and `config` of the request. What the caller gave in `config` stays.
+        """
         rest = {
             key: value
             for key, value in self.launch.inputs.items()
@@ -108,12 +116,15 @@ class _Typed:
 def as_typed(
     definitions: Mapping[str, Definition], launch: LaunchRequest, project: Path
 ) -> LaunchRequest:
-    """Return a request to launch what a command starts, where its program is one; else the request itself.
+    """Return a launch request for what a typed command starts, such as the script of `python app.py`.
 
-    It may run an interpreter to ask for its path: call it in a thread.
+    Such commands are interpreters, test runners, shims and scripts of package managers. Any other request is returned with at most
+    its `program` split into words. Names of files are relative to the request's `cwd`, or to `project`. It may run an interpreter
+    to ask for its path: call it in a thread.
 
     Raises:
-        ArgumentError: The command builds or starts a program in a way that no debugger follows.
+        ArgumentError: The command builds or starts a program in a way that no debugger follows, or its interpreter is not found or
+            cannot be debugged.
     """
     program = launch.inputs.get("program")
     if program is None or is_url(str(program)) or {"module", "code"} & launch.inputs.keys():
@@ -138,7 +149,11 @@ def as_typed(
 
 
 def _split_line(given: _Typed) -> _Typed:
-    """Return a whole command line that was given as `program` with its words apart."""
+    """Return a command line that was given as `program` split into program and arguments, as a shell does.
+
+    The request then has a remark for the caller. It stays as it is if arguments were given, a file has that name, or its first word
+    is no known command.
+    """
     if (
         given.args
         or not any(each.isspace() for each in given.program)
@@ -167,9 +182,10 @@ def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed
 
 
 def _refuse(given: _Typed) -> None:
-    """Raise `ArgumentError` where the program is a command that builds another one, or starts it.
+    """Check that the program is no command that builds or starts another one, where no debugger follows.
 
-    No debugger follows there.
+    Raises:
+        ArgumentError: It is; the text says what to give as `program` in its place.
     """
     named = [each for each in _not_followed(given.definitions) if each.program == given.name]
     if not named:
@@ -191,7 +207,7 @@ def _refuse(given: _Typed) -> None:
 
 
 def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
-    """Return the call that debugs a command line."""
+    """Return the call of `dap_run` that debugs a command line, as text; `env` are variables that it needs."""
     given: list[tuple[str, object]] = [
         ("program", words[0]),
         ("args", list(words[1:])),
@@ -206,10 +222,13 @@ def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
 
 
 def _interpreted(given: _Typed, definition: Definition, command: Command) -> LaunchRequest:
-    """Return the request for what an interpreter runs.
+    """Return the request to launch what an interpreter with its arguments runs.
+
+    `definition` is the adapter for it, and `command` its description of the interpreter's command line. Where nothing is run that
+    can be debugged by itself, such as tests in the interpreter's own runner, the adapter starts the whole command.
 
     Raises:
-        ArgumentError: The interpreter is not there, runs nothing that can be debugged, or cannot get its options.
+        ArgumentError: The interpreter is not found, its arguments name nothing to run, or the adapter cannot pass on its options.
     """
     path = given.path()
     if path is None:
@@ -235,7 +254,10 @@ def _interpreted(given: _Typed, definition: Definition, command: Command) -> Lau
 def _alone(
     given: _Typed, definition: Definition, command: Command, path: str, more: dict[str, Any]
 ) -> LaunchRequest:
-    """Return the request for a command that the adapter starts in place of an interpreter."""
+    """Return the request for a command that the adapter starts, arguments included, as an interpreter.
+
+    `path` is the command's file, `more` are further inputs.
+    """
     config = {command.interpreter: path, command.options: [*given.args]}
     return given.with_(
         "", "", (), type=definition.id, config=config, **_remark(given, path), **more
@@ -250,7 +272,14 @@ def _script(
     path: str,
     more: dict[str, Any],
 ) -> LaunchRequest:
-    """Return the request for a script, a module or code, with the interpreter and its options."""
+    """Return the request to launch a script, a module or code, with the interpreter and its options.
+
+    `found` are the parts of the command line, `path` is the interpreter's file. `more` are further inputs; it gets the interpreter
+    where that is an input.
+
+    Raises:
+        ArgumentError: The adapter cannot pass on the interpreter's options.
+    """
     config: dict[str, Any] = {}
     if found.options and not command.options:
         raise ArgumentError(
@@ -275,7 +304,10 @@ def _script(
 
 
 def _behind(given: _Typed) -> LaunchRequest:
-    """Return the request for what is behind a shim, or a script of a package manager."""
+    """Return the request to launch the script that a command of a version or package manager stands for.
+
+    It is the request as it is if the command is not found, or is a program as any other.
+    """
     found = given.path()
     if found is None:
         return given.launch
@@ -303,9 +335,9 @@ def _behind(given: _Typed) -> LaunchRequest:
 
 
 def script_interpreter(path: str) -> str:
-    """Return the executable that the first line of a script names by its path; empty: it names none.
+    """Return the absolute path of the executable that a script's first line names; empty if it names none.
 
-    Where that path is long or has a blank, installers write a script of the shell that starts it.
+    Where that path is long or has a blank, installers write a script of the shell that starts it; that one is understood, too.
     """
     try:
         first, _, rest = (
@@ -324,13 +356,20 @@ def script_interpreter(path: str) -> str:
 
 
 def _remark(given: _Typed, path: str) -> dict[str, str]:
+    """Return the input `remark` with a note on which file a bare command is; empty without a note.
+
+    An earlier remark of the request is kept before it.
+    """
     said = "" if os.sep in given.program else f"{given.program} is {path}"
     earlier = str(given.launch.inputs.get("remark") or "")
     return {"remark": "; ".join(filter(None, [earlier, said]))} if said or earlier else {}
 
 
 def _beside(given: _Typed, command: Command, shim: Path) -> str | None:
-    """Return the program of a shim's name beside the interpreter that the shim beside it runs."""
+    """Return the program that a version manager's shim starts: its namesake beside the interpreter.
+
+    It runs the shim of the interpreter to ask for its path. None if that fails, or if there is no such script.
+    """
     if not command.own_path:
         return None
     interpreter = shutil.which(command.usual, path=str(shim.parent))
@@ -354,6 +393,6 @@ def _test_env(command: Command, launch: LaunchRequest) -> Json:
 
 
 def _is_installed(path: Path) -> bool:
-    """Whether a file of a project is one that a package manager has put there."""
+    """Return whether a file of a project was put there by a package manager, as in a virtual environment."""
     beside = path.parent.parent / "pyvenv.cfg"
     return foreign_files.is_file(beside) or path.parent.parent.name == "node_modules"

@@ -72,13 +72,14 @@ class Configuration:
 
     @property
     def title(self) -> str:
-        """Name it so that it differs from others of its name."""
+        """Return a name that differs from those of other configurations of the same name."""
         return f"{self.name} ({self.type}, {self.origin})"
 
     def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
-        """Return the missing variables when these arguments and keys are given.
+        """Return the variables that only a person can fill in, and that the caller's arguments do not answer.
 
-        Neovim knows the current file, and dapeer knows the Python.
+        `inputs` are arguments of dap_run, `config` keys of the configuration that the caller gives. In Neovim those for the current
+        file are known; elsewhere the interpreter is.
         """
         return tuple(
             ask
@@ -89,9 +90,13 @@ class Configuration:
         )
 
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return dap_run's arguments and the adapter's keys: the configuration's, replaced by those given.
+        """Return two dicts: arguments of dap_run, and the keys that only the adapter knows.
 
-        Which terminal the program should run in is left out: `terminal` says whether it needs one.
+        They are those of the configuration, replaced by the caller's `inputs` (arguments) and `config` (keys); variables in `env`
+        are merged. Keys that choose a terminal are left out: the argument `terminal` says whether the program needs one.
+
+        Raises:
+            ArgumentError: A key has a value of the wrong type.
         """
         asking = {ask.key for ask in self.asks} & keys.INTERPRETERS
         own, rest = keys.split(
@@ -103,7 +108,11 @@ class Configuration:
         return merged, {**keys.without_targets(rest, inputs), **config}
 
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
-        """Return these arguments as keys of this configuration, for its adapter."""
+        """Return a caller's arguments of dap_run as keys of this configuration, for nvim-dap's adapter.
+
+        Each gets the key that the configuration itself uses for it. Variables in `env` are added to the configuration's own.
+        `config` are keys as they are; they replace others.
+        """
         made: dict[str, Any] = {}
         for argument, value in inputs.items():
             if argument in {"host", "port"} and isinstance(self.values.get("connect"), Mapping):
@@ -122,6 +131,7 @@ class Configuration:
         return {**made, **config}
 
     def _key(self, argument: str) -> str:
+        """Return the configuration's key for an argument of dap_run; the usual key if it has none."""
         mine = (*self.values, *(ask.key for ask in self.asks))
         usual = {"pid": "processId", "stop_on_entry": "stopOnEntry"}.get(argument, argument)
         return next((key for key in mine if keys.INPUTS.get(key) == argument), usual)
@@ -141,12 +151,12 @@ class KnownConfigurations:
     """What the variables of its tasks stand for."""
 
     def task_plan(self, chosen: Configuration | Compound, config: Json) -> TaskPlan:
-        """Return the tasks of a configuration, or those that a caller's `config` names.
+        """Return the tasks that run before and after a configuration or compound.
 
-        An empty `preLaunchTask` means none.
+        The keys `preLaunchTask` and `postDebugTask` of the caller's `config` replace its own; an empty one means none.
 
         Raises:
-            ArgumentError: One cannot be run, or asks what only a person can answer.
+            ArgumentError: A task cannot be run, or asks what only a person can answer.
         """
         before = config.get("preLaunchTask", chosen.task)
         after = chosen.task_after if isinstance(chosen, Configuration) else ""
@@ -154,6 +164,13 @@ class KnownConfigurations:
         return TaskPlan(self._stage(chosen.name, before), self._stage(chosen.name, after))
 
     def _stage(self, name: str, label: object) -> Stage | None:
+        """Return the task of a label with those that it depends on; None for an empty label.
+
+        `name` is the configuration's, for errors.
+
+        Raises:
+            ArgumentError: A task cannot be run, asks what only a person can answer, or has an invalid pattern.
+        """
         if not label or self.around is None:
             return None
         if asks := self.tasks.asks(str(label), self.around):
@@ -176,10 +193,10 @@ class KnownConfigurations:
         return stage
 
     def named(self, name: str, kind: str | None) -> Configuration:
-        """Return the one of this name, and of this type if one is given.
+        """Return the configuration of this name, and of the type or origin `kind` if the caller gives one.
 
         Raises:
-            ArgumentError: There is no such configuration, or more than one.
+            ArgumentError: There is no such configuration, several fit, or it is a compound.
         """
         same = [each for each in self.configurations if each.name == name]
         fitting = [each for each in same if kind in {None, each.type, each.origin}]
@@ -200,12 +217,13 @@ class KnownConfigurations:
         raise ArgumentError(f"There is no configuration `{name}`.", self._names())
 
     def _names(self) -> str:
+        """Return a sentence that lists the names of configurations, and why a file could not be read."""
         listed = ", ".join(dict.fromkeys(each.name for each in self.configurations[:20]))
         return f"There are: {listed or 'none'}. {self.problem}".strip()
 
 
 def argument_for(ask: Ask) -> str:
-    """Return which argument of dap_run answers an ask."""
+    """Return the argument of dap_run by which a caller answers a missing variable, for a text."""
     leaf = ask.field.partition(".")[2] if ask.key == "connect" else ask.key
     known = leaf in keys.INPUTS or leaf in {"args", "env"}
     return f"`{keys.INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
@@ -214,9 +232,10 @@ def argument_for(ask: Ask) -> str:
 def in_project(
     project: Path, answers: Mapping[str, str] = MappingProxyType({})
 ) -> KnownConfigurations:
-    """Read the project's launch.json and tasks.json; without one there is nothing. Blocks while it reads.
+    """Return the configurations of the project's launch.json, with its tasks.json; none without the file.
 
-    `answers` are what a caller says for `${input:…}`, and `file` for the file in an editor.
+    It reads files, and blocks meanwhile. `answers` are what a caller says for `${input:…}`, and `file` for the file in an editor.
+    Where a file cannot be read, `problem` says why; nothing is raised.
     """
     path, around = project / LAUNCH_JSON, _around(project, answers)
     try:
@@ -235,7 +254,10 @@ def in_project(
 def _tasks(
     project: Path, around: Surroundings, file: LaunchFile, found: Sequence[Configuration]
 ) -> tuple[TasksFile, str]:
-    """Return the project's tasks and those of package.json, and why they could not be read."""
+    """Return the project's tasks, with scripts of package.json that `found` or compounds name.
+
+    The second part says why tasks.json could not be read; empty if it was, or does not exist.
+    """
     path = project / TASKS_JSON
     problem, known = "", TasksFile({}, {})
     try:
@@ -255,7 +277,7 @@ def _tasks(
 
 
 def _script(project: Path, label: str) -> Json | None:
-    """Return the task of a script of the project's package.json; None: there is none."""
+    """Return the task for `npm: SCRIPT`, from the project's package.json; None if it has no such script."""
     if not label.startswith("npm: "):
         return None
     try:
@@ -266,12 +288,16 @@ def _script(project: Path, label: str) -> Json | None:
 
 
 def in_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
-    """Return the `dap.configurations` that Neovim has sent."""
+    """Return the `dap.configurations` that Neovim has sent, with their variables filled in."""
     return tuple(_from_neovim(each, _around(project)) for each in sent)
 
 
 def together(project: KnownConfigurations, neovim: Sequence[Configuration]) -> KnownConfigurations:
-    """Return both lists; what Neovim has read from launch.json, or lists twice, counts once."""
+    """Return the project's configurations with those of Neovim behind them, without copies.
+
+    A copy has the name, type and request of another one, and comes from the other place or has equal values: nvim-dap reads
+    launch.json, too.
+    """
     known: dict[tuple[str, str, str], list[Configuration]] = {}
     kept: list[Configuration] = []
     for each in (*project.configurations, *neovim):
@@ -287,6 +313,10 @@ def together(project: KnownConfigurations, neovim: Sequence[Configuration]) -> K
 
 
 def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
+    """Return a configuration of launch.json with this platform's keys and its variables filled in.
+
+    `inputs` are the questions of the file, by id.
+    """
     own = lifted(written, around.platform)
     values, asks = resolved(_own(own), around, inputs)
     # A debugger that picks a process as it attaches needs no question where the process is given.
@@ -309,7 +339,7 @@ def _label(value: object) -> str:
 
 
 def _ready(action: Json) -> Ready:
-    """Return what a `serverReadyAction` says; a pattern that is none counts as none."""
+    """Return when a server is ready by a `serverReadyAction`; unknown if the pattern is invalid."""
     pattern, url = str(action.get("pattern") or ""), str(action.get("uriFormat") or "")
     usual = "" if not action else r"listening on.* (https?://\S+|[0-9]+)"
     try:
@@ -319,6 +349,7 @@ def _ready(action: Json) -> Ready:
 
 
 def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
+    """Return a configuration from what Neovim sent: name, type, request, filetype, config and asks."""
     values, asks = resolved(_own(_normal(sent["config"])), around, {})
     questions = tuple(_ask_from_neovim(text) for text in sent["asks"])
     facts = (sent["name"], sent["type"], sent["request"], NVIM, values)
@@ -326,11 +357,13 @@ def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
 
 
 def _around(project: Path, answers: Mapping[str, str] = MappingProxyType({})) -> Surroundings:
+    """Return the values of variables in a project's files; `answers` are what a caller says for them."""
     platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
     return Surroundings(str(project), folder_names.home(), of_starter(), platform, answers)
 
 
 def _own(values: Json) -> dict[str, Any]:
+    """Return a configuration without the keys that only an editor reads."""
     return {key: value for key, value in values.items() if key not in _OF_THE_EDITOR}
 
 
@@ -340,11 +373,13 @@ def _normal(values: Json) -> Json:
 
 
 def _ask_from_neovim(text: str) -> Ask:
+    """Return a missing variable from Neovim's text `FIELD: DESCRIPTION`; without a colon it has no field."""
     field, colon, wants = text.partition(": ")
     return Ask(field, wants) if colon else Ask("", text)
 
 
 def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
+    """Return whether the caller's arguments (`inputs`) or keys (`config`) give the missing value."""
     if ask.key in config:
         return True
     if ask.key in {"env", "connect"}:

@@ -16,7 +16,9 @@ _ESCAPED: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def variables(text: str, around: Mapping[str, str]) -> dict[str, str]:
-    r"""Return the variables of a file; `${NAME}` stands for one above, or one of the environment around.
+    r"""Return the variables of an `envFile` by name, from its text; other lines are skipped.
+
+    `${NAME}` in a value stands for a variable above, or for one of the environment `around`; in single quotes it does not.
 
     >>> variables("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
     {'A': '1', 'B': 'a b', 'C': '1\n', 'E': 'x#y'}
@@ -24,6 +26,7 @@ def variables(text: str, around: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
 
     def known(name: re.Match[str]) -> str:
+        """Return the value of the variable that was matched; empty if it is unknown."""
         return found.get(name[1], around.get(name[1], ""))
 
     for line in _LINE.finditer(text):

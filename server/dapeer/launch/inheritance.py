@@ -52,7 +52,11 @@ class Inheritance:
     """Sends other programs the removal of breakpoints."""
 
     async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
-        """Return lines on what the program inherits, its handling, and sessions without the new breakpoints."""
+        """Return lines for the caller: what a new program inherits, what was ended for it, and problems.
+
+        `session` is the new program's. `new` are the changes of breakpoints that were sent to other programs; it waits for them,
+        and there is a line for each session that has not applied one.
+        """
         pushes = [*new, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
         if self.ended:
@@ -76,7 +80,10 @@ class Inheritance:
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
 
     def _places(self, session: Session) -> list[tuple[str, int]]:
-        """Return path and line of the breakpoints from before that may stop a program."""
+        """Return path and line of the breakpoints from before that may stop a program, sorted.
+
+        Those that the start's call gave, and those in files that the session's adapter does not debug, are left out.
+        """
         debugger = self.debugger
         definition = debugger.definitions.get(session.adapter)
         return [
@@ -87,6 +94,7 @@ class Inheritance:
         ]
 
     def _breakpoints(self, places: Sequence[tuple[str, int]]) -> Iterator[str]:
+        """Yield a text for each kind of thing that is inherited: breakpoints at `places`, functions, filters."""
         points = self.debugger.breakpoints
         if places:
             named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
@@ -101,7 +109,7 @@ class Inheritance:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names in short, and how many more there are."""
+    """Return the first `MAX_NAMED_BREAKPOINTS` names, separated by commas, and how many more there are."""
     more = (
         f" and {len(names) - MAX_NAMED_BREAKPOINTS} more"
         if len(names) > MAX_NAMED_BREAKPOINTS
@@ -113,7 +121,10 @@ def _listed(names: Sequence[str]) -> str:
 def places(
     requested: Iterable[tuple[str, RequestedBreakpoint]], functions: Iterable[RequestedFunction]
 ) -> list[tuple[str, int]]:
-    """Return breakpoints' path and line; for functions at which is collected, their key, and 0."""
+    """Return path and line of breakpoints, and title and 0 of functions at which a program collects.
+
+    `requested` are breakpoints with their files. Functions at which a program stops are left out.
+    """
     lines = [(path, each["line"]) for path, each in requested]
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
@@ -145,10 +156,10 @@ async def end_earlier_programs(
     functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
 ) -> Inheritance:
-    """End the programs that the client has started, and forget breakpoints, before a fresh start.
+    """End the programs that the client has started, and forget its breakpoints, before a fresh start.
 
-    No breakpoint is wanted any longer but the `requested` ones, the `functions`, and those of a person. The arguments are those
-    of `inherited`. Return what is left for the start.
+    Breakpoints stay that `requested` or `functions` name, and those of a person; other programs are sent the removals. The
+    arguments are those of `inherited`. Return what is left for the start.
 
     Raises:
         RequestTimeout: A program neither ends nor can be killed.
@@ -173,12 +184,17 @@ async def end_earlier_programs(
 def _requested_places(
     requested: Sequence[tuple[str, RequestedBreakpoint]], functions: Sequence[RequestedFunction]
 ) -> set[tuple[str, int]]:
+    """Return the keys of a call's breakpoints and functions, as `Inheritance.given` has them."""
     stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
     return {*places(requested, functions), *stop_at}
 
 
 async def _end(debugger: Debugger, program: Session) -> None:
-    """End an earlier program; one that is stuck is killed."""
+    """Disconnect from an earlier program, which ends it; credit this tool with the end of its sessions.
+
+    Raises:
+        RequestTimeout: The adapter does not answer, and the program could not be killed.
+    """
     living = program.program.alive
     if program.over:
         await debugger.terminate(program)
@@ -198,7 +214,11 @@ def _numbered(programs: Sequence[Session]) -> str:
 
 
 def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
-    """Move a program's breakpoints with the edited text of their lines; yield what became of them."""
+    """Move the breakpoints of files that were edited since `before` started to where their lines are now.
+
+    It changes `breakpoints`, and yields a line for each that has moved, or whose line was changed. `before` is a session of the
+    earlier program. It does its work while it is iterated.
+    """
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:
         for path in breakpoints.paths:

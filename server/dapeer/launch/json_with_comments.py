@@ -25,16 +25,23 @@ class MalformedJson(ValueError):
 
 
 def read_object(data: bytes) -> tuple[Json, str]:
-    """Return the object that a file holds, and its text.
+    """Return the JSON object that a file's bytes hold, and the file's text.
+
+    Comments and trailing commas are allowed.
 
     Raises:
-        MalformedJson: It is no JSON even with comments and trailing commas allowed, or no object.
+        MalformedJson: It is no JSON object, or no UTF-8.
     """
     text = _decoded(data)
     return _loads(text), text
 
 
 def _decoded(data: bytes) -> str:
+    """Return the text of a file, without a byte order mark.
+
+    Raises:
+        MalformedJson: It is no UTF-8.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -53,6 +60,11 @@ def _plain(text: str) -> str:
 
 
 def _loads(text: str) -> Json:
+    """Return the object that a text of JSON with comments and trailing commas holds.
+
+    Raises:
+        MalformedJson: It is no JSON, is nested too deeply, or is no object.
+    """
     try:
         top: object = json.loads(_plain(text))
     except json.JSONDecodeError as error:
@@ -72,10 +84,12 @@ def list_of(value: object) -> list[Any]:
 
 
 def objects_at(top: Json, key: str, text: str) -> list[Json]:
-    """Return the list of objects at a key, empty when it is absent.
+    """Return the list of objects at a top-level key of a file; empty if the key is absent.
+
+    `text` is the file's text, in which the place of an error is found.
 
     Raises:
-        MalformedJson: It is no list of objects.
+        MalformedJson: The value is no list of objects.
     """
     value = top.get(key, [])
     if not is_array(value):
@@ -87,7 +101,10 @@ def objects_at(top: Json, key: str, text: str) -> list[Json]:
 
 
 def start_of(text: str, key: str, index: int) -> tuple[int, int]:
-    """Return line and column of an item of a list at the top level of a file."""
+    """Return line and column, from 1, where an item of a top-level list begins in a file's text.
+
+    `key` is the list's key, `index` the item's number from 0.
+    """
     plain = _plain(text)
     depth = items = 0
     at = found_key = -1

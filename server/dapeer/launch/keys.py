@@ -23,7 +23,10 @@ INTERPRETERS = frozenset({"python", "pythonPath"})
 
 
 def without_targets(own: Json, inputs: Json) -> Json:
-    """Return the arguments without those that say what to run, when another program is given."""
+    """Return a configuration's arguments without those that say what to run, if `inputs` has one of them.
+
+    `inputs` are the caller's arguments: another program then replaces the configuration's.
+    """
     if not inputs.keys() & {*TARGETS}:
         return own
     return {key: value for key, value in own.items() if key not in TARGETS}
@@ -33,7 +36,9 @@ CORRECT = "Fix the configuration, or pass the argument to dap_run."
 
 
 def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return arguments of dap_run, and the keys that only the adapter knows.
+    """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
+
+    `request` is `launch` or `attach`. Keys that choose a terminal are in neither.
 
     Raises:
         ArgumentError: A key has a value of the wrong type.
@@ -59,7 +64,7 @@ def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[s
 
 
 def _remote(target: Json) -> dict[str, Any]:
-    """Return the address of the gdbserver of a configuration of `gdbtarget`."""
+    """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty if no port is given."""
     written = target.get("parameters")
     host, _, port = str(written[0] if is_array(written) and written else "").rpartition(":")
     named = {"host": target.get("host", host), "port": _number(target.get("port", port))}
@@ -69,10 +74,10 @@ def _remote(target: Json) -> dict[str, Any]:
 
 
 def _words(value: object) -> list[str]:
-    """Return the arguments of a program, written as a list or as a shell has them.
+    """Return the arguments of a program, written as a list or as a shell has them; empty for None.
 
     Raises:
-        ArgumentError: They are neither.
+        ArgumentError: They are neither, or quotes are not closed.
     """
     match value:
         case None:
@@ -89,10 +94,10 @@ def _words(value: object) -> list[str]:
 
 
 def _environment(value: object) -> dict[str, str]:
-    """Return the variables of `env`, or of `environment` as cppdbg has it.
+    """Return variables by name, from an object, or from a list of `name` and `value` as cppdbg has it.
 
     Raises:
-        ArgumentError: It is neither.
+        ArgumentError: The value is neither.
     """
     if is_array(value):
         named = [each for each in value if is_object(each)]
@@ -104,4 +109,5 @@ def _environment(value: object) -> dict[str, str]:
 
 
 def _number(value: object) -> object:
+    """Return a text of digits as a number, anything else as it is."""
     return int(value) if isinstance(value, str) and value.isdecimal() else value

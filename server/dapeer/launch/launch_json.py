@@ -105,7 +105,7 @@ class LaunchFile:
 
 
 def parse(data: bytes) -> LaunchFile:
-    """Read a launch.json.
+    """Return the configurations, inputs and compounds of a launch.json, as they are written there.
 
     Raises:
         MalformedJson: It is no JSON even with comments and trailing commas allowed, or not made as a
@@ -133,6 +133,7 @@ def inputs_of(top: Json, text: str) -> dict[str, Json]:
 
 
 def _compound(name: str, written: Json) -> Compound:
+    """Return a compound as a file has it; its members may be names, or objects with a `name`."""
     members = [
         str(each.get("name") if is_object(each) else each)
         for each in list_of(written.get("configurations"))
@@ -155,13 +156,15 @@ def lifted(configuration: Json, platform: str) -> dict[str, Any]:
 def resolved(
     configuration: Json, surroundings: Surroundings, inputs: Json
 ) -> tuple[dict[str, Any], tuple[Ask, ...]]:
-    """Return a configuration with its known variables filled in, and the missing ones.
+    """Return a configuration with its variables filled in at any depth, and the missing variables.
 
-    Missing and unknown variables stay as they are written.
+    Missing ones are those that only an editor or a person knows; these, and unknown ones, stay as they are written. `inputs` are
+    the questions of the file, by id.
     """
     asks: list[Ask] = []
 
     def fill(value: object, field: str) -> object:
+        """Return a value with its variables filled in, and add what is missing in it to `asks`."""
         match value:
             case str():
                 asks.extend(_asks(value, field, surroundings, inputs))
@@ -177,7 +180,10 @@ def resolved(
 
 
 def _known(variable: str, surroundings: Surroundings) -> str:
-    """Return the value of a variable, or the variable itself."""
+    """Return the value of a variable, given without `${}`; if it is unknown, `${VARIABLE}` itself.
+
+    An environment variable that is not set is empty.
+    """
     folder = PurePath(surroundings.folder)
     kind, colon, name = variable.partition(":")
     if kind == "env" and colon:
@@ -200,7 +206,10 @@ def _known(variable: str, surroundings: Surroundings) -> str:
 
 
 def _of_file(surroundings: Surroundings) -> dict[str, Callable[[], str]]:
-    """Return the variables of the file in the editor, where a caller has named one."""
+    """Return functions that return the values of the variables for the file in the editor, by variable.
+
+    It is empty if the caller has not named that file (`answers["file"]`).
+    """
     if "file" not in surroundings.answers:
         return {}
     folder = PurePath(surroundings.folder)
@@ -220,6 +229,10 @@ def _of_file(surroundings: Surroundings) -> dict[str, Callable[[], str]]:
 
 
 def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> Iterator[Ask]:
+    """Yield the variables in a text that only an editor or a person knows, and that nobody has answered.
+
+    `field` is the dotted path of the text in its configuration.
+    """
     for found in _VARIABLE.finditer(text):
         variable = found[1]
         kind, colon, name = variable.partition(":")
@@ -236,7 +249,10 @@ def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> It
 
 
 def _input(described: object) -> str:
-    """Return in parentheses what an input asks: its question, its options, its default."""
+    """Return in parentheses what an input asks: its question, its options, its default; "" for nothing.
+
+    `described` is the entry of the file's `inputs`, None if it has none.
+    """
     if not is_object(about := described):
         return " (not among the file's inputs)"
     options = [
@@ -254,6 +270,13 @@ def _input(described: object) -> str:
 
 
 def _check(configuration: Json, text: str, index: int) -> None:
+    """Check that a configuration has the texts `name`, `type` and `request`.
+
+    `text` and `index`, its place in the file, are for the error.
+
+    Raises:
+        MalformedJson: One is missing.
+    """
     for key in ("name", "type", "request"):
         value = configuration.get(key)
         if not isinstance(value, str) or not value:

@@ -17,14 +17,14 @@ OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
 def taken(
     definition: Definition, config: Json, project: Path
 ) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
-    """Return a configuration for an adapter, and the path mappings that dapeer must apply.
+    """Return a configuration for an adapter, and the path mappings that dapeer itself must apply.
 
-    `pathMappings` (a list of `localRoot` and `remoteRoot`) is known by few adapters, and so works with
-    all; so does `sourceFileMap` (a table of remote and local folders). Keys by which an adapter maps
-    paths itself are passed on: `substitutePath`, `sourceMap`, `localRoot`.
+    `pathMappings` (a list of `localRoot` and `remoteRoot`) and `sourceFileMap` (a table of remote and local folders) are taken out
+    of it; local folders are relative to the project. An adapter that maps paths itself gets them as `pathMappings`, and dapeer
+    applies none. Keys that only an adapter knows, as `substitutePath`, stay.
 
     Raises:
-        ArgumentError: One of the two folders is invalid.
+        ArgumentError: A mapping does not have that form.
     """
     mappings = [*_pairs(config.get(OF_PYTHON)), *_table(config.get(OF_CPP))]
     rest = {key: value for key, value in config.items() if key not in (OF_PYTHON, OF_CPP)}
@@ -39,6 +39,11 @@ def taken(
 
 
 def _pairs(value: object) -> Iterator[PathMapping]:
+    """Yield the mappings of `pathMappings`: none if it is None.
+
+    Raises:
+        ArgumentError: It is no list of objects with `localRoot` and `remoteRoot`.
+    """
     if value is not None and not is_array(value):
         raise _wrong(OF_PYTHON)
     for pair in as_array(value):
@@ -50,6 +55,11 @@ def _pairs(value: object) -> Iterator[PathMapping]:
 
 
 def _table(value: object) -> Iterator[PathMapping]:
+    """Yield the mappings of `sourceFileMap`: none if it is None.
+
+    Raises:
+        ArgumentError: It is no object of remote folders, each with a local one.
+    """
     if value is not None and not is_object(value):
         raise _wrong(OF_CPP)
     for remote, local in as_object(value).items():
@@ -61,6 +71,7 @@ def _table(value: object) -> Iterator[PathMapping]:
 
 
 def _wrong(key: str) -> ArgumentError:
+    """Return the error for a key with mappings of the wrong form."""
     form = {
         OF_PYTHON: '[{"localRoot": "/here", "remoteRoot": "/app"}]',
         OF_CPP: '{"/app": "/here"}',

@@ -37,7 +37,11 @@ from dapeer.sessions.debugger.debugger import Debugger
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
-    """Reject an impossible attach before it starts, because adapters often do not respond to one."""
+    """Check that a process or port can be attached to, since adapters often do not respond to a wrong one.
+
+    Raises:
+        ArgumentError: Both are given, the process is debugged already, or it cannot be attached to.
+    """
     pid, port = inputs.get("pid"), inputs.get("port")
     if pid is not None and port is not None:
         raise ArgumentError("`pid` and `port` are two ways to one program.", "Give one of them.")
@@ -54,7 +58,7 @@ def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> No
 
 
 def _with_port(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs with a process's port in place of its id, where it can be attached to so only."""
+    """Return an attach's inputs with the process's port in place of its id, if the adapter needs a port."""
     pid = inputs.get("pid")
     port = port_of(definition, pid) if pid is not None and "port" not in inputs else None
     if port is None:
@@ -65,7 +69,13 @@ def _with_port(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]
 def _with_page(
     definition: Definition, inputs: dict[str, Any], config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the inputs with the page that is attached to, where a port has several."""
+    """Return an attach's inputs with the `url` and `page` to attach to, where a port has several pages.
+
+    The page is asked for by HTTP at the port, if the adapter's definition says so; the caller's URL chooses one.
+
+    Raises:
+        DapeerError: No page, or several, fit.
+    """
     attach, port = definition.attach.get("tcp"), inputs.get("port")
     if attach is None or not attach.pages or port is None:
         return inputs
@@ -78,6 +88,13 @@ def _with_page(
 def _definition(
     debugger: Debugger, kind: str | None, request: str, inputs: Mapping[str, Any]
 ) -> Definition:
+    """Return the definition of the adapter for a start.
+
+    `kind` is the type that the caller gives; else the adapter is chosen by what is to run, or for an attach by the process or port.
+
+    Raises:
+        DapeerError: No adapter fits, or it is not installed.
+    """
     targets = {name: inputs.get(name) for name in TARGETS}
     if targets["program"] is not None:
         targets["program"] = node_id(str(targets["program"]))[0]
@@ -92,7 +109,10 @@ def _is_ready(definition: Definition) -> bool:
 
 
 def _interpreter(inputs: Json, project: Path) -> dict[str, str]:
-    """Return the interpreter, and a remark on one that was passed over."""
+    """Return the inputs `python`, the interpreter to use, and `remark`, if another one was passed over.
+
+    The caller's `python` comes first, then the environments of the program's folder and the project.
+    """
     cwd, program, given = Path(inputs["cwd"]), inputs.get("program"), inputs.get("python")
     file = None if program is None else node_id(str(program))[0]
     around = surroundings(cwd)
@@ -103,9 +123,12 @@ def _interpreter(inputs: Json, project: Path) -> dict[str, str]:
 
 
 def check_interpreter(plan: Plan) -> None:
-    """Reject a program whose interpreter is too old for the adapter.
+    """Check that a launched program's interpreter is not too old for the adapter.
 
     It may run the interpreter to ask: call it in a thread.
+
+    Raises:
+        DapeerError: It is too old.
     """
     python, cwd = plan.inputs.get("python"), Path(str(plan.inputs["cwd"]))
     if python is not None and plan.launched:
@@ -113,10 +136,10 @@ def check_interpreter(plan: Plan) -> None:
 
 
 def _project_of(inputs: Json, project: Path) -> Path:
-    """Return a program's project folder: the working directory, or another one if it lies outside.
+    """Return the project folder of a program: dapeer's own, or another one if the program lies outside.
 
-    There it is the nearest folder above that looks like a project. A home is none: what an adapter
-    searches there takes it minutes.
+    There it is the nearest folder above that looks like a project, or else the program's own folder. A home is none: what an
+    adapter searches there takes it minutes.
     """
     program = inputs.get("program")
     folder = Path(node_id(str(program))[0]).parent if program else Path(inputs["cwd"])
@@ -134,7 +157,11 @@ _STANDS_IN = "dapeer has no adapter `{}`: {} stands in for it, and knows none of
 
 
 def _check_target(inputs: Json, config: Json) -> None:
-    """Raise `ArgumentError` where nothing serves the page to open."""
+    """Check that something serves the page that a browser is to open, if there is one.
+
+    Raises:
+        ArgumentError: Nothing does.
+    """
     if url := inputs.get("url") or config.get("url"):
         check_served(str(url))
 
@@ -149,7 +176,7 @@ def _found_for(definition: Definition) -> Mapping[str, str]:
 def _remarks(
     launch: LaunchRequest, definition: Definition, request: RequestName, inputs: Json, config: Json
 ) -> dict[str, str]:
-    """Return what there is to say of a start, as an input."""
+    """Return the input `remark` with what the caller should know of a start; empty without any."""
     stands_in = launch.type in definition.stands_in_for
     remarks = (
         str(inputs.get("remark") or ""),
@@ -162,13 +189,14 @@ def _remarks(
 def plan_of(
     debugger: Debugger, launch: LaunchRequest, request: RequestName, given: Json, config: Json
 ) -> Plan:
-    """Return the plan of a start without Neovim, from checked arguments.
+    """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
-    Where several adapters fit, it may ask programs for their versions: call it in a thread.
+    `given` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask
+    programs for their versions or a port for its pages: call it in a thread.
 
     Raises:
         AdapterUnknown: No adapter fits.
-        ArgumentError: The program only builds another one and starts it, or the configuration names what is no file.
+        ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file cannot be read.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     check_files(config, Path(inputs["cwd"]))
@@ -207,7 +235,7 @@ def plan_of(
 
 
 def _stops(launch: Launch) -> dict[str, Any]:
-    """Return where failing tests stop, unless the caller has chosen that."""
+    """Return the fields of a request that say where failing tests stop."""
     conditions = {name: text for name, text in (launch.exceptions or {}).items() if text}
     filters = None if launch.exceptions is None else tuple(launch.exceptions)
     return {"filters": filters, "functions": launch.functions, "conditions": conditions}
@@ -216,7 +244,9 @@ def _stops(launch: Launch) -> dict[str, Any]:
 async def tests_of(
     launch: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
-    """Return the program and its arguments; for tests, those of their runner.
+    """Return a request and its inputs, for tests changed to those of the test runner that runs them.
+
+    They are returned unchanged if no tests are requested by name. A runner may have to build the tests first, which it does.
 
     Raises:
         DapeerError: No runner is known for the tests, they cannot be built, or no test has the name.

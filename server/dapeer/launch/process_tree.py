@@ -56,9 +56,10 @@ class ProcessTree:
         )
 
     async def attach(self) -> None:
-        """Attach to the descendants of the same language, one generation after the other, each side by side.
+        """Attach to all descendants of the process in its language, one generation after the other.
 
-        One that cannot be attached to runs on, and so do those of other languages: `left` names them.
+        Those of a generation are attached to side by side. One that cannot be attached to, or is of another language, runs on, and
+        is added to `left`.
         """
         seen = {self.pid}
         while True:
@@ -74,6 +75,10 @@ class ProcessTree:
                     tasks.start_soon(self._attach, pid, parents)
 
     async def _attach(self, pid: int, parents: Mapping[int, int]) -> None:
+        """Attach to one descendant as a child of its nearest debugged ancestor, or add it to `left`.
+
+        `parents` has the parent of each descendant.
+        """
         async with self._limit:
             command = shortened(command_line(pid), MAX_COMMAND_CHARS)
             try:
@@ -91,7 +96,10 @@ class ProcessTree:
                     self.left.append(f"{pid} ({command}): {error.what}")
 
     def _other(self, pid: int) -> Definition | None:
-        """Return what debugs a process of another language; None: it is of the root's."""
+        """Return the definition that debugs a process of another language than the root's; None: of the same.
+
+        Where no adapter fits the process, it is the root's definition.
+        """
         ours = self.root.plan.definition
         try:
             fitting = choose_for_process(self.debugger.definitions, pid=pid, ready=_is_ready)
@@ -100,7 +108,7 @@ class ProcessTree:
         return None if {*fitting.languages} & {*ours.languages} else fitting
 
     def _plan(self, pid: int) -> Plan:
-        """Plan an attach as the root's is."""
+        """Return the plan of an attach to a descendant, with the root's adapter, configuration and filters."""
         root = self.root.plan
         shared = {name: value for name, value in root.inputs.items() if name not in _OF_ROOT}
         inputs = {**shared, "pid": pid}
@@ -110,7 +118,7 @@ class ProcessTree:
         return replace(plan, mappings=root.mappings)
 
     def _parent(self, pid: int, parents: Mapping[int, int]) -> DirectSession:
-        """Return the session of the nearest ancestor that is debugged."""
+        """Return the session of the nearest living ancestor that is debugged; the root's if there is none."""
         while pid in parents:
             pid = parents[pid]
             known = self._by_pid.get(pid)

@@ -53,7 +53,10 @@ USUAL = {"follow_children": True, "just_my_code": True, "terminal": False}
 
 
 def given(arguments: Json) -> dict[str, Any]:
-    """Return the arguments that a caller has given, as JSON has them; a URL as `program` is `url`."""
+    """Return the arguments of a call that say something, as JSON has them.
+
+    Those that are None, or have the value of `USUAL`, are left out. A URL as `program` becomes `url`.
+    """
     return {
         "url" if name == "program" and is_url(str(value)) else name: _plain(value)
         for name, value in arguments.items()
@@ -62,12 +65,12 @@ def given(arguments: Json) -> dict[str, Any]:
 
 
 def is_url(program: str) -> bool:
-    """Whether a program is a page, and no file."""
+    """Return whether a program is a page that a browser opens, and no file."""
     return re.match(r"(?:https?|file)://|about:", program, re.IGNORECASE) is not None
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it."""
+    """Return a mapping as a dict and a sequence as a list, as JSON has them; other values as they are."""
     match value:
         case Mapping():
             return dict(cast("Json", value))
@@ -78,7 +81,14 @@ def _plain(value: object) -> object:
 
 
 def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
-    """Return the arguments with absolute paths that exist."""
+    """Return a copy of a call's arguments with absolute paths of `cwd`, `program` and `core`, which exist.
+
+    `request` is `launch` or `attach`: a program is looked for only at a launch. It may be the name of a command on PATH; then
+    `remark` says which file that is.
+
+    Raises:
+        ArgumentError: A file or folder does not exist, or a core dump's program is unknown.
+    """
     where = folder_of(inputs.get("cwd"), project)
     checked = {**inputs, "cwd": str(where)}
     if "core" in inputs:
@@ -93,7 +103,11 @@ def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, A
 
 
 def _called(name: str, cwd: Path, project: Path, python: str) -> str | None:
-    """Return the path of a program given by its bare name; None: a file or folder here has this name."""
+    """Return the path of a program given by its bare name, on PATH or in an environment.
+
+    None if a file or folder here has this name, if it has a folder, or if it is not found. `python` is the interpreter that the
+    caller gives, or empty.
+    """
     if os.sep in name or any(os.path.lexists(base / name) for base in (cwd, project)):
         return None
     return called(name, cwd, surroundings(cwd), project, python)
@@ -112,9 +126,12 @@ def folder_of(cwd: str | None, project: Path) -> Path:
 
 
 def _program(program: str | None, cwd: Path, project: Path) -> str | None:
-    """Return the absolute path of a program, given absolute or relative to `cwd` or the project.
+    """Return the absolute path of a program, with the name of a test behind it if it had one.
 
-    Split the node id of a test into its file and its name.
+    `program` is absolute, or relative to `cwd` or the project; it may be a folder, or a test such as `test_a.py::test_b`. None for None.
+
+    Raises:
+        ArgumentError: There is no such file or folder.
     """
     if program is None:
         return None
@@ -134,12 +151,12 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
 
 
 def check_files(values: Mapping[str, Any], cwd: Path) -> None:
-    """Refuse a configuration that names something to read which is no file.
+    """Check that files which a configuration names for reading do not block who opens them.
 
-    An adapter may wait for it without a word.
+    `values` are its keys, with inner objects; paths are relative to `cwd`. An adapter may wait for a named pipe without a word.
 
     Raises:
-        ArgumentError: It does.
+        ArgumentError: One is a named pipe, a device or the like.
     """
     for name, value in values.items():
         found = value if is_array(value) else [value]
@@ -159,7 +176,11 @@ _READ = re.compile("(?i)^(?!std|out|tty|log|trace|socket).*(file|path)s?$")
 
 
 def check_named(launch: LaunchRequest) -> None:
-    """Reject a request that has a name and nothing to run: a configuration was meant."""
+    """Check that a request with a `name` also says what to run, since a configuration may have been meant.
+
+    Raises:
+        ArgumentError: It does not.
+    """
     if launch.name and not launch.config and not {*TARGETS} & launch.inputs.keys():
         raise ArgumentError(
             f"`name` only names the new session: nothing says what {launch.name!r} runs.",
@@ -168,7 +189,11 @@ def check_named(launch: LaunchRequest) -> None:
 
 
 def check_attach(pid: int | None, port: int | None) -> None:
-    """Refuse to attach to nothing."""
+    """Check that an attach has a process id or a port.
+
+    Raises:
+        ArgumentError: It has neither.
+    """
     if pid is None and port is None:
         raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
 
@@ -189,19 +214,17 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
 def with_paths(
     breakpoints: Iterable[BreakpointInFile], cwd: Path, project: Path, around: Sequence[Path] = ()
 ) -> list[BreakpointInFile]:
-    """Return breakpoints with the absolute paths of their files, all of them checked.
+    """Return breakpoints with the absolute paths of their files, which are checked to have the line.
 
-    Args:
-        breakpoints: Breakpoints, with their files as the caller names them.
-        cwd: Where the program runs.
-        project: The project's folder.
-        around: The folders of the files that the call itself names: a file may be named as it is seen from there.
+    `breakpoints` have their files as the caller names them: relative to `cwd`, where the program runs, to the project, or to one of
+    the folders `around`, those of the files that the call itself names.
 
     Raises:
         ArgumentError: A file does not exist, or ends before the line.
     """
 
     def base_of(name: str) -> Path:
+        """Return the folder to which a file's name is relative; the project if it is nowhere."""
         folders = (cwd, project, *around)
         return next((each for each in folders if foreign_files.is_file(each / name)), project)
 

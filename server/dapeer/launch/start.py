@@ -66,10 +66,14 @@ class Launcher:
     async def start(
         self, launch: LaunchRequest, configuration: str | None = None, where: Where = "auto"
     ) -> Start:
-        """Return the start of a configuration by name, or of the arguments.
+        """Return the start of a configuration by name, or else of the call's arguments; nothing is started.
+
+        `where` is `nvim` (in Neovim), `direct` (under an adapter of dapeer) or `auto` (in Neovim if it can). It asks Neovim, and
+        may build tests.
 
         Raises:
-            DapeerError: There is no such configuration or adapter, or an argument does not fit.
+            DapeerError: There is no such configuration or adapter, an argument does not fit, or something only a person can answer
+                is missing.
         """
         if configuration is None:
             return await self._by_arguments(launch, where)
@@ -81,7 +85,10 @@ class Launcher:
         return replace(start, tasks=tasks, ready=chosen.ready)
 
     async def known(self, where: Where) -> KnownConfigurations:
-        """Return all configurations that something may be started by."""
+        """Return all configurations that can be started by name: the project's, and those of its Neovim.
+
+        With `where` `direct`, Neovim's are left out while it does not answer.
+        """
         peer = self.peer
         configurations: list[dict[str, Any]] = []
         # A Neovim that waits for a key must not delay a start without it.
@@ -90,9 +97,10 @@ class Launcher:
         return await self.found(configurations)
 
     async def compound(self, name: str | None, config: Json) -> tuple[Compound, TaskPlan] | None:
-        """Return the compound of a name with its tasks; None: it is no compound.
+        """Return the compound of this name, with its tasks; None if the name is None or that of no compound.
 
-        A caller's `config` may name other tasks.
+        The keys `preLaunchTask` and `postDebugTask` of the caller's `config` replace its tasks. A configuration of the same name
+        comes first.
 
         Raises:
             ArgumentError: A task cannot be run.
@@ -107,9 +115,9 @@ class Launcher:
         return compound, here.task_plan(compound, config)
 
     async def tasks_named(self, name: str, config: Json) -> list[str]:
-        """Return the tasks of a configuration or compound, each with its command.
+        """Return a line `LABEL: COMMAND` for each task of a configuration or compound, for a question.
 
-        Empty: it has none, or they cannot be run.
+        The caller's `config` may replace tasks. Where a task cannot be run, that and the following ones are missing; nothing is raised.
         """
         here = await in_thread(in_project, self.debugger.project, self.answers)
         members = here.compounds[name].members if name in here.compounds else (name,)
@@ -122,6 +130,11 @@ class Launcher:
         return [line for each in plans for line in each.named]
 
     async def _chosen(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
+        """Return the start of the configuration `chosen`; first check that the caller's `request` fits it.
+
+        Raises:
+            DapeerError: It is another one, or the start is not possible.
+        """
         if launch.request not in {None, chosen.request}:
             raise ArgumentError(
                 f"`{chosen.name}` is a configuration for {chosen.request}, not {launch.request}.",
@@ -138,12 +151,19 @@ class Launcher:
         return next(iter(here or peers[:1]), None)
 
     async def found(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
-        """Return all configurations: those of the project, and those that Neovim has sent (`of_neovim`)."""
+        """Return all configurations: those of the project, which it reads, and those that Neovim has sent."""
         project = self.debugger.project
         here = await in_thread(in_project, project, self.answers)
         return together(here, in_neovim(of_neovim, project))
 
     async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
+        """Return the start of what the call's arguments say, without a configuration.
+
+        It is in Neovim if `where` and its nvim-dap allow it, else under an adapter of dapeer.
+
+        Raises:
+            DapeerError: An argument does not fit, or no adapter does.
+        """
         debugger = self.debugger
         launch = replace(launch, request=_request_of(launch))
         if launch.request != "attach" and "core" not in launch.inputs:
@@ -172,6 +192,13 @@ class Launcher:
         return await self._planned(there, plan, launch, where)
 
     async def _by_name(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
+        """Return the start of the configuration `chosen`, with the caller's arguments in place of its own.
+
+        It is in Neovim if `where` and its nvim-dap allow it, else under an adapter of dapeer.
+
+        Raises:
+            DapeerError: Something only a person can answer is missing, no adapter fits, or an argument does not.
+        """
         debugger = self.debugger
         definition = typed(debugger.definitions, chosen.type)
         there = await self._neovim(where, names_of(chosen.type, definition))
@@ -203,7 +230,13 @@ class Launcher:
     async def _planned(
         self, there: tuple[Peer, str] | None, plan: Plan, launch: LaunchRequest, where: Where
     ) -> Start:
-        """Return the start of a plan: in Neovim if possible, else under an adapter of dapeer."""
+        """Return the start of a plan: in Neovim if `there` names one, else under an adapter of dapeer.
+
+        `there` is as `_neovim` returns it.
+
+        Raises:
+            DapeerError: Neovim cannot do what the plan needs, or the interpreter is too old.
+        """
         if there is not None:
             return self._translated(there, plan, launch)
         beside = self.peer if where == "auto" else None
@@ -214,7 +247,13 @@ class Launcher:
         return start_here(plan, beside)
 
     async def _neovim(self, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
-        """Return the Neovim to start in, and its name of the type; None: start without one."""
+        """Return the Neovim to start in, and its nvim-dap's name for the adapter; None: start without it.
+
+        `names` are the names that nvim-dap may use for the adapter, the first that it knows counts.
+
+        Raises:
+            DapeerError: `where` is `nvim`, and no Neovim is attached, or nvim-dap has no such adapter.
+        """
         if where == "direct":
             return None
         peer = self.peers.peer() if where == "nvim" and not self.peers.attached else self.peer
@@ -230,7 +269,13 @@ class Launcher:
         return None if kind is None else (peer, kind)
 
     def _translated(self, there: tuple[Peer, str], plan: Plan, launch: LaunchRequest) -> Start:
-        """Return a plan as a configuration of nvim-dap."""
+        """Return the start of a plan in Neovim, as a configuration of nvim-dap.
+
+        `there` is the Neovim, and the name of the adapter there.
+
+        Raises:
+            ArgumentError: The plan maps paths, or needs a terminal of dapeer.
+        """
         peer, kind = there
         name = plan.definition.id
         if plan.mappings:
@@ -244,7 +289,13 @@ class Launcher:
     async def _verbatim(
         self, there: tuple[Peer, str], launch: LaunchRequest, chosen: Configuration, inputs: Json
     ) -> Start:
-        """Return a configuration, with the caller's arguments in place of its own."""
+        """Return the start of a configuration in Neovim as it is written, with the caller's arguments.
+
+        `there` is the Neovim, and the name of the adapter there. `inputs` are the caller's arguments, checked.
+
+        Raises:
+            ArgumentError: A key names what is no file.
+        """
         peer, kind = there
         given = {key: inputs[key] for key in launch.inputs if key not in _OURS}
         keys = chosen.keys(given, launch.config)
@@ -259,15 +310,18 @@ class Launcher:
         return self._in(peer, options, launch, launched=launched)
 
     def _in(self, peer: Peer, options: Json, launch: LaunchRequest, *, launched: bool) -> Start:
+        """Return a start in Neovim with these options of its plugin, in the folder that the caller names."""
         folder = folder_of(launch.inputs.get("cwd"), self.debugger.project)
         return start_in_neovim(peer, {**options, **launch.opts}, launched=launched, folder=folder)
 
 
 def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
-    """Return arguments and keys with the variables of an `envFile`, below those of `env`. It reads it.
+    """Return arguments and keys, with the variables of the key `envFile` in `env` in place of that key.
+
+    It reads the files. Variables of the caller's `env` come first.
 
     Raises:
-        ArgumentError: It is no file, or cannot be read.
+        ArgumentError: A file is no file, or cannot be read.
     """
     written = config.get("envFile")
     files = [str(each) for each in (written if is_array(written) else [written]) if each]
@@ -287,7 +341,10 @@ def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
 
 
 def _request_of(launch: LaunchRequest) -> RequestName | None:
-    """Return what a request asks for: a process, or a port with nothing to run, is attached to."""
+    """Return the request that the caller names, or `attach` for a process, or for a port with no program.
+
+    None if neither is said.
+    """
     has_target = {*TARGETS} & {*launch.inputs, *launch.config}
     is_there = "pid" in launch.inputs or ("port" in launch.inputs and not has_target)
     return launch.request or ("attach" if is_there else None)
@@ -299,6 +356,11 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
 
 
 def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
+    """Check that the caller's arguments answer all that a configuration asks a person.
+
+    Raises:
+        ArgumentError: They do not; the error lists what to give.
+    """
     asks = chosen.left_to_ask(launch.inputs, launch.config, in_neovim=in_neovim)
     if asks:
         listed = "; ".join(shortened(str(ask), MAX_DESCRIPTION_CHARS) for ask in asks[:10])
@@ -318,7 +380,7 @@ _OURS = ("terminal", "follow_children", "just_my_code")
 
 
 def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, Any]:
-    """Return such arguments as the adapter knows them."""
+    """Return those of the caller's arguments that no adapter knows by their name as keys of this adapter."""
     given = [name for name in _OURS if name in launch.inputs]
     variants = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
     template = definition.launch.items()
@@ -327,6 +389,6 @@ def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, An
 
 
 def _works_below(peer: Peer, folder: Path) -> bool:
-    """Whether a Neovim's folder, if it is still there, is this one or below it."""
+    """Return whether a Neovim's working directory exists, and is this folder or below it."""
     cwd = Path(peer.cwd)
     return foreign_files.is_folder(peer.cwd) and cwd.resolve().is_relative_to(folder)

@@ -46,15 +46,20 @@ class Start:
 
 
 def start_here(plan: Plan, beside: Peer | None = None) -> Start:
-    """Return a start under an adapter of dapeer.
+    """Return a start under an adapter of dapeer, by a plan; nothing is started.
 
-    `beside` is the Neovim whose nvim-dap has no adapter for it.
+    `beside` is the Neovim whose nvim-dap has no adapter for it, if there is one: it is told, and the caller gets a note.
     """
     adapter = plan.definition.id
 
     async def begin(
         debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
+        """Start the plan with breakpoints, and send these to other programs.
+
+        Raises:
+            DapeerError: It does not start, or breakpoints are given for a core dump.
+        """
         if plan.core and breakpoints:
             raise ArgumentError(
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
@@ -70,12 +75,21 @@ def start_here(plan: Plan, beside: Peer | None = None) -> Start:
 
 
 def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) -> Start:
-    """Return a start in nvim-dap, by a configuration in its form."""
+    """Return a start in a Neovim's nvim-dap; nothing is started.
+
+    `options` are those of the plugin's `run`: a `config`, or the name of a `configuration` with its `filetype` and `overrides`.
+    `launched` is False for an attach; `folder` is where the program runs.
+    """
 
     async def begin(
         debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
         # nvim-dap sends the breakpoints that are its signs.
+        """Start the configuration in Neovim, and send the breakpoints to other programs.
+
+        Raises:
+            DapeerError: It does not start, or a file with a breakpoint has unsaved changes.
+        """
         paths = _files(breakpoints)
         if paths and (there := await peer.unsaved(paths)):
             raise unsaved(there[0])
@@ -87,10 +101,11 @@ def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) 
 
 
 def _notes_of_neovim(session: Session) -> Sequence[str]:
-    """Return that the start has waited for the person, if so."""
+    """Return a note that the start waited until the person was free, if so; else nothing."""
     waited = isinstance(session, ForwardedSession) and session.hello.waited
     return [WAITED] if waited else []
 
 
 def _files(breakpoints: Sequence[BreakpointInFile]) -> list[str]:
+    """Return the files of some breakpoints, each once, sorted."""
     return sorted({path for path, _ in breakpoints})

@@ -54,7 +54,10 @@ class _Running:
     news: anyio.Event = field(default_factory=anyio.Event)
 
     async def read(self) -> None:
-        """Take in what it prints, until its pipe is closed."""
+        """Read what the task prints into `printed` until its pipe is closed, and set `news` after each line.
+
+        Lines of a background task are also appended to `lines`, without colours, for the search of its patterns.
+        """
         assert self.child.stdout is not None  # noqa: S101 - it is a pipe
         while piece := await self.child.stdout.readline():
             text = piece.decode("utf-8", "replace")
@@ -64,7 +67,10 @@ class _Running:
             self.news.set()
 
     def failure(self, what: str) -> TaskFailed:
-        """Return an error with the end of its output."""
+        """Return the error that the task has failed, with the end of its output.
+
+        `what` is a verb with its object, such as `failed with exit code 1`.
+        """
         words = uncoloured(self.printed).strip()[-MAX_QUOTED_CHARS:]
         said = f" It printed:\n{words}" if words else " It printed nothing."
         return TaskFailed(
@@ -91,7 +97,9 @@ class TaskRun:
     """By label, whether each task that was begun has ended, or is ready."""
 
     async def run(self, stage: Stage) -> None:
-        """Run a task, and what it depends on before it; each once.
+        """Run the tasks that a task depends on, then the task itself; each label at most once.
+
+        It returns when the task has ended, or, in the background, is ready. A line on each is appended to `told`.
 
         Raises:
             TaskFailed: One has failed, or is not ready in time.
@@ -112,6 +120,11 @@ class TaskRun:
         done.set()
 
     async def _one(self, task: Task) -> None:
+        """Start one task, wait until it has ended (or, in the background, is ready), and add a line to `told`.
+
+        Raises:
+            TaskFailed: It cannot be run, has failed, or takes too long.
+        """
         running = await self._started(task)
         if task.is_background:
             self.keep(running.read)
@@ -134,6 +147,11 @@ class TaskRun:
         self.told.append(f"task {task.label} ({shown(task)}) ended with exit code 0")
 
     async def _started(self, task: Task) -> _Running:
+        """Start a task's process, which ends with `processes`, and return it.
+
+        Raises:
+            TaskFailed: It cannot be run.
+        """
         command = ["/bin/sh", "-c", *task.command] if task.shell else task.command
         env = {**of_starter(), **(task.env or {}), **self.processes.mark}
         try:
@@ -154,7 +172,13 @@ class TaskRun:
         return _Running(task, child)
 
     async def _until_ready(self, running: _Running) -> None:
-        """Wait for the line that ends a background task's first work."""
+        """Wait until a background task prints the line that its problem matcher names as the end of its work.
+
+        Raises:
+            TaskFailed: It ends before, or does not print it within `SECONDS_TO_BE_READY`.
+            ArgumentError: A pattern is invalid.
+            PatternOverdue: A pattern takes too long for a line.
+        """
         matcher, task = Matcher(), running.task
         begins, ends = (
             checked_pattern(each, f"task `{task.label}`") for each in (task.begins, task.ends)
@@ -178,7 +202,11 @@ class TaskRun:
             await matcher.aclose()
 
     async def _news_of(self, running: _Running) -> None:
-        """Wait until a task prints more, or has ended."""
+        """Wait until a task prints more.
+
+        Raises:
+            TaskFailed: It has ended, and printed nothing more.
+        """
         ended: list[int] = []
         async with anyio.create_task_group() as tasks:
 
@@ -204,7 +232,9 @@ class StartTasks:
         self._released = anyio.Event()
 
     async def run_before(self) -> list[str]:
-        """Run what comes before the start; return what became of it.
+        """Run the tasks before the start, and return a line on what became of each; background ones go on.
+
+        It returns an empty list if there are no tasks at all.
 
         Raises:
             TaskFailed: A task has failed; all that was begun is ended.
@@ -222,18 +252,22 @@ class StartTasks:
         return run.told
 
     def release(self) -> None:
-        """End what goes on: the start has failed."""
+        """End the background tasks, because the start has failed."""
         self._released.set()
 
     def until_end_of_all(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
-        """End what goes on with the last of some sessions, and run what comes after.
+        """Have background tasks end, and the task after them run, once all programs of `sessions` have ended.
 
-        `tell` gets what became of that.
+        It returns at once. `tell` is called with a line on what became of each task that runs then. Without tasks nothing happens.
         """
         if self._held.is_given:
             self._debugger.keep(self._follow, sessions, tell)
 
     async def _follow(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
+        """Wait for the end of the sessions' programs, run the task after them, and end the background tasks.
+
+        `tell` is called with a line on each task, or on its failure.
+        """
         try:
             for program in [each.program for each in sessions]:
                 await program.waiters.wait_for(lambda it=program: not it.alive, None)
@@ -248,11 +282,12 @@ class StartTasks:
             self._released.set()
 
     async def _run_of(self) -> TaskRun:
+        """Return a new run of tasks, once the holder of their processes is there."""
         processes, readers = await self._held.wait()
         return TaskRun(processes, readers.start_soon)
 
     async def _hold(self) -> None:
-        """Hold what the tasks have started until it is released, or dapeer ends."""
+        """Hold the processes of the tasks until `release`, or dapeer's end; then end them."""
         async with self._debugger.own_processes() as processes, anyio.create_task_group() as tasks:
             self._held.give((processes, tasks))
             await self._released.wait()

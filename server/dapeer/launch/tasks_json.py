@@ -91,7 +91,10 @@ class TasksFile:
     inputs: Json
 
     def asks(self, label: str, around: Surroundings) -> tuple[Ask, ...]:
-        """Return the variables that a task, and what it depends on, need of a person."""
+        """Return the variables that only a person can fill in, of a task and those that it depends on.
+
+        Each variable is there once; an unknown label has none.
+        """
         found: dict[str, Ask] = {}
         for name in self._needed(label, ()):
             for ask in resolved(self.tasks[name], around, self.inputs)[1]:
@@ -99,7 +102,7 @@ class TasksFile:
         return tuple(found.values())
 
     def stage(self, label: str, around: Surroundings) -> Stage:
-        """Return a task with what runs before it.
+        """Return a task with the tasks that run before it, their variables filled in.
 
         Raises:
             NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
@@ -107,6 +110,11 @@ class TasksFile:
         return self._stage(label, around, ())
 
     def _stage(self, label: str, around: Surroundings, above: tuple[str, ...]) -> Stage:
+        """Return a task with those before it; `above` are the labels of the tasks that depend on it.
+
+        Raises:
+            NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
+        """
         if label in above:
             raise NoTask(f"the tasks depend on each other: {' → '.join((*above, label))}")
         if label not in self.tasks:
@@ -119,6 +127,10 @@ class TasksFile:
         return Stage(task, before, written.get("dependsOrder") == "sequence")
 
     def _needed(self, label: str, above: tuple[str, ...]) -> Iterator[str]:
+        """Yield the labels of the tasks that a task depends on, at any depth, then its own.
+
+        `above` are the labels of the tasks that depend on it; unknown labels are skipped.
+        """
         if label in self.tasks and label not in above:
             for each in _depends(self.tasks[label]):
                 yield from self._needed(each, (*above, label))
@@ -126,7 +138,9 @@ class TasksFile:
 
 
 def parse(data: bytes, platform: str) -> TasksFile:
-    """Read a tasks.json.
+    """Return the tasks and inputs of a tasks.json, with the keys of this platform and those for all tasks.
+
+    `platform` is `windows`, `osx` or `linux`. Variables are not filled in yet.
 
     Raises:
         MalformedJson: It is no JSON even with comments and trailing commas allowed, or not made as a tasks.json is.
@@ -147,7 +161,7 @@ def parse(data: bytes, platform: str) -> TasksFile:
 
 
 def label_of(task: Json) -> str:
-    """Return a task's label, as VS Code makes it where it has none."""
+    """Return a task's label, as VS Code makes it where the task has none: `npm: SCRIPT`, or the command."""
     label = task.get("label") or task.get("taskName")
     if label:
         return str(label)
@@ -157,9 +171,9 @@ def label_of(task: Json) -> str:
 
 
 def npm_task(label: str, package: Json, folder: str) -> Json | None:
-    """Return the task for a script of package.json, `npm: build`; None: there is none.
+    """Return the task for a script of package.json, in the form of tasks.json; None if there is no script.
 
-    VS Code finds such tasks by itself.
+    `label` is `npm: SCRIPT`, `package` the content of package.json, `folder` where it lies. VS Code finds such tasks by itself.
     """
     kind, _, script = label.partition(": ")
     if kind != "npm" or script not in as_object(package.get("scripts")):
@@ -168,12 +182,20 @@ def npm_task(label: str, package: Json, folder: str) -> Json | None:
 
 
 def _depends(task: Json) -> Sequence[str]:
+    """Return the labels of the tasks that a task depends on, in their order."""
     value = task.get("dependsOn")
     every: list[Any] = value if is_array(value) else [value] if value else []
     return [label_of(each) if is_object(each) else str(each) for each in every]
 
 
 def _task(label: str, written: Json, around: Surroundings, *, has_others: bool) -> Task:
+    """Return a task whose variables are filled in already.
+
+    `has_others` says that it depends on other tasks, so it needs no command.
+
+    Raises:
+        NoTask: It has no command, is of a kind that dapeer does not run, or nothing says when it is ready.
+    """
     kind = str(written.get("type") or "shell")
     options = as_object(written.get("options"))
     cwd = str(options.get("cwd") or around.folder)
@@ -190,7 +212,13 @@ def _task(label: str, written: Json, around: Surroundings, *, has_others: bool) 
 
 
 def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
-    """Return what a task runs: for a shell one line, else its words."""
+    """Return what a task runs: for a shell one line, else its words; empty without a command.
+
+    `kind` is the task's type.
+
+    Raises:
+        NoTask: Only an extension of VS Code runs this type.
+    """
     if kind == "npm":
         where = [f"--prefix={written['path']}"] if written.get("path") else []
         return ("npm", *where, "run", str(written.get("script", "")))
@@ -209,7 +237,10 @@ def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
 
 
 def _word(word: object, *, quotes: bool) -> str:
-    """Return an argument, quoted for a shell as VS Code does: one with blanks, or as it says itself."""
+    """Return a command or argument as text; with `quotes`, quoted for a shell as VS Code does.
+
+    It is a text, quoted if it has blanks, or an object with `value` and `quoting` (`escape`, `weak`, `strong`).
+    """
     if is_object(word):
         value = word.get("value", "")
         text = " ".join(map(str, value)) if is_array(value) else str(value)
@@ -223,9 +254,9 @@ def _word(word: object, *, quotes: bool) -> str:
 
 
 def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
-    """Return the patterns with which a background task begins and ends its work.
+    """Return the patterns of lines with which a background task begins and ends its work.
 
-    And whether it works from its start.
+    The third part says whether it works from its start. `matcher` is the task's `problemMatcher`; the first pattern to end is used.
 
     Raises:
         NoTask: It names none, or a matcher that dapeer does not know.
@@ -255,4 +286,5 @@ def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
 
 
 def _pattern(written: object) -> str:
+    """Return a pattern of a problem matcher, which is a text or an object with `regexp`; "" without one."""
     return str(written.get("regexp", "")) if is_object(written) else str(written or "")
