@@ -108,9 +108,6 @@ class Advice:
     def of_killed(self, named: str, log: OutputLog) -> str | None:
         """Return a hint on how to keep a program from killing its stopped processes; None without one.
 
-        `named` are their names, `log` the program's output.
-        Return a hint on how to keep a program from killing its stopped processes by SIGKILL; None without one.
-
         `named` are the names of the program and of the killed process, each a line; `log` is the program's output.
         """
         return self._hint("killed", f"{named}\n{log.read().text[-LAST_WORDS:]}")

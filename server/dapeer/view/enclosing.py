@@ -43,9 +43,6 @@ _STATEMENT = re.compile(
 def runs_late(lines: Sequence[str], line: int) -> bool:
     """Return whether a line of Python is in a function that may run while the interpreter ends.
 
-    Such are `__del__`, and functions that the source gives to `atexit` or a finalizer.
-    Return whether a line of Python is in a function that may run while the interpreter ends.
-
     `line` 1 is the first of `lines`, the file's text. Such functions are `__del__`, and those that the source gives to `atexit` or
     a finalizer.
 

@@ -99,10 +99,6 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
     """Yield the lines of a stop's stack, from the innermost frame on.
 
-    Frames before the user's first one have a line each, unless the stop was not requested; then neighbouring frames of one library
-    share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself. Yield the lines of a stop's stack, from the
-    innermost frame on.
-
     Where the frame to look at first is the innermost, each frame before the user's first one has a line of its own. Further
     neighbouring frames of one library share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself.
     """
