@@ -26,7 +26,7 @@ class Rename(NamedTuple):
 
     path: Path
     qualified: str
-    """`function`, `Class.method`, or either with `(parameter)` behind it."""
+    """`function`, `Class.method`, or either with `(parameter)` behind it; also a class, or a variable of a module."""
     new: str
 
     @property
@@ -162,9 +162,14 @@ def find_definition(rename: Rename, source: str) -> tuple[int, int]:
 
 
 def _defines(node: ast.AST, name: str) -> bool:
-    """Whether a node is the definition of a function or class of this name."""
-    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return isinstance(node, kinds) and node.name == name
+    """Whether a node defines a function or class of this name, or sets a variable of it."""
+    match node:
+        case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            return node.name == name
+        case ast.Name(ctx=ast.Store()):
+            return node.id == name
+        case _:
+            return False
 
 
 def write_edits(path: Path, edits: list[Json]) -> None:

@@ -8,16 +8,19 @@ import pytest
 from tools import renames
 
 SHOP = """\
+MOST = 3
+
+
 class Cart:
     def left(self, of: int) -> int:
         return of - 1
 
 
 def looks(cart: Cart) -> int:
-    return cart.left(of=3)
+    return cart.left(of=MOST)
 """
 USER = "import shop\nfrom shop import Cart, looks\n\nprint(looks(Cart()), Cart().left(of=2), shop.looks)\n"
-TABLE = "shop.py\tCart.left(of)\tcount\nshop.py\tCart.left\tremaining\nshop.py\tlooks\tcount_items\nshop.py\tno\tyes\n"
+TABLE = "shop.py\tMOST\tMAX_ITEMS\nshop.py\tCart.left(of)\tcount\nshop.py\tCart.left\tremaining\nshop.py\tlooks\tcount_items\nshop.py\tno\tyes\n"
 
 
 @pytest.fixture
@@ -49,9 +52,9 @@ def test_a_table_renames_a_method_its_parameter_and_a_function_where_they_are_us
     (tmp_path / "table").write_text(TABLE)
     assert renames.main(["apply", str(tmp_path / "table")]) == 1
     said = capsys.readouterr()
-    assert said.out == "left -> remaining\nlooks -> count_items\nof -> count\n"
+    assert said.out == "MOST -> MAX_ITEMS\nleft -> remaining\nlooks -> count_items\nof -> count\n"
     assert "left out: shop.py has no no" in said.err
-    assert "cart.remaining(count=3)" in (tree / "shop.py").read_text()
+    assert "cart.remaining(count=MAX_ITEMS)" in (tree / "shop.py").read_text()
     assert (
         "print(count_items(Cart()), Cart().remaining(count=2), shop.count_items)"
         in (tree / "user.py").read_text()
